@@ -1,0 +1,89 @@
+"""Which class: decoders that turn codewords and a code matrix into one score per class."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sklearn.base import clone
+
+from skecoc._registry import resolve_name
+from skecoc.decoding.base import BaseDecoder
+from skecoc.decoding.distances import (
+    AttenuatedEuclideanDecoder,
+    BetaDensityDecoder,
+    EuclideanDecoder,
+    HammingDecoder,
+    InverseHammingDecoder,
+    LaplacianDecoder,
+)
+from skecoc.decoding.losses import LossAveragedDecoder, LossBasedDecoder
+from skecoc.decoding.probabilistic import ProbabilisticDecoder
+from skecoc.decoding.ties import break_ties
+from skecoc.decoding.weighted import LossWeightedDecoder
+
+__all__ = [
+    "DECODERS",
+    "AttenuatedEuclideanDecoder",
+    "BaseDecoder",
+    "BetaDensityDecoder",
+    "EuclideanDecoder",
+    "HammingDecoder",
+    "InverseHammingDecoder",
+    "LaplacianDecoder",
+    "LossAveragedDecoder",
+    "LossBasedDecoder",
+    "LossWeightedDecoder",
+    "ProbabilisticDecoder",
+    "break_ties",
+    "resolve_decoder",
+]
+
+#: The decoders by the name that `decoding` takes.
+DECODERS: Mapping[str, type[BaseDecoder]] = MappingProxyType(
+    {
+        "hamming": HammingDecoder,
+        "inverse-hamming": InverseHammingDecoder,
+        "euclidean": EuclideanDecoder,
+        "attenuated-euclidean": AttenuatedEuclideanDecoder,
+        "loss-based": LossBasedDecoder,
+        "loss-averaged": LossAveragedDecoder,
+        "laplacian": LaplacianDecoder,
+        "beta-density": BetaDensityDecoder,
+        "probabilistic": ProbabilisticDecoder,
+        "loss-weighted": LossWeightedDecoder,
+    }
+)
+
+
+def resolve_decoder(decoding: str | BaseDecoder) -> BaseDecoder:
+    """Return an unfitted decoder for a name or a decoder.
+
+    Parameters
+    ----------
+    decoding : str or decoder
+        A key of `DECODERS`, or an object with the methods ``fit(codewords, y, matrix, sample_weight)`` and
+        ``scores(codewords)``.
+
+    Returns
+    -------
+    decoder
+        A new decoder with default parameters for a name, an unfitted clone of a decoder.
+
+    Raises
+    ------
+    ValueError
+        If `decoding` is neither; for an unknown name the message lists the valid ones.
+
+    Examples
+    --------
+    >>> from skecoc.decoding import LossBasedDecoder, resolve_decoder
+    >>> resolve_decoder("hamming")
+    HammingDecoder()
+    >>> resolve_decoder(LossBasedDecoder("hinge"))
+    LossBasedDecoder(loss='hinge')
+    """
+    if isinstance(decoding, str):
+        return resolve_name("decoding", decoding, DECODERS)()
+    has_methods = all(callable(getattr(decoding, method, None)) for method in ("fit", "scores"))
+    if isinstance(decoding, type) or not has_methods:
+        raise ValueError(f"decoding must be a name or a decoder with the methods fit and scores, got {decoding!r}")
+    return clone(decoding, safe=False)

@@ -1,0 +1,112 @@
+"""What every decoder shares: the checks of codewords and matrix, and the two methods."""
+
+from abc import abstractmethod
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+Floats = NDArray[np.float64]
+
+
+class BaseDecoder(BaseEstimator):
+    """Turn codewords into one score per row of a code matrix; higher is better.
+
+    A subclass defines `_learn` (only if it learns from training codewords) and `_scores`.
+    """
+
+    #: Whether `fit` reads the training codewords. A caller may give a decoder
+    #: that does not read them codewords of any subset of the rows.
+    learns_from_codewords: ClassVar[bool] = False
+
+    def fit(
+        self, codewords: ArrayLike, y: ArrayLike, matrix: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn what decoding needs from training codewords.
+
+        Parameters
+        ----------
+        codewords : array-like of shape (n_samples, n_columns)
+            Predicted codewords of the training rows.
+        y : array-like of int of shape (n_samples,)
+            Index of the matrix row that each training row belongs to.
+        matrix : array-like of shape (n_rows, n_columns)
+            The code matrix, with entries in {-1, 0, 1}.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the training rows; None means 1 each.
+
+        Returns
+        -------
+        self
+            The fitted decoder.
+        """
+        M = check_decoder_matrix(matrix)
+        x = check_codewords(codewords, M.shape[1])
+        rows, weight = check_rows_and_weights(y, sample_weight, len(x), len(M))
+        self.matrix_ = M
+        self._learn(x, rows, weight)
+        return self
+
+    def scores(self, codewords: ArrayLike) -> Floats:
+        """Score every row of the code matrix for every codeword.
+
+        Parameters
+        ----------
+        codewords : array-like of shape (n_samples, n_columns)
+            Predicted codewords.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_rows)
+            Scores; the row of the matrix with the highest one fits best.
+        """
+        check_is_fitted(self, "matrix_")
+        return self._scores(check_codewords(codewords, self.matrix_.shape[1]))
+
+    def _learn(self, codewords: Floats, y: NDArray[np.intp], weight: Floats) -> None:
+        """Learn from checked training codewords; nothing by default."""
+
+    @abstractmethod
+    def _scores(self, codewords: Floats) -> Floats:
+        """Score checked codewords."""
+
+
+def check_decoder_matrix(matrix: ArrayLike) -> Floats:
+    """Check a code matrix's shape and entries and return it as floats."""
+    M = np.asarray(matrix, dtype=np.float64)
+    if M.ndim != 2 or 0 in M.shape:
+        raise ValueError(f"matrix must be two-dimensional and not empty, got shape {M.shape}")
+    if not np.isin(M, (-1.0, 0.0, 1.0)).all():
+        raise ValueError("matrix must have entries in {-1, 0, 1} only")
+    if not M.any(axis=1).all():
+        raise ValueError("matrix must have at least one non-zero entry in every row")
+    return M
+
+
+def check_codewords(codewords: ArrayLike, n_columns: int) -> Floats:
+    """Check that codewords are finite and as wide as the matrix, and return them as floats."""
+    x = np.asarray(codewords, dtype=np.float64)
+    if x.ndim != 2 or x.shape[1] != n_columns:
+        raise ValueError(f"codewords must have shape (n_samples, {n_columns}), got {x.shape}")
+    if not np.isfinite(x).all():
+        raise ValueError("codewords must be finite, got NaN or infinity")
+    return x
+
+
+def check_rows_and_weights(
+    y: ArrayLike, sample_weight: ArrayLike | None, n_samples: int, n_rows: int
+) -> tuple[NDArray[np.intp], Floats]:
+    """Check matrix-row indices and sample weights against the codewords they belong to."""
+    rows = np.asarray(y)
+    if rows.shape != (n_samples,) or n_samples == 0:
+        raise ValueError(f"y must have shape ({n_samples},) with at least one entry, got {rows.shape}")
+    if rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= n_rows:
+        raise ValueError(f"y must hold indices of the matrix's {n_rows} rows")
+    if sample_weight is None:
+        return rows.astype(np.intp), np.ones(n_samples)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_samples,) or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
+        raise ValueError(f"sample_weight must hold {n_samples} finite, non-negative weights that are not all zero")
+    return rows.astype(np.intp), weight

@@ -1,0 +1,341 @@
+"""Loss functions of a margin, and the decoders that add or average them over the columns."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skecoc._registry import resolve_name
+from skecoc.decoding.base import BaseDecoder, Floats
+
+Loss = Callable[[Floats], Floats]
+
+# exp(690) is about 1e299, the square of 1e149 is 1e298: a sum of millions of such losses is still finite.
+LARGEST_EXPONENT = 690.0
+LARGEST_OUTPUT = 1e149
+
+
+def linear(margins: Floats) -> Floats:
+    """Return ``-t``, the negated margin.
+
+    MATLAB's ``"linear"`` is ``(1 - t) / 2``: the same order of classes for averages.
+
+    Parameters
+    ----------
+    margins : ndarray of any shape
+        Margins t = y x of a column's output x for the codeword entry y.
+
+    Returns
+    -------
+    ndarray of the same shape
+        The losses.
+
+    Examples
+    --------
+    >>> linear(np.array([-1.0, 0.5]))
+    array([ 1. , -0.5])
+    """
+    return np.negative(margins)
+
+
+def exponential(margins: Floats) -> Floats:
+    """Return ``exp(-t)``, the loss of AdaBoost.
+
+    Margins below -690 count as -690, so that a sum of losses stays finite. MATLAB's ``"exponential"`` is
+    half of this.
+
+    Parameters
+    ----------
+    margins : ndarray of any shape
+        Margins t = y x of a column's output x for the codeword entry y.
+
+    Returns
+    -------
+    ndarray of the same shape
+        The losses.
+
+    Examples
+    --------
+    >>> exponential(np.array([0.0, np.log(2.0)]))
+    array([1. , 0.5])
+    """
+    exponents = np.minimum(np.negative(margins), LARGEST_EXPONENT)
+    return np.exp(exponents, out=exponents)
+
+
+def hinge(margins: Floats) -> Floats:
+    """Return ``max(0, 1 - t)``, the loss of support vector machines.
+
+    MATLAB's ``"hinge"`` is half of this.
+
+    Parameters
+    ----------
+    margins : ndarray of any shape
+        Margins t = y x of a column's output x for the codeword entry y.
+
+    Returns
+    -------
+    ndarray of the same shape
+        The losses.
+
+    Examples
+    --------
+    >>> hinge(np.array([-1.0, 0.5, 2.0]))
+    array([2. , 0.5, 0. ])
+    """
+    return np.maximum(0.0, 1.0 - margins)
+
+
+def logistic(margins: Floats) -> Floats:
+    """Return ``log(1 + exp(-t))``, the loss of logistic regression.
+
+    MATLAB's ``"logit"`` is this divided by ``2 log 2``.
+
+    Parameters
+    ----------
+    margins : ndarray of any shape
+        Margins t = y x of a column's output x for the codeword entry y.
+
+    Returns
+    -------
+    ndarray of the same shape
+        The losses.
+
+    Examples
+    --------
+    >>> logistic(np.array([0.0, -1000.0])).round(6)
+    array([6.93147e-01, 1.00000e+03])
+    """
+    return np.logaddexp(0.0, np.negative(margins))
+
+
+def squared(margins: Floats) -> Floats:
+    """Return ``(1 - t) ** 2``, the loss of least squares.
+
+    Values of 1 - t beyond 1e149 in size count as that size, so that a sum of losses stays finite. MATLAB's
+    ``"quadratic"``, which takes probabilities p, is half of this for x = 2 p - 1.
+
+    Parameters
+    ----------
+    margins : ndarray of any shape
+        Margins t = y x of a column's output x for the codeword entry y.
+
+    Returns
+    -------
+    ndarray of the same shape
+        The losses.
+
+    Examples
+    --------
+    >>> squared(np.array([-1.0, 0.5, 2.0]))
+    array([4.  , 0.25, 1.  ])
+    """
+    shortfalls = np.clip(1.0 - margins, -LARGEST_OUTPUT, LARGEST_OUTPUT)
+    return np.square(shortfalls, out=shortfalls)
+
+
+def binomial_deviance(margins: Floats) -> Floats:
+    """Return ``log(1 + exp(-2 t))``, the binomial deviance.
+
+    This is what Allwein et al. call the loss of logistic regression. MATLAB's ``"binodeviance"`` is this
+    divided by ``2 log 2``.
+
+    Parameters
+    ----------
+    margins : ndarray of any shape
+        Margins t = y x of a column's output x for the codeword entry y.
+
+    Returns
+    -------
+    ndarray of the same shape
+        The losses.
+
+    Examples
+    --------
+    >>> binomial_deviance(np.array([0.0, -500.0])).round(6)
+    array([6.93147e-01, 1.00000e+03])
+    """
+    return np.logaddexp(0.0, -2.0 * margins)
+
+
+#: The loss functions by the name that the decoders' `loss` takes.
+LOSSES: Mapping[str, Loss] = MappingProxyType(
+    {
+        "linear": linear,
+        "exponential": exponential,
+        "hinge": hinge,
+        "logistic": logistic,
+        "squared": squared,
+        "binomial-deviance": binomial_deviance,
+    }
+)
+
+
+def resolve_loss(loss: str) -> Loss:
+    """Return the loss function that a decoder's `loss` names.
+
+    Parameters
+    ----------
+    loss : str
+        A key of `LOSSES`.
+
+    Returns
+    -------
+    callable
+        The function from margins to losses.
+
+    Raises
+    ------
+    ValueError
+        If there is no such loss; the message lists the valid names.
+
+    Examples
+    --------
+    >>> resolve_loss("hinge")(np.array([0.25]))
+    array([0.75])
+    """
+    return resolve_name("loss", loss, LOSSES)
+
+
+def sum_losses(loss: Loss, codewords: Floats, signed_weights: Floats) -> Floats:
+    """Add the weighted losses of every codeword against every row of a matrix.
+
+    An entry s of the signed weights stands for the codeword entry sign(s) with weight abs(s); positions
+    with s = 0 add nothing. With the code matrix itself every non-zero position has weight 1.
+
+    Parameters
+    ----------
+    loss : callable
+        A loss function of the margin.
+    codewords : ndarray of shape (n_samples, n_columns)
+        Predicted codewords x.
+    signed_weights : ndarray of shape (n_rows, n_columns)
+        Weights times the code matrix.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_rows)
+        The sums over q of ``abs(s[p, q]) * loss(sign(s[p, q]) * x[q])``.
+
+    Examples
+    --------
+    >>> sum_losses(hinge, np.array([[0.5, -1.0]]), np.array([[1.0, 1.0], [-1.0, 0.0]]))
+    array([[2.5, 1.5]])
+    """
+    if loss is linear:
+        return -(codewords @ signed_weights.T)
+    # A margin is x or -x, so two losses for each output serve all rows of the matrix.
+    at_plus_one = loss(codewords) @ np.maximum(signed_weights, 0.0).T
+    at_minus_one = loss(-codewords) @ np.maximum(-signed_weights, 0.0).T
+    return at_plus_one + at_minus_one
+
+
+class LossBasedDecoder(BaseDecoder):
+    r"""Score a class by the negated sum of losses over all columns.
+
+    .. math:: s_p(x) = -\sum_q L(M_{pq} x_q)
+
+    A zero of the matrix contributes :math:`L(0)`, as published: under a loss with :math:`L(0) > 0` rows with
+    many zeros pay for them (`LossAveragedDecoder` leaves them out).
+
+    Parameters
+    ----------
+    loss : {"linear", "exponential", "hinge", "logistic", "squared", "binomial-deviance"}, default="linear"
+        The loss :math:`L(t)` of a margin: :math:`-t`, :math:`e^{-t}`, :math:`\max(0, 1 - t)`,
+        :math:`\log(1 + e^{-t})`, :math:`(1 - t)^2` or :math:`\log(1 + e^{-2t})`.
+
+    Attributes
+    ----------
+    matrix_ : ndarray of shape (n_rows, n_columns)
+        The code matrix.
+    loss_function_ : callable
+        The function that `loss` names.
+
+    See Also
+    --------
+    LossAveragedDecoder : The average over the non-zero positions.
+    LossWeightedDecoder : Weights learnt from training codewords.
+
+    References
+    ----------
+    E. L. Allwein, R. E. Schapire, Y. Singer. Reducing multiclass to binary: a unifying approach for margin
+    classifiers. Journal of Machine Learning Research 1, 113-141, 2000.
+
+    Examples
+    --------
+    >>> from skecoc.decoding import LossBasedDecoder
+    >>> matrix = [[1, 1, 0], [-1, 0, 1], [0, -1, -1]]
+    >>> decoder = LossBasedDecoder("hinge").fit([[1.0, 1.0, 1.0]], [0], matrix)
+    >>> decoder.scores([[1.0, 0.5, -0.5]])
+    array([[-1.5, -4.5, -3. ]])
+    """
+
+    loss_function_: Loss
+
+    def __init__(self, loss: str = "linear") -> None:
+        self.loss = loss
+
+    def _learn(self, codewords: Floats, y: NDArray[np.intp], weight: Floats) -> None:  # noqa: ARG002
+        """Resolve the loss; the training codewords are not read."""
+        self.loss_function_ = resolve_loss(self.loss)
+        self._loss_of_zeros = (self.matrix_ == 0).sum(axis=1) * self.loss_function_(np.zeros(1))
+
+    def _scores(self, codewords: Floats) -> Floats:
+        """Return the negated sums of losses."""
+        return -(sum_losses(self.loss_function_, codewords, self.matrix_) + self._loss_of_zeros)
+
+
+class LossAveragedDecoder(BaseDecoder):
+    r"""Score a class by the negated average loss over the non-zero positions of its row.
+
+    .. math:: s_p(x) = -\frac{\sum_q |M_{pq}| L(M_{pq} x_q)}{\sum_q |M_{pq}|}
+
+    MATLAB calls this decoding ``"lossweighted"``; its losses equal these up to a factor (the linear one up to
+    a factor and a constant), so the classes have the same order.
+
+    Parameters
+    ----------
+    loss : {"linear", "exponential", "hinge", "logistic", "squared", "binomial-deviance"}, default="linear"
+        The loss :math:`L(t)` of a margin: :math:`-t`, :math:`e^{-t}`, :math:`\max(0, 1 - t)`,
+        :math:`\log(1 + e^{-t})`, :math:`(1 - t)^2` or :math:`\log(1 + e^{-2t})`.
+
+    Attributes
+    ----------
+    matrix_ : ndarray of shape (n_rows, n_columns)
+        The code matrix.
+    loss_function_ : callable
+        The function that `loss` names.
+
+    See Also
+    --------
+    LossBasedDecoder : The sum over all columns.
+    LossWeightedDecoder : Weights learnt from training codewords.
+
+    References
+    ----------
+    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE
+    Transactions on Pattern Analysis and Machine Intelligence 32(1), 120-134, 2010.
+
+    Examples
+    --------
+    >>> from skecoc.decoding import LossAveragedDecoder
+    >>> matrix = [[1, 1, 0], [-1, 0, 1], [0, -1, -1]]
+    >>> decoder = LossAveragedDecoder("hinge").fit([[1.0, 1.0, 1.0]], [0], matrix)
+    >>> decoder.scores([[1.0, 0.5, -0.5]])
+    array([[-0.25, -1.75, -1.  ]])
+    """
+
+    loss_function_: Loss
+
+    def __init__(self, loss: str = "linear") -> None:
+        self.loss = loss
+
+    def _learn(self, codewords: Floats, y: NDArray[np.intp], weight: Floats) -> None:  # noqa: ARG002
+        """Resolve the loss; the training codewords are not read."""
+        self.loss_function_ = resolve_loss(self.loss)
+
+    def _scores(self, codewords: Floats) -> Floats:
+        """Return the negated average losses."""
+        # Dividing the sums, not the matrix, keeps averages that are equal exactly equal.
+        return -sum_losses(self.loss_function_, codewords, self.matrix_) / np.abs(self.matrix_).sum(axis=1)

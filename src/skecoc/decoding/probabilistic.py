@@ -1,0 +1,164 @@
+"""Probabilistic decoding: one calibrated probability for each column, multiplied over the columns."""
+
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize, root
+from scipy.special import expit, logit
+
+from skecoc.decoding.base import BaseDecoder, Floats
+from skecoc.decoding.losses import LARGEST_OUTPUT, logistic, sum_losses
+
+# Outputs that vary by no more than this part of their size, or this much at all, are constant.
+_CONSTANT_RELATIVE = 1e-10
+_CONSTANT_ABSOLUTE = 1e-100
+
+
+class ProbabilisticDecoder(BaseDecoder):
+    r"""Score a class by the logarithm of the probability of its row of the matrix.
+
+    .. math::
+        s_p(x) = \log\Bigl(K + \prod_{q: M_{pq} \ne 0} \frac{1}{1 + \exp(M_{pq} (v_q x_q + w_q))}\Bigr)
+
+    The numbers :math:`v_q` and :math:`w_q` are Platt's: they fit :math:`1 / (1 + \exp(v_q x_q + w_q))` to the
+    training rows that take part in column q (those of classes with :math:`M_{pq} \ne 0`) by maximum
+    likelihood, with his smoothed targets :math:`(n_+ + 1) / (n_+ + 2)` for the +1 side and
+    :math:`1 / (n_- + 2)` for the -1 side, where :math:`n_+` and :math:`n_-` are the (weighted) numbers of
+    rows. Products are computed as sums of logarithms. Outputs are bounded by 1e149 in size.
+
+    Parameters
+    ----------
+    invalid_mass : float, default=0.0
+        The constant :math:`K \ge 0` for the probability that the columns give to codewords of no class. It
+        changes no order of classes, but a large one hides the differences between improbable classes.
+
+    Attributes
+    ----------
+    matrix_ : ndarray of shape (n_rows, n_columns)
+        The code matrix.
+    slopes_ : ndarray of shape (n_columns,)
+        The slopes :math:`v`, negative for a column that is right more often than wrong.
+    intercepts_ : ndarray of shape (n_columns,)
+        The intercepts :math:`w`.
+
+    Notes
+    -----
+    The smoothed targets keep the slope finite for a column whose sides are perfectly separated. A column with
+    rows on one side only has slope 0, and so has a column whose training outputs are all equal, where the
+    slope is not determined; a column without training rows has slope and intercept 0: probability 1/2.
+
+    References
+    ----------
+    A. Passerini, M. Pontil, P. Frasconi. New results on error correcting output codes of kernel machines. IEEE
+    Transactions on Neural Networks 15(1), 45-54, 2004.
+
+    J. Platt. Probabilistic outputs for support vector machines and comparisons to regularized likelihood
+    methods. Advances in Large Margin Classifiers, 61-74, MIT Press, 1999.
+
+    Examples
+    --------
+    >>> from skecoc.decoding import ProbabilisticDecoder
+    >>> codewords = [[1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]
+    >>> decoder = ProbabilisticDecoder().fit(codewords, [0, 0, 1, 2], [[1, 0], [-1, 1], [0, -1]])
+    >>> decoder.slopes_.round(4), decoder.intercepts_.round(4)
+    (array([-0.8959, -0.6931]), array([-0.2027,  0.    ]))
+    >>> decoder.scores([[1.0, 1.0]]).round(4)
+    array([[-0.2877, -1.7918, -1.0986]])
+    """
+
+    learns_from_codewords: ClassVar[bool] = True
+    slopes_: Floats
+    intercepts_: Floats
+
+    def __init__(self, invalid_mass: float = 0.0) -> None:
+        self.invalid_mass = invalid_mass
+
+    def _learn(self, codewords: Floats, y: NDArray[np.intp], weight: Floats) -> None:
+        """Fit the slope and intercept of every column on the rows that take part in it."""
+        self._log_invalid_mass = _log_of_mass(self.invalid_mass)
+        fits = np.empty((self.matrix_.shape[1], 2))
+        for q, outputs in enumerate(_bounded(codewords).T):
+            side = self.matrix_[y, q]
+            taking_part = (side != 0) & (weight > 0)
+            fits[q] = fit_sigmoid(outputs[taking_part], side[taking_part] > 0, weight[taking_part])
+        self.slopes_, self.intercepts_ = fits.T
+
+    def _scores(self, codewords: Floats) -> Floats:
+        """Return the logarithms of the rows' probabilities."""
+        # log(1 / (1 + exp(m s))) is minus the logistic loss of the margin -m s.
+        log_product = -sum_losses(logistic, -(self.slopes_ * _bounded(codewords) + self.intercepts_), self.matrix_)
+        return np.logaddexp(log_product, self._log_invalid_mass)
+
+
+def fit_sigmoid(outputs: Floats, is_positive: NDArray[np.bool_], sample_weight: Floats) -> Floats:
+    """Fit the slope and intercept of Platt's sigmoid to one column's training outputs.
+
+    Parameters
+    ----------
+    outputs : ndarray of shape (n_samples,)
+        Outputs f of the column's learner.
+    is_positive : ndarray of bool of shape (n_samples,)
+        Whether a row is on the +1 side of the column.
+    sample_weight : ndarray of shape (n_samples,)
+        Positive weights of the rows.
+
+    Returns
+    -------
+    ndarray of shape (2,)
+        Slope v and intercept w of the probability ``1 / (1 + exp(v f + w))`` of the +1 side.
+
+    Examples
+    --------
+    >>> fit_sigmoid(np.array([1.0, 1.0, -1.0]), np.array([True, True, False]), np.ones(3)).round(4)
+    array([-0.8959, -0.2027])
+    """
+    if outputs.size == 0:
+        return np.zeros(2)
+    n_positive, n_negative = sample_weight[is_positive].sum(), sample_weight[~is_positive].sum()
+    share = sample_weight / (n_positive + n_negative)
+    # One minus Platt's targets: v f + w is the log odds of the -1 side.
+    negative_target = np.where(is_positive, 1.0 / (n_positive + 2.0), (n_negative + 1.0) / (n_negative + 2.0))
+    intercept = logit(share @ negative_target)
+    if np.ptp(outputs) <= max(_CONSTANT_RELATIVE * np.abs(outputs).max(), _CONSTANT_ABSOLUTE):
+        return np.array([0.0, intercept])
+    centre = share @ outputs
+    spread = np.sqrt(share @ np.square(outputs - centre))
+    slope, intercept = _fit_standardised((outputs - centre) / spread, negative_target, share, intercept)
+    return np.array([slope / spread, intercept - slope * centre / spread])
+
+
+def _fit_standardised(outputs: Floats, target: Floats, share: Floats, intercept: float) -> Floats:
+    """Minimise the cross-entropy of the sigmoid's log odds, linear in standardised outputs."""
+    design = np.vstack([outputs, np.ones_like(outputs)])
+    shared_target = share * target
+
+    def cross_entropy(coefficients: Floats) -> float:
+        log_odds = coefficients @ design
+        return float(share @ np.logaddexp(0.0, log_odds) - shared_target @ log_odds)
+
+    def gradient(coefficients: Floats) -> Floats:
+        return design @ (share * expit(coefficients @ design) - shared_target)
+
+    def hessian(coefficients: Floats) -> Floats:
+        probability = expit(coefficients @ design)
+        return (design * (share * probability * (1.0 - probability))) @ design.T
+
+    start = np.array([0.0, intercept])
+    near = minimize(cross_entropy, start, method="trust-exact", jac=gradient, hess=hessian, options={"gtol": 1e-8})
+    # The last digits of the cross-entropy are rounding, those of its gradient are not: solve that for zero.
+    return root(gradient, near.x, jac=hessian, options={"xtol": 1e-12}).x
+
+
+def _bounded(codewords: Floats) -> Floats:
+    """Bound outputs, so that no square or product of them overflows."""
+    return np.clip(codewords, -LARGEST_OUTPUT, LARGEST_OUTPUT)
+
+
+def _log_of_mass(invalid_mass: float) -> float:
+    """Check the constant K and return its logarithm, minus infinity for zero."""
+    if not isinstance(invalid_mass, Real) or not 0.0 <= invalid_mass < np.inf:
+        raise ValueError(f"invalid_mass must be a finite number that is not negative, got {invalid_mass!r}")
+    with np.errstate(divide="ignore"):
+        return float(np.log(invalid_mass))
