@@ -1,0 +1,162 @@
+"""Which questions to ask: code matrices, from the number of classes or from the data.
+
+A code matrix has one row per class and one column per binary question, with entries +1 and -1
+for the two sides and 0 for classes that a question leaves out.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
+
+from skecoc._registry import resolve_name
+from skecoc.coding.discriminant import decoc, forest
+from skecoc.coding.fixed import (
+    exhaustive,
+    hadamard,
+    one_vs_one,
+    one_vs_rest,
+    ordinal,
+    ternary_complete,
+)
+from skecoc.coding.matrix import (
+    CodeMatrix,
+    CodeStatistics,
+    canonical_columns,
+    check_code_matrix,
+    code_statistics,
+    duplicate_columns,
+    is_valid,
+    mean_row_distance,
+    min_row_distance,
+    row_distances,
+)
+from skecoc.coding.random import dense_random, sparse_random
+
+__all__ = [
+    "CODINGS",
+    "CodeMatrix",
+    "CodeStatistics",
+    "canonical_columns",
+    "check_code_matrix",
+    "code_statistics",
+    "decoc",
+    "dense_random",
+    "duplicate_columns",
+    "exhaustive",
+    "forest",
+    "hadamard",
+    "is_valid",
+    "mean_row_distance",
+    "min_row_distance",
+    "one_vs_one",
+    "one_vs_rest",
+    "ordinal",
+    "resolve_coding",
+    "row_distances",
+    "sparse_random",
+    "ternary_complete",
+]
+
+Labels = NDArray[np.intp]
+#: A coding as `CODINGS` holds it: ``f(X, y, n_classes, random_state, sample_weight) -> matrix``.
+NamedCoding = Callable[[Any, Labels, int, int | RandomState | None, ArrayLike | None], CodeMatrix]
+
+
+def _from_classes(coding: Callable[[int], CodeMatrix]) -> NamedCoding:
+    """Wrap a coding that needs the number of classes alone."""
+    return lambda X, y, n_classes, random_state, sample_weight: coding(n_classes)  # noqa: ARG005
+
+
+def _from_seed(coding: Callable[..., CodeMatrix]) -> NamedCoding:
+    """Wrap a coding that needs the number of classes and a seed."""
+    return lambda X, y, n_classes, random_state, sample_weight: coding(  # noqa: ARG005
+        n_classes, random_state=random_state
+    )
+
+
+def _from_data(coding: Callable[..., CodeMatrix]) -> NamedCoding:
+    """Wrap a coding that reads the data."""
+    return lambda X, y, n_classes, random_state, sample_weight: coding(  # noqa: ARG005
+        X, y, sample_weight=sample_weight
+    )
+
+
+#: What each name that a `coding` argument takes stands for; see `resolve_coding`.
+CODINGS: Mapping[str, NamedCoding] = MappingProxyType(
+    {
+        "one-vs-rest": _from_classes(one_vs_rest),
+        "one-vs-one": _from_classes(one_vs_one),
+        "exhaustive": _from_classes(exhaustive),
+        "ternary-complete": _from_classes(ternary_complete),
+        "ordinal": _from_classes(ordinal),
+        "hadamard": _from_classes(hadamard),
+        "dense-random": _from_seed(dense_random),
+        "sparse-random": _from_seed(sparse_random),
+        "decoc": _from_data(decoc),
+        "forest": _from_data(forest),
+    }
+)
+
+
+def resolve_coding(
+    coding: str | ArrayLike | Callable[[Any, Labels], ArrayLike],
+    X: Any,
+    y: Labels,
+    n_classes: int,
+    random_state: int | RandomState | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> CodeMatrix:
+    """Turn what a user gave as `coding` into a valid code matrix.
+
+    Parameters
+    ----------
+    coding : str, array-like of shape (n_classes, n_columns) or callable
+        A name in `CODINGS`, a code matrix, or a function ``f(X, y)`` that returns one.
+    X : array-like of shape (n_samples, n_features)
+        The rows, for codings that read the data; passed on as they are.
+    y : ndarray of int of shape (n_samples,)
+        Class of every row, from 0 to ``n_classes - 1``.
+    n_classes : int
+        Number of classes.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the random codings.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows, for the named codings that read the data.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_columns)
+        The code matrix, checked.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown (the message lists the valid ones), the matrix is not a valid
+        code for that many classes, or `coding` is something else.
+
+    Examples
+    --------
+    >>> from skecoc.coding import resolve_coding
+    >>> resolve_coding("one-vs-one", None, None, 2)
+    array([[ 1],
+           [-1]], dtype=int8)
+    >>> resolve_coding(lambda X, y: [[1], [-1]], None, None, 2)
+    array([[ 1],
+           [-1]], dtype=int8)
+    """
+    if isinstance(coding, str):
+        named = resolve_name("coding", coding, CODINGS)
+        return check_code_matrix(named(X, y, n_classes, random_state, sample_weight), n_classes)
+    if callable(coding):
+        return check_code_matrix(coding(X, y), n_classes)
+    if isinstance(coding, list | tuple) or hasattr(coding, "__array__"):
+        return check_code_matrix(coding, n_classes)
+    raise ValueError(
+        "coding must be a name, a code matrix of shape (n_classes, n_columns) or a callable f(X, y), "
+        f"got {type(coding).__name__}"
+    )

@@ -1,0 +1,338 @@
+"""Codes read off the data: trees that split the classes where features tell the sides apart best.
+
+A node of a tree holds some of the classes and splits them in two; each split is a column. All
+that is read of the data are class histograms (`skecoc.coding.histograms`), so that after one
+pass over the rows the search costs the same however many rows there were.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skecoc.coding.histograms import class_histograms
+from skecoc.coding.matrix import CodeMatrix, check_count
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+_BLOCK_FLOATS = 2**21
+_DECIMALS = 10
+_MAX_ATTEMPTS = 100
+
+
+def decoc(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | None = None) -> CodeMatrix:
+    r"""Split the classes in two, again and again, each time where the features tell most.
+
+    A split of a node's classes into two sides is worth
+
+    .. math:: \sum_f \frac{n_f}{n} I(\text{bin of feature } f;\ \text{side}),
+
+    the mutual information between each binned feature and the side, summed over features; rows
+    count with their weight, so that a class counts as often as it occurs. :math:`n_f` is the
+    weight of the node's rows that have a value of the feature and n the largest of these: a
+    missing value tells nothing, and neither does a constant feature. Bins are those of
+    `class_histograms`.
+
+    The best split is sought by sequential forward floating search: from no class on the first
+    side, the class that leaves the best split is moved there, until one class remains; after each
+    move, classes move back as long as that gives the best split yet for that number of classes.
+    The best split met on the way is taken. Ties go to the class of lowest index.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        The rows, which may have NaN, strings and categories; see `class_histograms`.
+    y : array-like of shape (n_samples,)
+        Labels, of at least two classes; rows of the code are in the order of ``np.unique(y)``.
+    n_bins : int, default=16
+        Largest number of bins of a feature, at least 2.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights of the rows; None means 1 each.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_classes - 1)
+        One column per node, a node before the nodes below it. The side of the node's first
+        class is +1; classes outside the node are 0.
+
+    References
+    ----------
+    O. Pujol, P. Radeva, J. Vitria, "Discriminant ECOC: a heuristic method for application
+    dependent design of error correcting output codes", IEEE TPAMI 28(6), 2006.
+
+    P. Pudil, J. Novovicova, J. Kittler, "Floating search methods in feature selection", Pattern
+    Recognition Letters 15(11), 1994.
+
+    Examples
+    --------
+    >>> from skecoc.coding import decoc
+    >>> X = [[5.0], [6.0], [0.0], [0.0], [5.0], [7.0]]
+    >>> decoc(X, ["a", "a", "b", "b", "c", "c"])  # a and c have a value in common, so b goes first
+    array([[ 1,  1],
+           [-1,  0],
+           [ 1, -1]], dtype=int8)
+    """
+    histograms = class_histograms(X, y, n_bins=n_bins, sample_weight=sample_weight)
+    return trees_from_histograms(histograms, 1)
+
+
+def forest(
+    X: Any,
+    y: ArrayLike,
+    n_trees: int = 3,
+    *,
+    n_bins: int = 16,
+    sample_weight: ArrayLike | None = None,
+) -> CodeMatrix:
+    """Join the codes of several trees, none of which splits classes as another one did.
+
+    Every tree is grown as `decoc` grows it, except that a split which an earlier tree has made
+    (of the same classes into the same sides) is passed over for the best other one met in the
+    search, as are splits that leave two or three classes which cannot be split further in a new
+    way. If some node has no new split, its parent's split is passed over too and the tree
+    is grown again. When that, too, ends without a tree, fewer trees are returned. Two classes
+    have one tree, three classes have three.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        The rows, which may have NaN, strings and categories; see `class_histograms`.
+    y : array-like of shape (n_samples,)
+        Labels, of at least two classes; rows of the code are in the order of ``np.unique(y)``.
+    n_trees : int, default=3
+        Largest number of trees, at least 1.
+    n_bins : int, default=16
+        Largest number of bins of a feature, at least 2.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights of the rows; None means 1 each.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_made * (n_classes - 1))
+        The columns of the trees that could be made, at most `n_trees`, tree after tree; no
+        column repeats another up to sign. The first tree is that of `decoc`.
+
+    References
+    ----------
+    S. Escalera, O. Pujol, P. Radeva, "Boosted landmarks of contextual descriptors and
+    Forest-ECOC: a novel framework to detect and classify objects in cluttered scenes", Pattern
+    Recognition Letters 28(13), 2007.
+
+    Examples
+    --------
+    >>> from skecoc.coding import forest
+    >>> X = [[5.0], [6.0], [0.0], [0.0], [5.0], [7.0]]
+    >>> forest(X, ["a", "a", "b", "b", "c", "c"], n_trees=2)
+    array([[ 1,  1,  1,  0],
+           [-1,  0, -1,  1],
+           [ 1, -1, -1, -1]], dtype=int8)
+    """
+    n_trees = check_count(n_trees, "n_trees", 1)
+    histograms = class_histograms(X, y, n_bins=n_bins, sample_weight=sample_weight)
+    return trees_from_histograms(histograms, n_trees)
+
+
+def trees_from_histograms(histograms: Floats, n_trees: int) -> CodeMatrix:
+    """Grow the trees of `decoc` and `forest` from class histograms alone.
+
+    Parameters
+    ----------
+    histograms : ndarray of shape (n_classes, n_features, n_bins)
+        Weight of every class in every bin of every feature.
+    n_trees : int
+        Largest number of trees.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_made * (n_classes - 1))
+        The columns, tree after tree.
+
+    Examples
+    --------
+    >>> trees_from_histograms(np.array([[[2.0, 0.0]], [[0.0, 2.0]]]), 1)
+    array([[ 1],
+           [-1]], dtype=int8)
+    """
+    columns: list[CodeMatrix] = []
+    for _ in range(n_trees):
+        tree = _grow_tree(histograms, {column.tobytes() for column in columns})
+        if tree is None:
+            break
+        columns += tree
+    return np.stack(columns, axis=1)
+
+
+def partition_information(histograms: Floats, column: ArrayLike) -> float:
+    """Information between features and the sides of one column, in nats: what `decoc` maximises.
+
+    Parameters
+    ----------
+    histograms : ndarray of shape (n_classes, n_features, n_bins)
+        Weight of every class in every bin of every feature.
+    column : array-like of shape (n_classes,)
+        Side +1 or -1 of every class, 0 for classes that are left out.
+
+    Returns
+    -------
+    float
+        Sum over features of the mutual information, as `decoc` defines it.
+
+    Examples
+    --------
+    >>> partition_information(np.array([[[2.0, 0.0]], [[0.0, 2.0]]]), [1, -1])  # log 2
+    0.6931471806
+    """
+    sides = np.asarray(column)
+    node = np.flatnonzero(sides)
+    return _NodeCriterion(histograms[node]).of_split(sides[node] == 1)
+
+
+class _NodeCriterion:
+    """The information of any split of one node's classes."""
+
+    def __init__(self, histograms: Floats) -> None:
+        # With phi(w) = w log w, n_f I(bin; side) is the sum over bins and sides of phi, less the
+        # sum over sides of phi of the side's total, less what all splits share. So the totals
+        # of a feature are handled as one more cell, which counts negatively.
+        cells = histograms.reshape(len(histograms), -1)
+        totals = histograms.sum(axis=2)
+        weights = np.hstack([cells, totals])
+        sign = np.repeat([1.0, -1.0], [cells.shape[1], totals.shape[1]])
+        occupied = weights.any(axis=0)
+        self._weights = np.ascontiguousarray(weights[:, occupied])
+        self._sign = sign[occupied]
+        self._total = self._weights.sum(axis=0)
+        self._scale = float(totals.sum(axis=0).max()) or 1.0
+        self._shared = float(_w_log_w(self._total) @ self._sign)
+
+    def of_split(self, first_side: Mask) -> float:
+        """Information of one split, given which classes are on its first side."""
+        return float(self._of_weights(self._weights[first_side].sum(axis=0)[np.newaxis])[0])
+
+    def of_moves(self, first_side: Mask, moved: Indices) -> Floats:
+        """Information of the splits that moving each one of some classes to its other side makes."""
+        weight = self._weights[first_side].sum(axis=0)
+        direction = np.where(first_side[moved], -1.0, 1.0)[:, np.newaxis]
+        n_at_once = max(1, _BLOCK_FLOATS // max(1, len(weight)))
+        blocks = [slice(start, start + n_at_once) for start in range(0, len(moved), n_at_once)]
+        return np.concatenate(
+            [self._of_weights(weight + direction[block] * self._weights[moved[block]]) for block in blocks]
+        )
+
+    def _of_weights(self, first_side: Floats) -> Floats:
+        """Information of splits, given the weights of their first sides (n_splits, n_cells)."""
+        # Weights that are no whole numbers leave rounding below zero on an empty side.
+        first_side = np.maximum(first_side, 0.0)
+        second_side = np.maximum(self._total - first_side, 0.0)
+        between = (_w_log_w(first_side) + _w_log_w(second_side)) @ self._sign
+        # Rounded, so that splits of equal worth compare equal.
+        return np.round((between - self._shared) / self._scale, _DECIMALS)
+
+
+def _w_log_w(weight: Floats) -> Floats:
+    """Return w log w, with its limit 0 at 0."""
+    return weight * np.log(np.where(weight > 0, weight, 1.0))
+
+
+def _floating_search(criterion: _NodeCriterion, n_classes: int) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
+    """Yield every batch of splits that the search looks at: information, and first sides as rows."""
+    first_side = np.zeros(n_classes, dtype=np.bool_)
+    best_of_size = np.full(n_classes, -np.inf)
+
+    def look(moved: Indices) -> tuple[Floats, NDArray[np.bool_]]:
+        splits = np.tile(first_side, (len(moved), 1))
+        splits[np.arange(len(moved)), moved] ^= True
+        return criterion.of_moves(first_side, moved), splits
+
+    while (size := int(first_side.sum())) < n_classes - 1:
+        information, splits = look(np.flatnonzero(~first_side))
+        yield information, splits
+        first_side = splits[information.argmax()]
+        size += 1
+        best_of_size[size] = max(best_of_size[size], information.max())
+        while size > 2:
+            information, splits = look(np.flatnonzero(first_side))
+            yield information, splits
+            size -= 1
+            if information.max() <= best_of_size[size]:
+                break
+            first_side = splits[information.argmax()]
+            best_of_size[size] = information.max()
+
+
+def _best_split(histograms: Floats, is_allowed: Callable[[Mask], bool]) -> Mask | None:
+    """Return the first side of the best allowed split that the search meets, if it meets one."""
+    best, most = None, -np.inf
+    for information, splits in _floating_search(_NodeCriterion(histograms), len(histograms)):
+        for i in np.argsort(-information, kind="stable"):
+            if information[i] <= most:
+                break
+            if is_allowed(splits[i]):
+                best, most = splits[i], information[i]
+                break
+    return best
+
+
+def _grow_tree(histograms: Floats, taken: set[bytes]) -> list[CodeMatrix] | None:
+    """Grow one tree of splits that are not taken; None if the attempts end without one."""
+    passed_over = set(taken)
+    for _ in range(_MAX_ATTEMPTS):
+        columns, dead_end = _attempt_tree(histograms, passed_over)
+        if dead_end is None:
+            return columns
+        if len(dead_end) == 0:
+            return None
+        passed_over.add(dead_end)
+    return None
+
+
+def _attempt_tree(histograms: Floats, taken: set[bytes]) -> tuple[list[CodeMatrix], bytes | None]:
+    """Grow a tree until it is whole, or until a node has no allowed split.
+
+    Returns the columns, and the split that made the node without a split: None if the tree
+    is whole, empty if that node is the root.
+    """
+    n_classes = len(histograms)
+    columns: list[CodeMatrix] = []
+    open_nodes: list[tuple[Indices, bytes]] = [(np.arange(n_classes), b"")]
+    while open_nodes:
+        node, parent = open_nodes.pop()
+        if len(node) == 1:
+            continue
+        first_side = _best_split(histograms[node], partial(_is_allowed, n_classes, node, taken))
+        if first_side is None:
+            return columns, parent
+        column = _split_column(n_classes, node, first_side)
+        columns.append(column)
+        open_nodes += [(node[side], column.tobytes()) for side in (column[node] == -1, column[node] == 1)]
+    return columns, None
+
+
+def _split_column(n_classes: int, node: Indices, first_side: Mask) -> CodeMatrix:
+    """Return the column of a split, with +1 on the side of the node's first class."""
+    column = np.zeros(n_classes, dtype=np.int8)
+    column[node] = np.where(first_side == first_side[0], 1, -1)
+    return column
+
+
+def _is_allowed(n_classes: int, node: Indices, taken: set[bytes], first_side: Mask) -> bool:
+    """Say whether a split is not taken and leaves nodes that can be split further."""
+    if _split_column(n_classes, node, first_side).tobytes() in taken:
+        return False
+    return all(_can_be_split(n_classes, node[side], taken) for side in (first_side, ~first_side))
+
+
+def _can_be_split(n_classes: int, node: Indices, taken: set[bytes]) -> bool:
+    """Say whether a node of two or three classes has a way down that is not taken.
+
+    Larger nodes have so many that they are taken to have one.
+    """
+    if len(node) not in (2, 3):
+        return True
+    # A split of two or three classes has one class on one side.
+    lone_classes = np.eye(len(node), dtype=np.bool_)
+    return any(_is_allowed(n_classes, node, taken, lone) for lone in lone_classes)

@@ -1,0 +1,294 @@
+"""Codes that depend on the number of classes alone."""
+
+import numpy as np
+from scipy.linalg import hadamard as sylvester
+
+from skecoc.coding.matrix import CodeMatrix, check_count
+
+MAX_EXHAUSTIVE_CLASSES = 12
+MAX_TERNARY_CLASSES = 8
+
+
+def one_vs_rest(n_classes: int) -> CodeMatrix:
+    """Ask of every class whether a row belongs to it or to the rest.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, at least 2.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_classes)
+        +1 on the diagonal, -1 elsewhere. For two classes the second column negates the first.
+
+    Examples
+    --------
+    >>> from skecoc.coding import one_vs_rest
+    >>> one_vs_rest(3)
+    array([[ 1, -1, -1],
+           [-1,  1, -1],
+           [-1, -1,  1]], dtype=int8)
+    """
+    n_classes = check_count(n_classes, "n_classes", 2)
+    return 2 * np.eye(n_classes, dtype=np.int8) - np.int8(1)
+
+
+def one_vs_one(n_classes: int) -> CodeMatrix:
+    """Ask of every pair of classes which of the two it is.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, at least 2.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_classes * (n_classes - 1) / 2)
+        One column per pair, in the order (0, 1), (0, 2), ..., with +1 for the first class of
+        the pair, -1 for the second and 0 for the others.
+
+    Examples
+    --------
+    >>> from skecoc.coding import one_vs_one
+    >>> one_vs_one(3)
+    array([[ 1,  1,  0],
+           [-1,  0,  1],
+           [ 0, -1, -1]], dtype=int8)
+    """
+    n_classes = check_count(n_classes, "n_classes", 2)
+    first, second = np.triu_indices(n_classes, 1)
+    pair = np.arange(len(first))
+    M = np.zeros((n_classes, len(pair)), dtype=np.int8)
+    M[first, pair] = 1
+    M[second, pair] = -1
+    return M
+
+
+def exhaustive(n_classes: int) -> CodeMatrix:
+    """Ask every question that splits all classes in two, each once.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, from 2 to 12: the number of columns doubles with every class.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, 2 ** (n_classes - 1) - 1)
+        Every bipartition once, with the first class at +1.
+
+    Raises
+    ------
+    ValueError
+        If there are more than 12 classes.
+
+    References
+    ----------
+    T. G. Dietterich, G. Bakiri, "Solving multiclass learning problems via error-correcting
+    output codes", Journal of Artificial Intelligence Research 2, 1995.
+
+    Examples
+    --------
+    >>> from skecoc.coding import exhaustive
+    >>> exhaustive(3)
+    array([[ 1,  1,  1],
+           [ 1, -1, -1],
+           [-1,  1, -1]], dtype=int8)
+    """
+    n_classes = check_count(n_classes, "n_classes", 2)
+    _refuse_many_classes("exhaustive", n_classes, MAX_EXHAUSTIVE_CLASSES, n_bipartitions(n_classes))
+    return all_bipartitions(n_classes)
+
+
+def ternary_complete(n_classes: int) -> CodeMatrix:
+    """Ask every question that sets some classes against some others, each once.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, from 2 to 8: the number of columns triples with every class.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, (3 ** n_classes - 2 ** (n_classes + 1) + 1) / 2)
+        Every ternary bipartition once, with the first class that takes part at +1.
+
+    Raises
+    ------
+    ValueError
+        If there are more than 8 classes.
+
+    Examples
+    --------
+    >>> from skecoc.coding import ternary_complete
+    >>> ternary_complete(3)
+    array([[ 0,  1,  1,  1,  1,  1],
+           [ 1, -1, -1, -1,  0,  1],
+           [-1, -1,  0,  1, -1, -1]], dtype=int8)
+    """
+    n_classes = check_count(n_classes, "n_classes", 2)
+    _refuse_many_classes("ternary complete", n_classes, MAX_TERNARY_CLASSES, n_ternary_bipartitions(n_classes))
+    return all_ternary_bipartitions(n_classes)
+
+
+def ordinal(n_classes: int) -> CodeMatrix:
+    """Ask, for classes that have an order, whether a row lies beyond each step of it.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, at least 2, in their order.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_classes - 1)
+        In column k the first k + 1 classes are -1 and the rest +1.
+
+    References
+    ----------
+    E. Frank, M. Hall, "A simple approach to ordinal classification", ECML 2001.
+
+    Examples
+    --------
+    >>> from skecoc.coding import ordinal
+    >>> ordinal(4)
+    array([[-1, -1, -1],
+           [ 1, -1, -1],
+           [ 1,  1, -1],
+           [ 1,  1,  1]], dtype=int8)
+    """
+    n_classes = check_count(n_classes, "n_classes", 2)
+    return 2 * np.tri(n_classes, n_classes - 1, -1, dtype=np.int8) - np.int8(1)
+
+
+def hadamard(n_classes: int) -> CodeMatrix:
+    """Take codewords from a Hadamard matrix: all equally far apart, and few columns.
+
+    With N the smallest power of two that is not below the number of classes, every two rows
+    differ in exactly N / 2 positions.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, at least 2.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, N - 1)
+        The first rows of Sylvester's matrix without its constant column. As more than N / 2
+        rows are kept, no other column is constant, and no two are equal up to sign.
+
+    Examples
+    --------
+    >>> from skecoc.coding import hadamard
+    >>> hadamard(3)
+    array([[ 1,  1,  1],
+           [-1,  1, -1],
+           [ 1, -1, -1]], dtype=int8)
+    """
+    n_classes = check_count(n_classes, "n_classes", 2)
+    order = 1 << (n_classes - 1).bit_length()
+    return np.ascontiguousarray(sylvester(order, dtype=np.int8)[:n_classes, 1:])
+
+
+def n_bipartitions(n_classes: int) -> int:
+    """Count the ways to split all classes in two.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    int
+        ``2 ** (n_classes - 1) - 1``.
+
+    Examples
+    --------
+    >>> n_bipartitions(4)
+    7
+    """
+    return int(2 ** (n_classes - 1) - 1)
+
+
+def n_ternary_bipartitions(n_classes: int) -> int:
+    """Count the ways to set some classes against some others.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    int
+        ``(3 ** n_classes - 2 ** (n_classes + 1) + 1) / 2``.
+
+    Examples
+    --------
+    >>> n_ternary_bipartitions(4)
+    25
+    """
+    return int((3**n_classes - 2 ** (n_classes + 1) + 1) // 2)
+
+
+def all_bipartitions(n_classes: int) -> CodeMatrix:
+    """List the columns of `exhaustive`, for any number of classes.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes; memory doubles with every class.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_bipartitions(n_classes))
+        Every bipartition once, with the first class at +1.
+
+    Examples
+    --------
+    >>> all_bipartitions(2)
+    array([[ 1],
+           [-1]], dtype=int8)
+    """
+    number = np.arange(1, 2 ** (n_classes - 1))
+    bit = np.arange(n_classes - 1)[::-1, np.newaxis]
+    others = 1 - 2 * ((number >> bit) & 1)
+    return np.vstack([np.ones_like(number), others]).astype(np.int8)
+
+
+def all_ternary_bipartitions(n_classes: int) -> CodeMatrix:
+    """List the columns of `ternary_complete`, for any number of classes.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes; memory triples with every class.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_ternary_bipartitions(n_classes))
+        Every ternary bipartition once, with the first class that takes part at +1.
+
+    Examples
+    --------
+    >>> all_ternary_bipartitions(2)
+    array([[ 1],
+           [-1]], dtype=int8)
+    """
+    # Balanced base-3 digits of the positive half have +1 as their first non-zero digit.
+    number = np.arange((3**n_classes + 1) // 2, 3**n_classes)
+    power = 3 ** np.arange(n_classes)[::-1, np.newaxis]
+    columns = ((number // power) % 3 - 1).astype(np.int8)
+    return columns[:, columns.min(axis=0) == -1]
+
+
+def _refuse_many_classes(name: str, n_classes: int, limit: int, n_columns: int) -> None:
+    """Raise an error that says how long the code would be, beyond its limit of classes."""
+    if n_classes > limit:
+        raise ValueError(
+            f"n_classes must be at most {limit} for the {name} code, got {n_classes}, "
+            f"which would need {n_columns:,} columns"
+        )

@@ -1,0 +1,370 @@
+"""What every code matrix shares: the checks, and the measures of rows and columns.
+
+A code matrix has one row per class and one column per binary question. The entry of a class
+is +1 or -1 for the side it is on, or 0 where it takes no part in the question.
+"""
+
+from numbers import Integral
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+CodeMatrix = NDArray[np.int8]
+
+_MAX_LISTED = 10
+
+
+class CodeStatistics(TypedDict):
+    """What `code_statistics` reports."""
+
+    n_classes: int
+    n_columns: int
+    n_distinct_columns: int
+    min_distance: float
+    mean_distance: float
+    zero_share: float
+
+
+def check_code_matrix(matrix: ArrayLike, n_classes: int | None = None, *, argument: str = "coding") -> CodeMatrix:
+    """Check that a matrix is a valid code, and return it as small integers.
+
+    A code is valid if its rows differ, no row is all zero (such a class would take part in no
+    question), and every column has at least one +1 and one -1.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_columns)
+        Entries in {-1, 0, 1}.
+    n_classes : int, default=None
+        Number of rows to insist on; None takes any number from 2 on.
+    argument : str, default="coding"
+        What error messages call the matrix.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_columns)
+        The code matrix, a copy.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not a valid code; the message says which rows or columns offend.
+
+    Examples
+    --------
+    >>> from skecoc.coding import check_code_matrix
+    >>> check_code_matrix([[1, 1], [-1, 0], [0, -1]])
+    array([[ 1,  1],
+           [-1,  0],
+           [ 0, -1]], dtype=int8)
+    >>> check_code_matrix([[1, 1], [-1, 1]])
+    Traceback (most recent call last):
+    ...
+    ValueError: coding must have a +1 and a -1 in every column; column 1 has not
+    """
+    M = _as_ternary(matrix, argument)
+    if n_classes is not None and len(M) != n_classes:
+        raise ValueError(f"{argument} must have one row per class: expected {n_classes} rows, got {len(M)}")
+    if len(M) < 2:
+        raise ValueError(f"{argument} must have at least 2 rows, one per class, got {len(M)}")
+    one_sided = one_sided_columns(M)
+    if one_sided.any():
+        raise ValueError(f"{argument} must have a +1 and a -1 in every column; {_listed('column', one_sided)} not")
+    empty = np.count_nonzero(M, axis=1) == 0
+    if empty.any():
+        raise ValueError(f"{argument} must have a non-zero entry in every row; {_listed('row', empty)} not")
+    _refuse_equal_rows(M, argument)
+    return M
+
+
+def is_valid(matrix: ArrayLike) -> bool:
+    """Say whether a matrix is a valid code; see `check_code_matrix` for what that means.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_columns)
+        The matrix to judge.
+
+    Returns
+    -------
+    bool
+        True if `check_code_matrix` would accept the matrix.
+
+    Examples
+    --------
+    >>> from skecoc.coding import is_valid
+    >>> is_valid([[1], [-1]]), is_valid([[1], [1]])
+    (True, False)
+    """
+    try:
+        check_code_matrix(matrix)
+    except ValueError:
+        return False
+    return True
+
+
+def row_distances(matrix: ArrayLike) -> NDArray[np.float64]:
+    r"""Distance between every two rows of a code; a position with a zero counts 1/2.
+
+    :math:`d_{pr} = \sum_q (1 - m_{pq} m_{rq}) / 2` for :math:`p \ne r`: 1 where two rows
+    disagree, 0 where they agree, 1/2 where either is zero. The formula would put a row at a
+    distance from itself (1/2 per zero); the diagonal is set to 0 instead.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_columns)
+        Entries in {-1, 0, 1}.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_classes)
+        Symmetric, with a zero diagonal.
+
+    Examples
+    --------
+    >>> from skecoc.coding import row_distances
+    >>> row_distances([[1, 1], [-1, 0], [0, -1]])
+    array([[0. , 1.5, 1.5],
+           [1.5, 0. , 1. ],
+           [1.5, 1. , 0. ]])
+    """
+    M = _as_ternary(matrix, "matrix").astype(np.float64)
+    distances: NDArray[np.float64] = (M.shape[1] - M @ M.T) / 2
+    np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+def min_row_distance(matrix: ArrayLike) -> float:
+    """Smallest distance between two different rows of a code.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_columns)
+        Entries in {-1, 0, 1}, at least two rows.
+
+    Returns
+    -------
+    float
+        A multiple of 1/2. See `row_distances` for the distance.
+
+    Examples
+    --------
+    >>> from skecoc.coding import hadamard, min_row_distance
+    >>> min_row_distance(hadamard(8))
+    4.0
+    """
+    return float(_pair_distances(matrix).min())
+
+
+def mean_row_distance(matrix: ArrayLike) -> float:
+    """Mean distance over all pairs of different rows of a code.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_columns)
+        Entries in {-1, 0, 1}, at least two rows.
+
+    Returns
+    -------
+    float
+        See `row_distances` for the distance.
+
+    Examples
+    --------
+    >>> from skecoc.coding import mean_row_distance, one_vs_rest
+    >>> mean_row_distance(one_vs_rest(5))
+    2.0
+    """
+    return float(_pair_distances(matrix).mean())
+
+
+def canonical_columns(matrix: ArrayLike) -> CodeMatrix:
+    """Give every column the sign that makes its first non-zero entry +1.
+
+    A column and its negation ask the same question; in this form they are equal.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_columns)
+        Entries in {-1, 0, 1}.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_columns)
+        The columns, in the same order; a column of zeros stays.
+
+    Examples
+    --------
+    >>> from skecoc.coding import canonical_columns
+    >>> canonical_columns([[0, 1], [-1, 1], [1, -1]])
+    array([[ 0,  1],
+           [ 1,  1],
+           [-1, -1]], dtype=int8)
+    """
+    M = _as_ternary(matrix, "matrix")
+    first = (M != 0).argmax(axis=0)
+    sign = M[first, np.arange(M.shape[1])]
+    return M * np.where(sign == 0, np.int8(1), sign)
+
+
+def duplicate_columns(matrix: ArrayLike) -> NDArray[np.bool_]:
+    """Mark the columns that repeat an earlier one, up to sign.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_columns)
+        Entries in {-1, 0, 1}.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_columns,)
+        True where an earlier column is the same or its negation.
+
+    Examples
+    --------
+    >>> from skecoc.coding import duplicate_columns
+    >>> duplicate_columns([[1, 1, -1], [-1, 0, 1], [0, -1, 0]])
+    array([False, False,  True])
+    """
+    columns = canonical_columns(matrix).T
+    repeated = np.ones(len(columns), dtype=np.bool_)
+    repeated[np.unique(columns, axis=0, return_index=True)[1]] = False
+    return repeated
+
+
+def one_sided_columns(matrix: CodeMatrix) -> NDArray[np.bool_]:
+    """Mark the columns that lack a +1 or lack a -1, so that they ask nothing.
+
+    Parameters
+    ----------
+    matrix : ndarray of int8 of shape (..., n_classes, n_columns)
+        One matrix or a stack of them.
+
+    Returns
+    -------
+    ndarray of bool of shape (..., n_columns)
+        True where a column has only one side, or none.
+
+    Examples
+    --------
+    >>> from skecoc.coding.matrix import one_sided_columns
+    >>> one_sided_columns(np.array([[1, 1], [0, -1]], dtype=np.int8))
+    array([ True, False])
+    """
+    one_sided: NDArray[np.bool_] = np.logical_or(matrix.max(axis=-2) < 1, matrix.min(axis=-2) > -1)
+    return one_sided
+
+
+def code_statistics(matrix: ArrayLike) -> CodeStatistics:
+    """Sum a code matrix up in a few figures.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_columns)
+        Entries in {-1, 0, 1}, at least two rows.
+
+    Returns
+    -------
+    dict
+        `n_classes`, `n_columns`, `n_distinct_columns` (up to sign), `min_distance` and
+        `mean_distance` between rows (see `row_distances`), and `zero_share`, the fraction
+        of entries that are zero.
+
+    Examples
+    --------
+    >>> from skecoc.coding import code_statistics, one_vs_one
+    >>> code_statistics(one_vs_one(4))["n_columns"], code_statistics(one_vs_one(4))["zero_share"]
+    (6, 0.5)
+    """
+    M = _as_ternary(matrix, "matrix")
+    return CodeStatistics(
+        n_classes=M.shape[0],
+        n_columns=M.shape[1],
+        n_distinct_columns=int((~duplicate_columns(M)).sum()),
+        min_distance=min_row_distance(M),
+        mean_distance=mean_row_distance(M),
+        zero_share=float((M == 0).mean()),
+    )
+
+
+def check_count(value: object, argument: str, minimum: int) -> int:
+    """Check that an argument is a whole number that is large enough, and return it.
+
+    Parameters
+    ----------
+    value : object
+        What the caller gave.
+    argument : str
+        The argument's name, for the error message.
+    minimum : int
+        The smallest value to accept.
+
+    Returns
+    -------
+    int
+        The value.
+
+    Raises
+    ------
+    ValueError
+        If the value is not an integer or is below `minimum`.
+
+    Examples
+    --------
+    >>> from skecoc.coding.matrix import check_count
+    >>> check_count(1, "n_classes", 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_classes must be an integer of at least 2, got 1
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
+        raise ValueError(f"{argument} must be an integer of at least {minimum}, got {value!r}")
+    return int(value)
+
+
+def _as_ternary(matrix: ArrayLike, argument: str) -> CodeMatrix:
+    """Return a two-dimensional array of -1, 0 and 1 as int8, or say what is wrong with it."""
+    try:
+        M = np.asarray(matrix)
+    except ValueError as error:
+        raise ValueError(f"{argument} must be two-dimensional, with rows of equal length") from error
+    if M.ndim != 2 or 0 in M.shape:
+        raise ValueError(f"{argument} must have shape (n_classes, n_columns), neither zero, got {M.shape}")
+    outside = ~np.isin(M, (-1, 0, 1))
+    if outside.any():
+        row, column = np.argwhere(outside)[0]
+        found = M[row, column]
+        raise ValueError(
+            f"{argument} must have entries in {{-1, 0, 1}} only, got {found} in row {row}, column {column}"
+        )
+    return M.astype(np.int8)
+
+
+def _pair_distances(matrix: ArrayLike) -> NDArray[np.float64]:
+    """Distance of every pair of different rows, each pair once."""
+    distances = row_distances(matrix)
+    if len(distances) < 2:
+        raise ValueError("matrix must have at least 2 rows to have a distance between rows")
+    return distances[np.triu_indices(len(distances), 1)]
+
+
+def _refuse_equal_rows(M: CodeMatrix, argument: str) -> None:
+    """Raise an error that names the rows that are equal, if any are."""
+    _, group, size = np.unique(M, axis=0, return_inverse=True, return_counts=True)
+    if (size > 1).any():
+        shared = np.flatnonzero(group == np.argmax(size > 1))
+        raise ValueError(
+            f"{argument} must have a different row for every class; "
+            f"rows {', '.join(map(str, shared[:_MAX_LISTED]))} are equal"
+        )
+
+
+def _listed(thing: str, offends: NDArray[np.bool_]) -> str:
+    """Name the rows or columns that offend, as the subject of 'has not' or 'have not'."""
+    positions = np.flatnonzero(offends)
+    if len(positions) == 1:
+        return f"{thing} {positions[0]} has"
+    names = ", ".join(map(str, positions[:_MAX_LISTED]))
+    more = ", ..." if len(positions) > _MAX_LISTED else ""
+    return f"{thing}s {names}{more} have"
