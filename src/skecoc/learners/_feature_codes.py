@@ -1,0 +1,297 @@
+"""Features as small integers: every value replaced by its rank among the distinct values of its feature.
+
+A decision stump only asks on which side of a cut a value lies, so ranks are all that boosting needs. They take one
+or two bytes a cell, are computed once, and serve every subset of the rows.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+#: Bins of one feature that a 16-bit code can tell apart.
+MAX_BINS = 65_536
+
+#: Distinct values that an 8-bit code can tell apart; up to here a hash table finds them without a sort.
+FEW_VALUES = 256
+
+_HASH_BITS = 10
+_HASH_SLOTS = 1 << _HASH_BITS
+_HASH_SHIFT = np.uint64(64 - _HASH_BITS)
+_HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio, made odd
+
+Codes = NDArray[np.uint8] | NDArray[np.uint16]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FeatureCodes:
+    """The integer codes of a matrix of features, feature by feature.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8 or uint16 of shape (n_features, n_samples)
+        Bin of each value within its feature; every bin of a feature holds at least one row.
+    starts : ndarray of int64 of shape (n_features + 1,)
+        Feature `f` has the bins ``starts[f]:starts[f + 1]`` of `lower` and `upper`.
+    lower : ndarray of shape (n_bins,)
+        Smallest value of each bin.
+    upper : ndarray of shape (n_bins,)
+        Largest value of each bin: `lower` itself where every bin is a single value.
+    feature_names : ndarray of str of shape (n_features,), or None
+        Names of the features, if they have any.
+    """
+
+    codes: Codes
+    starts: NDArray[np.int64]
+    lower: Floats
+    upper: Floats
+    feature_names: NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        # Compiled code is specialised for read-only arrays; if all are, one version serves memory maps as well.
+        for array in (self.codes, self.starts, self.lower, self.upper):
+            array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[type["FeatureCodes"], tuple[Any, ...]]:
+        return FeatureCodes, (self.codes, self.starts, self.lower, self.upper, self.feature_names)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.codes.shape[0]
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return self.codes.shape[1]
+
+    @property
+    def exact(self) -> bool:
+        """Whether every bin is a single value, so that no threshold between two values is lost."""
+        return self.upper is self.lower
+
+    def take(self, rows: NDArray[np.intp]) -> "FeatureCodes":
+        """Code a subset of the rows, as if it were all there is.
+
+        Parameters
+        ----------
+        rows : ndarray of intp of shape (n_taken,)
+            Row numbers in ``[0, n_samples)``, in any order, with or without repetitions.
+
+        Returns
+        -------
+        FeatureCodes
+            What `code_features` returns for those rows alone, as long as `exact` holds.
+        """
+        n_bins = np.diff(self.starts)
+        codes = np.empty((self.n_features, len(rows)), self.codes.dtype)
+        kept = np.empty(np.minimum(n_bins, len(rows)).sum(), np.int64)
+        starts = np.empty_like(self.starts)
+        words = np.zeros((n_bins.max() + 7) // 8, np.uint64)
+        _take_rows(self.codes, self.starts, rows, words, words.view(np.uint8), codes, kept, starts)
+        kept = kept[: starts[-1]]
+        lower = self.lower[kept]
+        upper = lower if self.exact else self.upper[kept]
+        return FeatureCodes(codes, starts, lower, upper, self.feature_names)
+
+    def thresholds(self, features: NDArray[np.int64], cuts: NDArray[np.int64]) -> Floats:
+        """Turn cuts between bins into thresholds, midway between the values on both sides.
+
+        Parameters
+        ----------
+        features : ndarray of int64 of shape (n_cuts,)
+            Feature of each cut; -1 for none.
+        cuts : ndarray of int64 of shape (n_cuts,)
+            Bin on the left of each cut; another bin of the feature must follow.
+
+        Returns
+        -------
+        ndarray of shape (n_cuts,)
+            Values ``<= threshold`` lie on the left. Infinite where there is no feature.
+        """
+        thresholds = np.full(len(features), np.inf)
+        splits = features >= 0
+        bins = self.starts[features[splits]] + cuts[splits]
+        left, right = self.upper[bins], self.lower[bins + 1]
+        middle = left / 2 + right / 2  # left + right might overflow
+        # Between neighbouring numbers the middle may round to the right one, which it would then fail to part.
+        thresholds[splits] = np.where((left <= middle) & (middle < right), middle, left)
+        return thresholds
+
+
+def code_features(
+    X: NDArray[np.float64] | NDArray[np.float32], feature_names: NDArray[Any] | None = None
+) -> FeatureCodes:
+    """Replace every value by its rank among the distinct values of its feature.
+
+    One feature is coded at a time, so that beside the result only a few arrays of `n_samples` entries are needed. A
+    feature with more than 65,536 distinct values is cut into 65,536 bins of equally many distinct values (give or
+    take one).
+
+    Parameters
+    ----------
+    X : ndarray of float64 or float32 of shape (n_samples, n_features)
+        Finite features; at least one row and one feature.
+    feature_names : ndarray of str of shape (n_features,), default=None
+        Names of the features.
+
+    Returns
+    -------
+    FeatureCodes
+        8-bit codes if no feature has more than 256 distinct values, else 16-bit codes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coded = code_features(np.array([[0.5, 7.0], [2.5, 7.0], [0.5, 9.0]]))
+    >>> coded.codes
+    array([[0, 1, 0],
+           [0, 0, 1]], dtype=uint8)
+    >>> coded.lower, coded.starts
+    (array([0.5, 2.5, 7. , 9. ]), array([0, 2, 4]))
+    """
+    n_samples, n_features = X.shape
+    codes: Codes = np.empty((n_features, n_samples), np.uint8)
+    lowers, uppers = [], []
+    for f in range(n_features):
+        # Adding zero turns -0.0 into 0.0: they are equal, but not in their bits, which are hashed.
+        column = np.add(X[:, f], 0.0, dtype=np.float64)
+        ends = _rank_few_values(column, codes[f])
+        if ends is None:
+            if codes.dtype == np.uint8:
+                codes = _widen(codes, f)
+            ends = _rank_by_sorting(column, codes[f])
+        lowers.append(ends[0])
+        uppers.append(ends[1])
+    starts = np.zeros(n_features + 1, np.int64)
+    np.cumsum([len(lower) for lower in lowers], out=starts[1:])
+    all_lower = np.concatenate(lowers)
+    exact = all(low is high for low, high in zip(lowers, uppers, strict=True))
+    all_upper = all_lower if exact else np.concatenate(uppers)
+    return FeatureCodes(codes, starts, all_lower, all_upper, feature_names)
+
+
+def _widen(codes: Codes, n_filled: int) -> NDArray[np.uint16]:
+    """Copy the first `n_filled` features into an otherwise empty array of 16-bit codes."""
+    wide = np.empty(codes.shape, np.uint16)
+    wide[:n_filled] = codes[:n_filled]
+    return wide
+
+
+def _rank_few_values(column: Floats, codes: Codes) -> tuple[Floats, Floats] | None:
+    """Write the codes of a feature with few values and return its values, twice; None if it has too many."""
+    values = np.empty(FEW_VALUES)
+    slots = np.full(_HASH_SLOTS, -1, np.int16)
+    n_values = _number_values(column, column.view(np.uint64), slots, values, codes)
+    if n_values < 0:
+        return None
+    order = np.argsort(values[:n_values])
+    ranks = np.empty(n_values, codes.dtype)
+    ranks[order] = np.arange(n_values)
+    _translate(codes, ranks)
+    lower = values[order]
+    return lower, lower
+
+
+def _rank_by_sorting(column: Floats, codes: Codes) -> tuple[Floats, Floats]:
+    """Write the codes of a feature with many values; return the smallest and largest value of each bin."""
+    order = np.argsort(column)
+    in_order = column[order]
+    n_values = 1 + int(np.count_nonzero(in_order[1:] != in_order[:-1]))
+    n_bins = min(n_values, MAX_BINS)
+    lower = np.empty(n_bins)
+    upper = np.empty(n_bins) if n_values > n_bins else lower
+    _code_sorted(in_order, order, n_values, codes, lower, upper)
+    return lower, upper
+
+
+@njit(cache=True, nogil=True)
+def _number_values(
+    column: Floats, bits: NDArray[np.uint64], slots: NDArray[np.int16], values: Floats, codes: Codes
+) -> int:
+    """Give the distinct values of a feature numbers as they come; return how many, or -1 if too many for `values`.
+
+    `slots` is an open hash table of these numbers, -1 where empty, and `bits` what is hashed.
+    """
+    n_values = 0
+    for i in range(column.size):
+        slot = (bits[i] * _HASH_FACTOR) >> _HASH_SHIFT
+        while slots[slot] >= 0 and values[slots[slot]] != column[i]:
+            slot = (slot + np.uint64(1)) % np.uint64(_HASH_SLOTS)
+        if slots[slot] < 0:
+            if n_values == values.size:
+                return -1
+            values[n_values] = column[i]
+            slots[slot] = n_values
+            n_values += 1
+        codes[i] = slots[slot]
+    return n_values
+
+
+@njit(cache=True, nogil=True)
+def _translate(codes: Codes, new_codes: Codes) -> None:
+    """Replace every code by what a table has for it."""
+    for i in range(codes.size):
+        codes[i] = new_codes[codes[i]]
+
+
+@njit(cache=True, nogil=True)
+def _code_sorted(
+    in_order: Floats, order: NDArray[np.intp], n_values: int, codes: Codes, lower: Floats, upper: Floats
+) -> None:
+    """Write the codes of a feature and the ends of its bins, given its values in order and where they come from.
+
+    The value of rank r belongs to bin ``r * n_bins // n_values``; the bins are counted up, which is faster than
+    dividing.
+    """
+    n_bins = lower.size
+    this_bin = 0
+    remainder = 0
+    lower[0] = in_order[0]
+    for i in range(order.size):
+        if i > 0 and in_order[i] != in_order[i - 1]:
+            remainder += n_bins
+            if remainder >= n_values:
+                remainder -= n_values
+                this_bin += 1
+                lower[this_bin] = in_order[i]
+        upper[this_bin] = in_order[i]
+        codes[order[i]] = this_bin
+
+
+@njit(cache=True, nogil=True)
+def _take_rows(
+    codes: Codes,
+    starts: NDArray[np.int64],
+    rows: NDArray[np.intp],
+    words: NDArray[np.uint64],
+    marks: NDArray[np.uint8],
+    new_codes: Codes,
+    kept: NDArray[np.int64],
+    new_starts: NDArray[np.int64],
+) -> None:
+    """Gather the codes of some rows and rank them anew among the bins that occur there.
+
+    The bins that occur are found by marking. `words` are the same marks, read eight at a time: few rows of a feature
+    with very many bins then cost little more than the rows. All marks are zero before and after.
+    """
+    ranks = np.empty(marks.size, codes.dtype)
+    n_kept = 0
+    new_starts[0] = 0
+    for f in range(codes.shape[0]):
+        for j in range(rows.size):
+            marks[codes[f, rows[j]]] = 1
+        for word in range((starts[f + 1] - starts[f] + 7) // 8):
+            if words[word]:
+                for code in range(8 * word, 8 * word + 8):
+                    if marks[code]:
+                        ranks[code] = n_kept - new_starts[f]
+                        kept[n_kept] = starts[f] + code
+                        n_kept += 1
+                words[word] = 0
+        for j in range(rows.size):
+            new_codes[f, j] = ranks[codes[f, rows[j]]]
+        new_starts[f + 1] = n_kept

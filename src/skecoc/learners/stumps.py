@@ -1,0 +1,408 @@
+"""Discrete AdaBoost over decision stumps: exact, and fast enough to train thousands of times in one fit."""
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skecoc.learners._binary import check_binary_target
+from skecoc.learners._feature_codes import FeatureCodes, Floats, code_features
+from skecoc.learners._stump_kernels import add_votes, boost
+
+#: Two stumps whose weighted errors differ by no more than this are equally good. It is far above what rounding does
+#: to a sum of weights, so that the choice does not depend on the order of the rows, and far below what matters.
+TIE_TOLERANCE = 1e-10
+
+#: A stump's weighted error counts as at least this much in its alpha. Votes and probabilities do not care about the
+#: value, margins do: a perfect column should weigh about as much as forty stumps that are perfect together.
+SMALLEST_ERROR = 1e-10
+
+_FLOAT_TYPES = [np.float64, np.float32]
+
+
+class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
+    """Binary classifier: discrete AdaBoost over decision stumps.
+
+    A stump compares one feature with one threshold. Each round takes the stump of lowest weighted error `e` among
+    all thresholds midway between adjacent distinct values of all features, both polarities, and the constant stump;
+    gives it the weight ``alpha = 0.5 * log((1 - e) / e)``; and multiplies the weights of the rows it gets wrong by
+    ``exp(alpha)``, those of the others by ``exp(-alpha)``. The result is ``F(x) = sum of alpha_t * h_t(x)``, where
+    ``h_t(x)`` is +1 for the second class and -1 for the first [1]_.
+
+    Parameters
+    ----------
+    n_estimators : int, default=40
+        Largest number of stumps. Boosting ends earlier
+
+        - after a perfect stump, one that gets no row of non-zero weight wrong;
+        - before a useless one, when no stump is better than tossing a coin (``e >= 1/2``).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The two labels, sorted. Positive values of `decision_function` stand for ``classes_[1]``.
+    n_estimators_ : int
+        Number of stumps.
+    features_ : ndarray of int64 of shape (n_estimators_,)
+        Feature that each stump looks at; -1 for the constant stump.
+    thresholds_ : ndarray of shape (n_estimators_,)
+        Threshold of each stump: values ``<= threshold`` lie on its left. Infinite for the constant stump, for which
+        every row lies on the left.
+    polarities_ : ndarray of int64 of shape (n_estimators_,)
+        Vote of each stump's left side: +1 for ``classes_[1]``, -1 for ``classes_[0]``. The right side votes for the
+        other class.
+    alphas_ : ndarray of shape (n_estimators_,)
+        Weight of each stump.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the alphas of all stumps that look at a feature.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Names of the features, if the ones seen in `fit` had names that are all strings.
+
+    See Also
+    --------
+    sklearn.ensemble.AdaBoostClassifier : Boosting of any classifier, for any number of classes.
+
+    Notes
+    -----
+    **Ties.** Stumps whose weighted errors differ by no more than 1e-10 are equally good. The constant stump goes
+    first; a feature replaces what comes before it only if its best stump is better; within a feature the lowest
+    threshold among the equally good ones is taken. The two polarities of one threshold can only tie at an error of
+    one half, where boosting ends. So the stumps depend neither on the order of the rows nor on the machine.
+
+    **Perfect stumps.** In alpha, `e` counts as at least 1e-10, so that alpha is at most 11.5 and a single perfect
+    stump answers with a probability of 1 - 1e-10. The bound is fixed rather than a function of the number of rows, so
+    that repeating rows is the same as weighting them.
+
+    **No stump at all.** If already the first round finds no stump better than tossing a coin, `n_estimators_` is 0
+    and `F` is zero everywhere. The classes then have equal weight, so there is no majority to predict. Wherever
+    ``F(x) == 0``, `predict` answers ``classes_[0]``.
+
+    **Rows of weight zero** are as good as absent: no threshold takes notice of their values.
+
+    **Exactness, memory and time.** Every feature is coded once by the ranks of its values, in one byte a cell if no
+    feature has more than 256 distinct values, in two otherwise; fitting takes 16 bytes per distinct value and some
+    30 bytes per row beside that. A feature with more than 65,536 distinct values (rows of weight zero included) is
+    cut into 65,536 bins of equally many distinct values, and only thresholds between bins are tried: then, and only
+    then, is the search no longer exact. A round costs one pass over at most half of the codes.
+
+    **Features** in ``float32`` are compared with thresholds as ``float64``, without a copy. NaN is refused.
+
+    **Sharing between many fits.** `prepare_rows` codes a matrix once and `fit_rows` fits to any of its rows: so the
+    columns of an output code are trained.
+
+    References
+    ----------
+    .. [1] Y. Freund and R. E. Schapire, "A decision-theoretic generalization of on-line learning and an application
+           to boosting", Journal of Computer and System Sciences 55(1), 1997, pp. 119-139.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skecoc.learners import StumpAdaBoostClassifier
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])
+    >>> y = np.array(["low", "low", "low", "high", "high", "low"])
+    >>> model = StumpAdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> model.predict(X)
+    array(['low', 'low', 'low', 'high', 'high', 'low'], dtype='<U4')
+    >>> model.thresholds_
+    array([3.5, inf, 5.5])
+    >>> model.decision_function(X).round(2)
+    array([ 0.76,  0.76,  0.76, -0.84, -0.84,  0.62])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")]
+    }
+
+    def __init__(self, n_estimators: int = 40) -> None:
+        self.n_estimators = n_estimators
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Boost stumps on labelled rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+        y : array-like of shape (n_samples,)
+            Labels, of exactly two kinds.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows; None means 1 each. Only their ratios matter.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            If `y` does not hold exactly two classes, or an argument has the wrong shape or forbidden values.
+        """
+        self._validate_params()
+        return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
+
+    def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> FeatureCodes:  # noqa: ARG002
+        """Check and code a matrix of features, for any number of calls to `fit_rows`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+        y : array-like of shape (n_samples,), default=None
+            Not used: codes do not depend on labels.
+
+        Returns
+        -------
+        FeatureCodes
+            The coded rows. Nothing ever changes them, so that threads can share them.
+        """
+        scratch = copy(self)  # takes the attributes that validation sets
+        checked = validate_data(scratch, X, dtype=_FLOAT_TYPES)
+        return code_features(checked, getattr(scratch, "feature_names_in_", None))
+
+    def fit_rows(
+        self,
+        prepared: FeatureCodes,
+        rows: ArrayLike | None,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Boost stumps on some rows of a prepared matrix.
+
+        Parameters
+        ----------
+        prepared : FeatureCodes
+            What `prepare_rows` returned for a matrix `X`.
+        rows : array-like of int of shape (n_rows,), or None
+            Which rows of `X` to take, in any order, with or without repetitions; None takes all.
+        y : array-like of shape (n_rows,)
+            Labels of these rows, of exactly two kinds.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights of these rows; None means 1 each.
+
+        Returns
+        -------
+        self
+            The classifier that ``fit(X[rows], y, sample_weight)`` yields. The one exception: a feature with more
+            than 65,536 distinct values in `X` keeps the bins that were made for all of `X`.
+
+        Raises
+        ------
+        ValueError
+            As `fit`, or if `rows` does not hold row numbers.
+        """
+        self._validate_params()
+        taken = None if rows is None else _check_rows(rows, prepared.n_samples)
+        n_rows = prepared.n_samples if taken is None else len(taken)
+        self.classes_, is_second = _check_labels(y, n_rows, self)
+        signed = np.where(is_second, 1.0, -1.0)
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, n_rows)
+            signed *= weight
+            if not weight.all():
+                counted = np.flatnonzero(weight)
+                signed = signed[counted]
+                taken = counted if taken is None else taken[counted]
+        signed /= np.abs(signed).sum()
+        self._boost(prepared if taken is None else prepared.take(taken), signed)
+        return self
+
+    def _boost(self, coded: FeatureCodes, signed: Floats) -> None:
+        """Set the fitted attributes from coded rows and their signed weights, which are overwritten."""
+        self.n_features_in_ = coded.n_features
+        if coded.feature_names is not None:
+            self.feature_names_in_ = coded.feature_names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.features_, cuts, self.polarities_, self.alphas_ = boost(
+            coded.codes, coded.starts, signed, self.n_estimators, TIE_TOLERANCE, SMALLEST_ERROR
+        )
+        self.n_estimators_ = len(self.alphas_)
+        self.thresholds_ = coded.thresholds(self.features_, cuts)
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Compute F, the weighted vote of all stumps.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            F for each row; positive for ``classes_[1]``.
+        """
+        return decision_functions([self], self._check_features(X))[:, 0]
+
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[Floats]:
+        """Compute F after each stump.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+            F of the first stump, of the first two, and so on: `n_estimators_` arrays.
+        """
+        X = self._check_features(X)
+        total = np.zeros(len(X))
+        votes = self.alphas_ * self.polarities_
+        for feature, threshold, vote in zip(self.features_, self.thresholds_, votes, strict=True):
+            # The constant stump's threshold is infinite, so that any column will do, even column -1.
+            total = total + np.where(X[:, feature].astype(np.float64) <= threshold, vote, -vote)
+            yield total
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Compute the probability of each class, 1 / (1 + exp(-2 F)) for the second.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Probabilities, in the order of `classes_`.
+        """
+        F = self.decision_function(X)
+        return np.column_stack([expit(-2.0 * F), expit(2.0 * F)])
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict the class of each row: the second where F > 0, else the first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        F = self.decision_function(X)
+        return self.classes_[(F > 0.0).astype(np.intp)]
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each feature in the alphas; constant stumps do not count.
+
+        Returns
+        -------
+        ndarray of shape (n_features_in_,)
+            Non-negative shares that sum to 1; all zero if no stump looks at a feature.
+        """
+        check_is_fitted(self)
+        splits = self.features_ >= 0
+        shares: Floats = np.zeros(self.n_features_in_)
+        np.add.at(shares, self.features_[splits], self.alphas_[splits])
+        return shares / shares.sum() if splits.any() else shares
+
+    def _check_features(self, X: ArrayLike) -> Floats:
+        """Check the features of rows to predict."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=_FLOAT_TYPES, reset=False)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def decision_functions(
+    estimators: Sequence[StumpAdaBoostClassifier], X: NDArray[np.float64] | NDArray[np.float32]
+) -> Floats:
+    """Compute F of several fitted classifiers for the same rows, in one pass over them.
+
+    Parameters
+    ----------
+    estimators : sequence of StumpAdaBoostClassifier of length n_estimators
+        Classifiers fitted on the features of `X`.
+    X : ndarray of float64 or float32 of shape (n_samples, n_features)
+        Finite features, already checked: this function checks nothing.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_estimators)
+        Column `q` equals ``estimators[q].decision_function(X)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skecoc.learners import StumpAdaBoostClassifier
+    >>> from skecoc.learners.stumps import decision_functions
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> models = [StumpAdaBoostClassifier(1).fit(X, y) for y in ([0, 0, 0, 1], [1, 1, 0, 0])]
+    >>> np.sign(decision_functions(models, X))
+    array([[-1.,  1.],
+           [-1.,  1.],
+           [-1., -1.],
+           [ 1., -1.]])
+    """
+    starts = np.zeros(len(estimators) + 1, np.int64)
+    np.cumsum([len(estimator.alphas_) for estimator in estimators], out=starts[1:])
+    read_only = X.view()  # one compiled version serves memory maps as well
+    read_only.flags.writeable = False
+    return add_votes(
+        read_only,
+        np.concatenate([estimator.features_ for estimator in estimators]),
+        np.concatenate([estimator.thresholds_ for estimator in estimators]),
+        np.concatenate([estimator.alphas_ * estimator.polarities_ for estimator in estimators]),
+        starts,
+    )
+
+
+def _check_rows(rows: ArrayLike, n_samples: int) -> NDArray[np.intp]:
+    """Check that `rows` holds row numbers."""
+    checked = np.asarray(rows)
+    if checked.ndim != 1 or len(checked) == 0 or checked.dtype.kind not in "iu":
+        raise ValueError(
+            "rows must be None or a one-dimensional array of at least one integer, "
+            f"got shape {checked.shape} and dtype {checked.dtype}"
+        )
+    if checked.min() < 0 or checked.max() >= n_samples:
+        raise ValueError(f"rows must hold integers in [0, {n_samples})")
+    return np.ascontiguousarray(checked, dtype=np.intp)
+
+
+def _check_labels(y: ArrayLike, n_rows: int, estimator: BaseEstimator) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Check labels; return the two classes and which rows belong to the second."""
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu":
+        # What an ensemble passes, thousands of times: the full check would take as long as a small fit.
+        classes, numbers = np.unique(y, return_inverse=True)
+        if len(classes) != 2:
+            check_binary_target(y, estimator)
+    else:
+        classes, numbers = check_binary_target(y, estimator)
+    if len(numbers) != n_rows:
+        raise ValueError(f"y must have one label per row: got {len(numbers)} labels for {n_rows} rows")
+    return classes, numbers == 1
+
+
+def _check_sample_weight(sample_weight: ArrayLike, n_rows: int) -> Floats:
+    """Check weights; return them divided by the largest, so that no sum of them overflows."""
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight must have shape ({n_rows},), got {weight.shape}")
+    if not np.isfinite(weight).all() or weight.min() < 0.0:
+        raise ValueError("sample_weight must hold finite numbers that are not negative")
+    largest = weight.max()
+    if largest == 0.0:
+        raise ValueError("sample_weight must not be zero for every row")
+    return weight / largest
