@@ -1,0 +1,169 @@
+"""RegionClassifier: every branch of the paper's Algorithm 1, and the weak k-means under it."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.datasets import load_iris, make_moons
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from skecoc.learners.regions import nearest_centre, weak_kmeans
+
+
+@parametrize_with_checks(
+    [
+        RegionClassifier(random_state=0),
+        RegionClassifier(LogisticRegression(), n_regions=3, random_state=0),
+        RegionClassifier(RidgeClassifier(), random_state=0),
+    ]
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+class FixedClusters(KMeans):
+    """Three clusters by the first feature, so that the regions are known."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        self.labels_ = np.digitize(X[:, 0], [5, 15])
+        return self
+
+
+def test_hand_worked_three_regions():
+    # Region 0 (centre 1.0) is mixed, region 1 (centre 10.5) pure "a", region 2 (centre 20) pure "b", of one row.
+    X = np.array([[0.0], [2.0], [10.0], [11.0], [20.0]])
+    y = np.array(["a", "b", "a", "a", "b"])
+    model = RegionClassifier(DecisionTreeClassifier(max_depth=1), clusterer=FixedClusters(3)).fit(X, y)
+    np.testing.assert_array_equal(model.centres_, [[1.0], [10.5], [20.0]])
+    assert [learner is None for learner in model.estimators_] == [False, True, True]
+    # 5.7 is nearer to 1.0 than to 10.5: the mixed region's stump (threshold 1) answers b; 5.8 falls to the pure one.
+    new = np.array([[0.5], [1.5], [5.7], [5.8], [15.2], [15.3], [100.0]])
+    np.testing.assert_array_equal(model.predict(new), ["a", "b", "b", "a", "a", "b", "b"])
+    # A pure region of weight w answers with (w + 1) / (w + 2): 3/4 for two rows, 2/3 for one.
+    np.testing.assert_allclose(model.predict_proba(new)[:, 1], [0, 1, 1, 1 / 4, 1 / 4, 2 / 3, 2 / 3])
+
+
+def test_margins_of_pure_regions_are_half_log_odds():
+    X = np.array([[0.0], [2.0], [10.0], [11.0], [20.0]])
+    y = np.array([0, 1, 0, 0, 1])
+    model = RegionClassifier(LogisticRegression(), clusterer=FixedClusters(3)).fit(X, y)
+    np.testing.assert_allclose(model.decision_function([[10.0], [20.0]]), [-0.5 * np.log(3), 0.5 * np.log(2)])
+    assert model.decision_function([[2.0]])[0] == model.estimators_[0].decision_function([[2.0]])[0]
+
+
+def test_region_learners_are_those_of_their_rows_alone():
+    X, y = make_moons(200, noise=0.2, random_state=0)
+    model = RegionClassifier(DecisionTreeClassifier(max_depth=2, random_state=0), 3, random_state=4).fit(X, y)
+    region = nearest_centre(X, model.centres_)
+    for number, learner in enumerate(model.estimators_):
+        rows = region == number
+        expected = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[rows], y[rows]).predict_proba(X[rows])
+        np.testing.assert_array_equal(model.predict_proba(X[rows]), expected)
+        assert learner is not None
+
+
+def half_moons_in_clusters(n_samples=600):
+    """Pairs of interleaved half moons at three far places, each turned its own way."""
+    rng = np.random.default_rng(0)
+    X, y = make_moons(n_samples, noise=0.12, random_state=0)
+    place = rng.integers(0, 3, n_samples)
+    angle = place * 2 * np.pi / 3
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return np.einsum("ijn,nj->ni", turn, X) + 8 * np.column_stack([place, place % 2]), y
+
+
+@pytest.mark.parametrize(
+    "learner", [LogisticRegression(), StumpAdaBoostClassifier(), DecisionTreeClassifier(max_depth=3)]
+)
+def test_beats_its_bare_learner_on_half_moons_in_clusters(learner):
+    X, y = half_moons_in_clusters()
+    train, test = np.arange(600) < 400, np.arange(600) >= 400
+    bare = clone(learner).fit(X[train], y[train]).score(X[test], y[test])
+    scores = [
+        RegionClassifier(learner, 3, random_state=seed).fit(X[train], y[train]).score(X[test], y[test])
+        for seed in range(5)
+    ]
+    assert np.mean(scores) > bare + 0.02
+
+
+def test_different_seeds_give_different_learners_and_one_seed_the_same():
+    X, y = make_moons(200, noise=0.3, random_state=0)
+    models = [RegionClassifier(n_regions=3, random_state=seed).fit(X, y) for seed in (0, 0, 1, 2)]
+    grid = np.random.default_rng(0).normal(size=(300, 2))
+    first, same, *others = (model.decision_function(grid) for model in models)
+    np.testing.assert_array_equal(first, same)
+    for other in others:
+        assert (np.sign(first) != np.sign(other)).mean() > 0.01
+
+
+@pytest.mark.parametrize(
+    "clusterer", [KMeans(4, n_init=3), AgglomerativeClustering(3), DBSCAN(eps=0.3), DBSCAN(eps=1e-9)]
+)
+def test_any_clusterer(clusterer):
+    X, y = make_moons(100, noise=0.1, random_state=0)
+    model = RegionClassifier(clusterer=clusterer, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.85
+    assert model.n_regions_ == len(model.centres_) == len(model.estimators_)
+
+
+def test_more_regions_than_distinct_rows():
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    model = RegionClassifier(n_regions=5, random_state=0).fit(X, [0, 1, 1, 1])
+    assert model.n_regions_ <= 2
+    np.testing.assert_array_equal(model.predict([[1.0]]), [1])
+
+
+def test_rows_of_weight_zero_are_not_there():
+    X, y = make_moons(120, noise=0.3, random_state=0)
+    weight = np.arange(120) % 3
+    model = RegionClassifier(DecisionTreeClassifier(max_depth=2, random_state=0), 3, random_state=0)
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.centres_, repeated.centres_)
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
+
+
+@pytest.mark.parametrize("learner", [None, LogisticRegression()])
+def test_fit_rows_equals_fit_on_these_rows(learner):
+    X, y = load_iris(return_X_y=True)
+    rows = np.flatnonzero(y > 0)
+    model = RegionClassifier(learner, 3, random_state=0)
+    shared = clone(model).fit_rows(model.prepare_rows(X), rows, y[rows])
+    alone = clone(model).fit(X[rows], y[rows])
+    np.testing.assert_allclose(shared.predict_proba(X), alone.predict_proba(X))
+
+
+def test_bad_input_is_named():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="n_regions"):
+        RegionClassifier(n_regions=1).fit(X[:100], y[:100])
+    with pytest.raises(ValueError, match="ECOCClassifier"):
+        RegionClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="NaN"):
+        RegionClassifier().fit(np.where(X > 6, np.nan, X)[:100], y[:100])
+    with pytest.raises(ValueError, match="sample_weight was given, but KNeighborsClassifier"):
+        RegionClassifier(KNeighborsClassifier()).fit(X[:100], y[:100], sample_weight=np.ones(100))
+
+
+def test_nearest_centre_equals_the_plain_formula():
+    rng = np.random.default_rng(1)
+    X, centres = rng.normal(size=(50, 3)), rng.normal(size=(4, 3))
+    expected = ((X[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
+    np.testing.assert_array_equal(nearest_centre(X, centres), expected)
+    np.testing.assert_array_equal(nearest_centre(np.zeros((1, 1)), np.array([[1.0], [-1.0]])), [0])
+
+
+def test_weak_kmeans_reaches_a_fixed_point_and_ignores_row_order():
+    rng = np.random.default_rng(2)
+    X = np.concatenate([rng.normal(m, 0.1, size=(20, 2)) for m in (0, 5)])
+    centres = weak_kmeans(X, 2, np.random.RandomState(0), weight=np.ones(40), max_iter=50)
+    region = nearest_centre(X, centres)
+    np.testing.assert_allclose(centres, [X[region == k].mean(axis=0) for k in (0, 1)])
+    order = rng.permutation(40)
+    np.testing.assert_allclose(
+        weak_kmeans(X[order], 2, np.random.RandomState(0), weight=np.ones(40), max_iter=50), centres
+    )
