@@ -1,0 +1,6 @@
+"""Error-correcting output codes for multiclass problems, at home in scikit-learn."""
+
+from skecoc.classifiers import ECOCClassifier
+
+__version__ = "0.1.0.dev0"
+__all__ = ["ECOCClassifier", "__version__"]

@@ -1,0 +1,339 @@
+"""ECOCClassifier: scikit-learn's contract, equivalence with its meta-estimators, and invariances."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skecoc import ECOCClassifier
+from skecoc.coding import CODINGS, one_vs_one, one_vs_rest
+from skecoc.datasets import load_uci
+from skecoc.decoding import DECODERS, LossBasedDecoder
+
+X_IRIS, Y_IRIS = load_iris(return_X_y=True)
+
+
+@parametrize_with_checks(
+    [
+        ECOCClassifier(),
+        ECOCClassifier(LogisticRegression(), coding="one-vs-rest", decoding="hamming"),
+        ECOCClassifier(RidgeClassifier(), coding="dense-random", decoding="loss-based", random_state=0),
+        ECOCClassifier(DecisionTreeClassifier(max_depth=3), response_method="predict", random_state=0),
+    ]
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("coding", sorted(CODINGS))
+@pytest.mark.parametrize("decoding", sorted(DECODERS))
+def test_every_coding_works_with_every_decoding(coding, decoding):
+    model = ECOCClassifier(GaussianNB(), coding, decoding, random_state=0).fit(X_IRIS, Y_IRIS)
+    assert model.score(X_IRIS, Y_IRIS) > 0.9
+    probabilities = model.predict_proba(X_IRIS)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X_IRIS))
+    np.testing.assert_array_equal(model.classes_[model.decision_function(X_IRIS).argmax(axis=1)], model.predict(X_IRIS))
+
+
+FIVE_SETS = ["vehicle", "segmentation", "vowel", "wine", "glass"]
+
+
+@pytest.mark.parametrize("name", FIVE_SETS)
+def test_one_vs_one_with_hamming_equals_scikit_learn_away_from_ties(name):
+    data = load_uci(name)
+    X = MinMaxScaler().fit_transform(data.data)
+    learner = LogisticRegression(max_iter=1000)  # a tree's own ties depend on which of two classes comes first
+    ours = ECOCClassifier(learner, "one-vs-one", "hamming", response_method="predict").fit(X, data.target)
+    theirs = OneVsOneClassifier(learner).fit(X, data.target)
+    votes = -ours.decoder_.scores(ours.codewords(X))
+    untied = np.sort(votes, axis=1)[:, 0] < np.sort(votes, axis=1)[:, 1]
+    assert untied.mean() > 0.5
+    np.testing.assert_array_equal(ours.predict(X)[untied], theirs.predict(X)[untied])
+
+
+@pytest.mark.parametrize("name", FIVE_SETS)
+def test_one_vs_rest_with_linear_loss_on_margins_equals_scikit_learn(name):
+    data = load_uci(name)
+    X = MinMaxScaler().fit_transform(data.data)
+    learner = LogisticRegression(max_iter=1000)
+    ours = ECOCClassifier(learner, "one-vs-rest", LossBasedDecoder("linear"), response_method="decision_function")
+    theirs = OneVsRestClassifier(learner).fit(X, data.target)
+    np.testing.assert_array_equal(ours.fit(X, data.target).predict(X), theirs.predict(X))
+
+
+@pytest.mark.parametrize("learner", [LogisticRegression(), LinearSVC(), DecisionTreeClassifier(max_depth=2)])
+@pytest.mark.parametrize("response", ["predict_proba", "decision_function", "predict"])
+def test_codewords_are_the_learners_own_answers(learner, response):
+    if not hasattr(learner, response):
+        with pytest.raises(ValueError, match=f"response_method='{response}' needs a learner"):
+            ECOCClassifier(learner, response_method=response).fit(X_IRIS, Y_IRIS)
+        return
+    model = ECOCClassifier(learner, response_method=response, random_state=0).fit(X_IRIS, Y_IRIS)
+    answers = np.column_stack(
+        [
+            est.predict_proba(X_IRIS)[:, 1] * 2 - 1
+            if response == "predict_proba"
+            else est.decision_function(X_IRIS)
+            if response == "decision_function"
+            else est.predict(X_IRIS) * 2 - 1
+            for est in model.estimators_
+        ]
+    )
+    scale = np.abs(answers).max() if response == "decision_function" else 1.0
+    np.testing.assert_allclose(model.codewords(X_IRIS), answers / scale, atol=1e-12)
+
+
+def test_auto_prefers_probabilities_then_margins_then_labels():
+    assert ECOCClassifier(LogisticRegression()).fit(X_IRIS, Y_IRIS)._response == "predict_proba"
+    assert ECOCClassifier(Perceptron()).fit(X_IRIS, Y_IRIS)._response == "decision_function"
+
+
+def test_margin_scale_is_frozen_at_fit():
+    model = ECOCClassifier(LinearSVC(random_state=0)).fit(X_IRIS, Y_IRIS)
+    assert np.abs(model.codewords(X_IRIS)).max() == pytest.approx(1.0)
+    assert np.abs(model.codewords(10 * X_IRIS)).max() > 1.0
+    np.testing.assert_array_equal(model.codewords(X_IRIS[:5]), model.codewords(X_IRIS)[:5])
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.permutations(range(4)), st.sampled_from(["hamming", "loss-weighted", "laplacian", "loss-based"]))
+def test_renaming_classes_renames_predictions(order, decoding):
+    X, y = make_classification(120, 6, n_informative=4, n_classes=4, n_clusters_per_class=1, random_state=3)
+    names = np.array(list("abcd"))[list(order)]
+    learner = DecisionTreeClassifier(max_depth=2, random_state=0)
+    plain = ECOCClassifier(learner, "one-vs-rest", decoding).fit(X, y)
+    renamed = ECOCClassifier(learner, "one-vs-rest", decoding).fit(X, names[y])
+    tied = _is_tied(plain, X)
+    np.testing.assert_array_equal(names[plain.predict(X)][~tied], renamed.predict(X)[~tied])
+
+
+def _is_tied(model, X):
+    """Rows where score, linear-loss score and prior leave it to the order of the classes."""
+    scores = np.sort(model.decision_function(X), axis=1)
+    return scores[:, -1] - scores[:, -2] < 1e-9
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.permutations(range(6)), st.lists(st.booleans(), min_size=6, max_size=6))
+def test_permuting_and_negating_columns_changes_nothing(order, negated):
+    X, y = make_classification(100, 6, n_informative=4, n_classes=4, n_clusters_per_class=1, random_state=1)
+    M = one_vs_one(4)
+    other = M[:, list(order)] * np.where(negated, -1, 1)
+    plain, changed = (ECOCClassifier(LogisticRegression(), coding, "loss-based").fit(X, y) for coding in (M, other))
+    np.testing.assert_allclose(plain.decision_function(X), changed.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("decoding", ["hamming", "loss-weighted", "probabilistic"])
+def test_repeating_rows_equals_sample_weight(decoding):
+    rng = np.random.default_rng(0)
+    repeats = rng.integers(0, 4, len(Y_IRIS))
+    model = ECOCClassifier(GaussianNB(), decoding=decoding)
+    weighted = clone(model).fit(X_IRIS, Y_IRIS, sample_weight=repeats)
+    repeated = clone(model).fit(np.repeat(X_IRIS, repeats, axis=0), np.repeat(Y_IRIS, repeats))
+    np.testing.assert_allclose(weighted.predict_proba(X_IRIS), repeated.predict_proba(X_IRIS), rtol=1e-5)
+
+
+@pytest.mark.parametrize("learner", [None, RandomForestClassifier(5), DecisionTreeClassifier(max_features=1)])
+def test_results_do_not_depend_on_n_jobs(learner):
+    first, second = (
+        ECOCClassifier(learner, "dense-random", n_jobs=n_jobs, random_state=7).fit(X_IRIS, Y_IRIS) for n_jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(first.code_matrix_, second.code_matrix_)
+    np.testing.assert_array_equal(first.decision_function(X_IRIS), second.decision_function(X_IRIS))
+
+
+def test_seeds_reach_only_unset_random_states():
+    free = ECOCClassifier(DecisionTreeClassifier(max_features=1), random_state=0).fit(X_IRIS, Y_IRIS)
+    assert len({est.random_state for est in free.estimators_}) == 3
+    fixed = ECOCClassifier(DecisionTreeClassifier(random_state=5), random_state=0).fit(X_IRIS, Y_IRIS)
+    assert {est.random_state for est in fixed.estimators_} == {5}
+
+
+def test_frames_reach_the_learners_unconverted():
+    frame = pd.DataFrame(X_IRIS, columns=list("abcd"))
+    model = ECOCClassifier(LogisticRegression()).fit(frame, Y_IRIS)
+    assert list(model.feature_names_in_) == list("abcd")
+    assert list(model.estimators_[0].feature_names_in_) == list("abcd")
+    plain = ECOCClassifier(LogisticRegression()).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_allclose(model.predict_proba(frame), plain.predict_proba(X_IRIS))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["b", "a", "c", "d"]])
+
+
+@pytest.mark.parametrize("learner", [None, LogisticRegression(), DecisionTreeClassifier(random_state=0)])
+def test_polars_and_pandas_give_what_arrays_give(learner, recwarn):
+    expected = ECOCClassifier(learner).fit(X_IRIS, Y_IRIS).predict(X_IRIS)
+    for frame in (pd.DataFrame(X_IRIS, columns=list("abcd")), pl.DataFrame(X_IRIS, schema=list("abcd"))):
+        model = ECOCClassifier(learner).fit(frame, Y_IRIS)
+        np.testing.assert_array_equal(model.predict(frame), expected)
+    assert not [w for w in recwarn if "feature names" in str(w.message)]
+
+
+def test_frame_columns_of_text_reach_a_pipeline():
+    from sklearn.compose import make_column_transformer
+    from sklearn.preprocessing import OneHotEncoder
+
+    frame = pd.DataFrame({"size": X_IRIS[:, 2], "shape": np.array(["round", "flat", "long"])[Y_IRIS]})
+    encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["shape"]), remainder="passthrough")
+    model = ECOCClassifier(make_pipeline(encode, LogisticRegression())).fit(frame, Y_IRIS)
+    assert model.score(frame, Y_IRIS) == 1.0
+
+
+@pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array])
+def test_sparse_rows_give_what_dense_ones_give(container):
+    learner = LogisticRegression()
+    dense = ECOCClassifier(learner).fit(X_IRIS, Y_IRIS)
+    thin = ECOCClassifier(learner).fit(container(X_IRIS), Y_IRIS)
+    np.testing.assert_allclose(dense.predict_proba(X_IRIS), thin.predict_proba(container(X_IRIS)), rtol=1e-4)
+
+
+def test_sparse_rows_that_the_learner_does_not_take():
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        ECOCClassifier(GaussianNB()).fit(sparse.csr_matrix(X_IRIS), Y_IRIS)
+
+
+def test_two_classes_follow_scikit_learn():
+    X, y = X_IRIS[:100, :2], np.array(["no", "yes"])[Y_IRIS[:100]]
+    for coding in ("one-vs-one", "one-vs-rest", "dense-random"):
+        model = ECOCClassifier(LogisticRegression(), coding, random_state=0).fit(X, y)
+        assert model.decision_function(X).shape == (100,)
+        np.testing.assert_array_equal(model.predict(X) == "yes", model.decision_function(X) > 0)
+        np.testing.assert_array_equal(model.predict(X), LogisticRegression().fit(X, y).predict(X))
+
+
+def test_a_class_with_a_single_row_fits():
+    y = Y_IRIS.copy()
+    y[0] = 3
+    for learner in (None, LogisticRegression(), KNeighborsClassifier()):
+        assert ECOCClassifier(learner).fit(X_IRIS, y).score(X_IRIS, y) > 0.9
+
+
+def test_a_class_without_weight_leaves_constant_columns():
+    weight = (Y_IRIS != 1).astype(float)
+    model = ECOCClassifier(GaussianNB()).fit(X_IRIS, Y_IRIS, sample_weight=weight)
+    assert set(model.predict(X_IRIS)) <= {0, 2}
+
+
+def test_one_decoding_parameter_can_be_searched():
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), ECOCClassifier(LogisticRegression(), decoding=LossBasedDecoder())),
+        {
+            "ecocclassifier__decoding__loss": ["hinge", "exponential"],
+            "ecocclassifier__estimator__C": [0.1, 1.0],
+            "ecocclassifier__coding": ["one-vs-rest", "one-vs-one"],
+        },
+        cv=2,
+    ).fit(X_IRIS, Y_IRIS)
+    assert search.best_score_ > 0.9
+    assert len(search.cv_results_["params"]) == 8
+
+
+def test_pickle_clone_and_html():
+    model = ECOCClassifier(random_state=0).fit(X_IRIS, Y_IRIS)
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301
+    np.testing.assert_array_equal(again.predict_proba(X_IRIS), model.predict_proba(X_IRIS))
+    assert not hasattr(clone(model), "code_matrix_")
+    assert "ECOCClassifier" in model._repr_html_()
+
+
+def test_weights_exist_only_with_a_weighted_decoding():
+    assert ECOCClassifier().fit(X_IRIS, Y_IRIS).weights_.shape == (3, 3)
+    assert not hasattr(ECOCClassifier(decoding="hamming").fit(X_IRIS, Y_IRIS), "weights_")
+
+
+def test_training_probabilities_are_neither_certain_nor_flat():
+    model = ECOCClassifier(decoding="hamming").fit(X_IRIS, Y_IRIS)  # the training codewords are perfect
+    top = model.predict_proba(X_IRIS).max(axis=1)
+    assert top.max() < 0.9999
+    assert top.mean() > 0.7
+
+
+class _NeedsMetadata(GaussianNB):
+    def fit(self, X, y, sample_weight=None, tint=None):
+        self.tint_ = tint
+        self.weight_ = sample_weight
+        return super().fit(X, y, sample_weight)
+
+
+def test_fit_params_are_cut_to_the_column():
+    tint = np.arange(len(Y_IRIS))
+    model = ECOCClassifier(_NeedsMetadata(), coding="one-vs-one").fit(X_IRIS, Y_IRIS, tint=tint)
+    np.testing.assert_array_equal(model.estimators_[0].tint_, tint[Y_IRIS < 2])
+
+
+def test_metadata_routing():
+    weight = np.linspace(1, 2, len(Y_IRIS))
+    with sklearn.config_context(enable_metadata_routing=True):
+        deaf = ECOCClassifier(_NeedsMetadata().set_fit_request(sample_weight=False, tint=True))
+        deaf.fit(X_IRIS, Y_IRIS, sample_weight=weight, tint=weight)
+        assert deaf.estimators_[0].weight_ is None
+        np.testing.assert_array_equal(deaf.estimators_[0].tint_, weight[Y_IRIS < 2])
+        keen = ECOCClassifier(_NeedsMetadata().set_fit_request(sample_weight=True, tint=False))
+        keen.fit(X_IRIS, Y_IRIS, sample_weight=weight)
+        np.testing.assert_array_equal(keen.estimators_[0].weight_, weight[Y_IRIS < 2])
+        with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="tint"):
+            ECOCClassifier(_NeedsMetadata().set_fit_request(sample_weight=True)).fit(
+                X_IRIS, Y_IRIS, sample_weight=weight, tint=weight
+            )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"coding": "one-vs-all"}, "coding='one-vs-all' is not known; expected one of 'decoc'"),
+        ({"decoding": "haming"}, "decoding='haming' is not known; expected one of .*'hamming'"),
+        ({"coding": [[1, -1], [1, -1], [-1, 1]]}, "coding .*rows 0, 1 are equal"),
+        ({"coding": [[1, 1], [1, -1], [1, 0]]}, "coding .*column.* 0"),
+        ({"coding": [[1, 2], [1, -1], [-1, 0]]}, "coding .*-1, 0"),
+        ({"coding": one_vs_rest(4)}, "coding .*3"),
+        ({"coding": 3}, "coding"),
+        ({"decoding": 3}, "decoding"),
+        ({"response_method": "probabilities"}, "response_method"),
+        ({"estimator": "stumps"}, "estimator"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        ECOCClassifier(**parameters).fit(X_IRIS, Y_IRIS)
+
+
+def test_bad_data_is_named():
+    with pytest.raises(ValueError, match="y must hold at least 2 classes"):
+        ECOCClassifier().fit(X_IRIS, np.zeros(150))
+    with pytest.raises(ValueError, match=r"X .*NaN"):
+        ECOCClassifier().fit(np.where(X_IRIS > 7, np.nan, X_IRIS), Y_IRIS)
+    with pytest.raises(ValueError, match=r"X .*infinity"):
+        ECOCClassifier(LogisticRegression()).fit(np.where(X_IRIS > 7, np.inf, X_IRIS), Y_IRIS)
+    with pytest.raises(ValueError, match="0 sample"):
+        ECOCClassifier().fit(np.empty((0, 3)), [])
+    with pytest.raises(ValueError, match="at least one row"):
+        ECOCClassifier().fit(pd.DataFrame({"a": []}), [])
+    with pytest.raises(ValueError, match="as many rows"):
+        ECOCClassifier().fit(X_IRIS, Y_IRIS[:-1])
+    with pytest.raises(ValueError, match="sample_weight was given, but the estimator KNeighborsClassifier"):
+        ECOCClassifier(KNeighborsClassifier()).fit(X_IRIS, Y_IRIS, sample_weight=np.ones(150))
+    model = ECOCClassifier(LogisticRegression()).fit(X_IRIS, Y_IRIS)
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(np.full((1, 4), np.nan))
+    with pytest.raises(ValueError, match="features"):
+        model.predict(X_IRIS[:, :3])
