@@ -1,0 +1,67 @@
+"""Fit and predict times of ECOCClassifier over scikit-learn's multiclass meta-estimators, same base learner.
+
+Hamming decoding throughout. Printed: our time divided by theirs for `fit` (wanted: at most 1.1) and theirs divided by
+ours for `predict` (wanted: at least 3 against OneVsOneClassifier with 10 or more classes).
+
+    python benchmarks/meta_estimators.py
+"""
+
+import numpy as np
+from _timing import best_times
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from skecoc import ECOCClassifier
+from skecoc.coding import dense_random
+from skecoc.datasets import load_uci
+
+LEARNERS = {
+    "logistic": LogisticRegression(max_iter=500),
+    "linear SVM": LinearSVC(random_state=0),
+    "tree of depth 3": DecisionTreeClassifier(max_depth=3, random_state=0),
+    "naive Bayes": GaussianNB(),
+}
+
+
+def peers(n_classes: int) -> dict[str, tuple[object, object]]:
+    """Give the coding of ours and the maker of scikit-learn's estimator, with the same number of columns."""
+    n_columns = int(1.5 * n_classes)
+    return {
+        "OneVsOneClassifier": ("one-vs-one", OneVsOneClassifier),
+        "OneVsRestClassifier": ("one-vs-rest", OneVsRestClassifier),
+        "OutputCodeClassifier": (
+            lambda X, y: dense_random(n_classes, n_columns, random_state=0),  # noqa: ARG005
+            lambda learner: OutputCodeClassifier(learner, code_size=1.5, random_state=0),
+        ),
+    }
+
+
+def main() -> None:
+    print(f"{'data':<10} {'learner':<16} {'against':<22} {'fit ours/theirs':>16} {'predict theirs/ours':>20}")
+    slowest: dict[str, list[float]] = {}
+    for name in ("vowel", "optdigits", "pendigits"):
+        data = load_uci(name)
+        X = MinMaxScaler().fit_transform(data.data)
+        n_classes = len(np.unique(data.target))
+        for learner_name, learner in LEARNERS.items():
+            for peer, (coding, make) in peers(n_classes).items():
+                ours, theirs = ECOCClassifier(learner, coding, "hamming", random_state=0), make(learner)
+                fit = best_times(lambda: ours.fit(X, data.target), lambda: theirs.fit(X, data.target), repeats=3)  # noqa: B023
+                predict = best_times(lambda: ours.predict(X), lambda: theirs.predict(X))  # noqa: B023
+                ratios = fit[0] / fit[1], predict[1] / predict[0]
+                print(f"{name:<10} {learner_name:<16} {peer:<22} {ratios[0]:>16.2f} {ratios[1]:>20.1f}", flush=True)
+                slowest.setdefault(peer, []).append(ratios[0])
+                slowest.setdefault(peer + " predict", []).append(ratios[1])
+    for peer in peers(3):
+        print(
+            f"{peer}: fit at most {max(slowest[peer]):.2f} (median {np.median(slowest[peer]):.2f}) of theirs, "
+            f"predict at least {min(slowest[peer + ' predict']):.1f} times as fast"
+        )
+
+
+if __name__ == "__main__":
+    main()
