@@ -337,3 +337,12 @@ def test_bad_data_is_named():
         model.predict(np.full((1, 4), np.nan))
     with pytest.raises(ValueError, match="features"):
         model.predict(X_IRIS[:, :3])
+
+
+def test_codings_learnt_from_the_data_heed_sample_weight():
+    rng = np.random.default_rng(0)
+    repeats = rng.integers(0, 3, len(Y_IRIS))
+    weighted = ECOCClassifier(GaussianNB(), "decoc").fit(X_IRIS, Y_IRIS, sample_weight=repeats)
+    repeated = ECOCClassifier(GaussianNB(), "decoc").fit(np.repeat(X_IRIS, repeats, axis=0), np.repeat(Y_IRIS, repeats))
+    np.testing.assert_array_equal(weighted.code_matrix_, repeated.code_matrix_)
+    np.testing.assert_allclose(weighted.predict_proba(X_IRIS), repeated.predict_proba(X_IRIS), rtol=1e-5)

@@ -347,7 +347,7 @@ class ECOCClassifier(_CodeClassifier):
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(np.iinfo(np.int32).max))
         self._response = resolve_response(self._learner(), self.response_method)
-        self.code_matrix_ = resolve_coding(self.coding, X, y, len(self.classes_), random_state)
+        self.code_matrix_ = resolve_coding(self.coding, X, y, len(self.classes_), random_state, sample_weight=weight)
         self.estimators_ = self._train_columns(X, y, self.code_matrix_, fit_params, root)
         self._prior = np.bincount(y, weights=weight, minlength=len(self.classes_)) / len(y)
         self._fit_decoder(decoder, X, y, weight)

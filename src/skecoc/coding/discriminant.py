@@ -179,7 +179,7 @@ def partition_information(histograms: Floats, column: ArrayLike) -> float:
     Returns
     -------
     float
-        Sum over features of the mutual information, as `decoc` defines it.
+        Sum over features of the mutual information, as `decoc` defines it, rounded to 10 decimals.
 
     Examples
     --------

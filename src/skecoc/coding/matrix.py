@@ -204,8 +204,7 @@ def canonical_columns(matrix: ArrayLike) -> CodeMatrix:
     """
     M = _as_ternary(matrix, "matrix")
     first = (M != 0).argmax(axis=0)
-    sign = M[first, np.arange(M.shape[1])]
-    return M * np.where(sign == 0, np.int8(1), sign)
+    return M * M[first, np.arange(M.shape[1])]
 
 
 def duplicate_columns(matrix: ArrayLike) -> NDArray[np.bool_]:
