@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skecoc.learners._binary import check_binary_target
 from skecoc.learners._feature_codes import FeatureCodes, Floats, code_features
 from skecoc.learners._stump_kernels import add_votes, boost
+from skecoc.learners.columns import Response
 
 #: Two stumps whose weighted errors differ by no more than this are equally good. It is far above what rounding does
 #: to a sum of weights, so that the choice does not depend on the order of the rows, and far below what matters.
@@ -244,7 +245,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             F for each row; positive for ``classes_[1]``.
         """
-        return decision_functions([self], self._check_features(X))[:, 0]
+        return _decision_functions([self], self._check_features(X))[:, 0]
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Floats]:
         """Compute F after each stump.
@@ -299,6 +300,30 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         F = self.decision_function(X)
         return self.classes_[(F > 0.0).astype(np.intp)]
 
+    @staticmethod
+    def answer_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
+        """Answer the same rows by several fitted classifiers, in one pass over them.
+
+        Parameters
+        ----------
+        learners : sequence of StumpAdaBoostClassifier of length n_learners
+            Classifiers fitted on the same features.
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+        response : {"predict_proba", "decision_function", "predict"}
+            Answer with ``2 p - 1 = tanh(F)`` for the probability `p` of the second class, with F, or with 1 for the
+            second class and -1 for the first.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_learners)
+            Answers, one column per classifier.
+        """
+        F = _decision_functions(learners, learners[0]._check_features(X))
+        if response == "predict_proba":
+            return np.tanh(F)
+        return np.where(F > 0.0, 1.0, -1.0) if response == "predict" else F
+
     @property
     def feature_importances_(self) -> Floats:
         """Share of each feature in the alphas; constant stumps do not count.
@@ -325,45 +350,19 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def decision_functions(
-    estimators: Sequence[StumpAdaBoostClassifier], X: NDArray[np.float64] | NDArray[np.float32]
+def _decision_functions(
+    learners: Sequence[StumpAdaBoostClassifier], X: NDArray[np.float64] | NDArray[np.float32]
 ) -> Floats:
-    """Compute F of several fitted classifiers for the same rows, in one pass over them.
-
-    Parameters
-    ----------
-    estimators : sequence of StumpAdaBoostClassifier of length n_estimators
-        Classifiers fitted on the features of `X`.
-    X : ndarray of float64 or float32 of shape (n_samples, n_features)
-        Finite features, already checked: this function checks nothing.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_estimators)
-        Column `q` equals ``estimators[q].decision_function(X)``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skecoc.learners import StumpAdaBoostClassifier
-    >>> from skecoc.learners.stumps import decision_functions
-    >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
-    >>> models = [StumpAdaBoostClassifier(1).fit(X, y) for y in ([0, 0, 0, 1], [1, 1, 0, 0])]
-    >>> np.sign(decision_functions(models, X))
-    array([[-1.,  1.],
-           [-1.,  1.],
-           [-1., -1.],
-           [ 1., -1.]])
-    """
-    starts = np.zeros(len(estimators) + 1, np.int64)
-    np.cumsum([len(estimator.alphas_) for estimator in estimators], out=starts[1:])
+    """Compute F of several fitted classifiers for the same checked rows, one column each."""
+    starts = np.zeros(len(learners) + 1, np.int64)
+    np.cumsum([learner.n_estimators_ for learner in learners], out=starts[1:])
     read_only = X.view()  # one compiled version serves memory maps as well
     read_only.flags.writeable = False
     return add_votes(
         read_only,
-        np.concatenate([estimator.features_ for estimator in estimators]),
-        np.concatenate([estimator.thresholds_ for estimator in estimators]),
-        np.concatenate([estimator.alphas_ * estimator.polarities_ for estimator in estimators]),
+        np.concatenate([learner.features_ for learner in learners]),
+        np.concatenate([learner.thresholds_ for learner in learners]),
+        np.concatenate([learner.alphas_ * learner.polarities_ for learner in learners]),
         starts,
     )
 
