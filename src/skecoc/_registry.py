@@ -6,15 +6,15 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def resolve_name(argument: str, name: str, table: Mapping[str, T]) -> T:
+def resolve_name(argument: str, name: object, table: Mapping[str, T]) -> T:
     """Look a name up in a table, or say which names the argument takes.
 
     Parameters
     ----------
     argument : str
         The argument that holds the name, for the error message.
-    name : str
-        The name to look up.
+    name : object
+        The name to look up; anything but a string is not known either.
     table : mapping of str to object
         What each valid name stands for.
 
@@ -37,7 +37,7 @@ def resolve_name(argument: str, name: str, table: Mapping[str, T]) -> T:
     ...
     ValueError: coding='c' is not known; expected one of 'a', 'b'
     """
-    if name not in table:
+    if not isinstance(name, str) or name not in table:
         valid = ", ".join(repr(key) for key in sorted(table))
         raise ValueError(f"{argument}={name!r} is not known; expected one of {valid}")
     return table[name]

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners.regions import nearest_centre, weak_kmeans
+from skecoc.learners._weak_kmeans import nearest_centre, weak_kmeans
 
 
 @parametrize_with_checks(
