@@ -1,0 +1,106 @@
+"""Write result files whole or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from skecoc.experiments._errors import InputError
+
+
+def check_writable(argument: str, path: Path) -> None:
+    """Refuse a path that could not be written, before any work is done for it.
+
+    Parameters
+    ----------
+    argument : str
+        The argument that holds the path, for the error message.
+    path : pathlib.Path
+        Where a file is going to be written.
+
+    Raises
+    ------
+    InputError
+        If the folder does not exist or cannot be written to, or the path is a
+        folder.
+
+    Examples
+    --------
+    >>> check_writable("--report", Path("no-such-folder/report.html"))
+    Traceback (most recent call last):
+    ...
+    skecoc.experiments._errors.InputError: --report: the folder 'no-such-folder' does not exist
+    """
+    folder = path.resolve().parent
+    if path.is_dir():
+        raise InputError(f"{argument}: '{path}' is a folder, expected the name of a file")
+    if not folder.is_dir():
+        raise InputError(f"{argument}: the folder '{path.parent}' does not exist")
+    target = folder if _is_replaceable(path) else path
+    if not os.access(target, os.W_OK):
+        raise InputError(f"{argument}: no permission to write '{path}'")
+
+
+def write_text(argument: str, path: Path, text: str) -> None:
+    """Write a text file at once: a reader sees the old file or the new one, never a part.
+
+    Parameters
+    ----------
+    argument : str
+        The argument that holds the path, for the error message.
+    path : pathlib.Path
+        The file to write or replace. A symbolic link is followed; a device or
+        a pipe is written to directly.
+    text : str
+        The content, written as UTF-8.
+
+    Raises
+    ------
+    InputError
+        If the system refuses; what was at `path` is still there.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text("--output", Path(folder, "a.txt"), "done")
+    ...     Path(folder, "a.txt").read_text(encoding="utf-8")
+    'done'
+    """
+    content = text.encode("utf-8", "backslashreplace")
+    try:
+        if _is_replaceable(path):
+            _replace(path.resolve(), content)
+        else:
+            path.write_bytes(content)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"{argument}: cannot write '{path}': {error.strerror}") from error
+
+
+def _is_replaceable(path: Path) -> bool:
+    """Tell a regular or a new file from a device or a pipe, which must not be replaced."""
+    return path.is_file() or not path.exists()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write beside the target, then put the complete file in its place."""
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".skecoc-")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(mode)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """Read the process's file mode mask, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,238 @@
+"""Methods by name: ``coding/decoding``, and scikit-learn's own for reference."""
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+
+from skecoc.classifiers import ECOCClassifier
+from skecoc.coding import CODINGS
+from skecoc.decoding import DECODERS
+from skecoc.experiments._errors import InputError
+from skecoc.learners import StumpAdaBoostClassifier
+
+#: The classical codes, each with the decoding that shows it well, and what
+#: plain votes lose beside it.
+DEFAULT_METHODS = (
+    "one-vs-one/hamming",
+    "one-vs-one/loss-weighted",
+    "one-vs-rest/loss-based",
+    "dense-random/hamming",
+    "dense-random/loss-based",
+    "sparse-random/loss-based",
+    "hadamard/loss-based",
+    "decoc/loss-weighted",
+    "forest/loss-weighted",
+    "sklearn/output-code",
+)
+
+#: scikit-learn's multiclass strategies; the code size of 1.5 is the one of its own default.
+PEERS: dict[str, type[BaseEstimator]] = {
+    "sklearn/one-vs-one": OneVsOneClassifier,
+    "sklearn/one-vs-rest": OneVsRestClassifier,
+    "sklearn/output-code": OutputCodeClassifier,
+}
+
+#: Binary learners that have a short name; any other is named by its import path.
+LEARNERS: dict[str, type[BaseEstimator]] = {"stumps": StumpAdaBoostClassifier}
+
+
+def check_methods(methods: Sequence[str]) -> list[str]:
+    """Check the names of methods.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        Names ``coding/decoding`` or one of `PEERS`.
+
+    Returns
+    -------
+    list of str
+        The names, repeated ones once, in the order given.
+
+    Raises
+    ------
+    InputError
+        If there is none, or one is not known; the message lists the valid ones.
+
+    Examples
+    --------
+    >>> check_methods(["one-vs-one/hamming", "sklearn/one-vs-one", "one-vs-one/hamming"])
+    ['one-vs-one/hamming', 'sklearn/one-vs-one']
+    >>> check_methods(["one-vs-one"])
+    Traceback (most recent call last):
+    ...
+    skecoc.experiments._errors.InputError: methods: 'one-vs-one' is not known; expected coding/decoding...
+    """
+    if not methods:
+        raise InputError("methods: expected at least one")
+    for method in methods:
+        _check_method(method)
+    return list(dict.fromkeys(methods))
+
+
+def coding_of(method: str) -> str:
+    """Return what a method's randomness depends on: its coding, or the peer itself.
+
+    Parameters
+    ----------
+    method : str
+        A name that `check_methods` accepts.
+
+    Returns
+    -------
+    str
+        The same for all decodings of one coding, so that they share the very
+        same code matrix and columns.
+
+    Examples
+    --------
+    >>> coding_of("dense-random/hamming"), coding_of("sklearn/output-code")
+    ('dense-random', 'sklearn/output-code')
+    """
+    return method if method in PEERS else method.split("/", maxsplit=1)[0]
+
+
+def make_learner(learner: str | BaseEstimator) -> BaseEstimator:
+    """Turn a learner's name into an estimator.
+
+    Parameters
+    ----------
+    learner : str or classifier
+        A short name of `LEARNERS`, an import path such as
+        ``"sklearn.linear_model.LogisticRegression"`` (constructed with its
+        defaults), or an estimator, which is returned as it is.
+
+    Returns
+    -------
+    estimator
+        An unfitted classifier.
+
+    Raises
+    ------
+    InputError
+        If the name is neither, or does not lead to a classifier.
+
+    Examples
+    --------
+    >>> make_learner("sklearn.naive_bayes.GaussianNB")
+    GaussianNB()
+    """
+    estimator = _construct(learner) if isinstance(learner, str) else learner
+    if not is_classifier(estimator):
+        raise InputError(f"learner: {learner!r} is not a scikit-learn classifier")
+    return estimator
+
+
+def make_classifier(method: str, learner: BaseEstimator, seed: int) -> BaseEstimator:
+    """Build the multiclass classifier that a method stands for.
+
+    Parameters
+    ----------
+    method : str
+        A name that `check_methods` accepts.
+    learner : classifier
+        The binary learner; it is cloned.
+    seed : int
+        Seed of everything random in the classifier.
+
+    Returns
+    -------
+    estimator
+        An unfitted multiclass classifier.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> make_classifier("sklearn/one-vs-rest", GaussianNB(), seed=0)
+    OneVsRestClassifier(estimator=GaussianNB())
+    """
+    if method in PEERS:
+        return _seeded(PEERS[method](clone(_seeded(learner, seed))), seed)
+    coding, decoding = method.split("/")
+    return ECOCClassifier(clone(learner), coding=coding, decoding=decoding, random_state=seed)
+
+
+def count_columns(classifier: Any) -> int:
+    """Count the binary questions of a fitted multiclass classifier.
+
+    Parameters
+    ----------
+    classifier : estimator
+        A fitted classifier made by `make_classifier`.
+
+    Returns
+    -------
+    int
+        The number of columns of its code matrix, or of its binary estimators.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> model = make_classifier("sklearn/one-vs-one", GaussianNB(), seed=0)
+    >>> count_columns(model.fit([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]], [0, 0, 1, 1, 2, 2]))
+    3
+    """
+    matrix = getattr(classifier, "code_matrix_", None)
+    return len(classifier.estimators_) if matrix is None else int(matrix.shape[1])
+
+
+def _check_method(method: str) -> None:
+    """Check one name."""
+    if method in PEERS:
+        return
+    coding, slash, decoding = method.partition("/")
+    if not slash or coding == "sklearn":
+        raise InputError(
+            f"methods: {method!r} is not known; expected coding/decoding, such as {DEFAULT_METHODS[1]}, "
+            f"or one of {', '.join(PEERS)}; {describe_parts()}"
+        )
+    for part, name, table in (("coding", coding, CODINGS), ("decoding", decoding, DECODERS)):
+        if name not in table:
+            raise InputError(
+                f"methods: the {part} {name!r} of {method!r} is not known; expected one of {', '.join(table)}"
+            )
+
+
+def describe_parts() -> str:
+    """List the codings and decodings that a method's name is made of.
+
+    Returns
+    -------
+    str
+        One line.
+
+    Examples
+    --------
+    >>> describe_parts().startswith("codings: ")
+    True
+    """
+    return f"codings: {', '.join(CODINGS)}; decodings: {', '.join(DECODERS)}"
+
+
+def _construct(name: str) -> BaseEstimator:
+    """Find a learner's class by its name and call it without arguments."""
+    if name in LEARNERS:
+        return LEARNERS[name]()
+    module, _, attribute = name.rpartition(".")
+    expected = f"expected {', '.join(LEARNERS)} or an import path such as sklearn.svm.SVC"
+    if not module or module.startswith("."):
+        raise InputError(f"learner: {name!r} is not known; {expected}")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"learner: {name!r} cannot be imported ({error}); {expected}") from error
+    if not isinstance(found, type) or not issubclass(found, BaseEstimator):
+        raise InputError(f"learner: {name!r} is not a scikit-learn classifier; {expected}")
+    try:
+        return found()
+    except TypeError as error:
+        raise InputError(f"learner: {name!r} cannot be made without arguments ({error})") from error
+
+
+def _seeded(estimator: Any, seed: int) -> BaseEstimator:
+    """Copy an estimator and give the copy a seed, if it takes one."""
+    copy = clone(estimator)
+    return copy.set_params(random_state=seed) if "random_state" in copy.get_params(deep=False) else copy
