@@ -2,5 +2,6 @@
 
 from skecoc.learners.regions import RegionClassifier
 from skecoc.learners.stumps import StumpAdaBoostClassifier
+from skecoc.learners.svm import TunedSVMClassifier
 
-__all__ = ["RegionClassifier", "StumpAdaBoostClassifier"]
+__all__ = ["RegionClassifier", "StumpAdaBoostClassifier", "TunedSVMClassifier"]
