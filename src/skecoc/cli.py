@@ -111,8 +111,8 @@ def _add_compare(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     what.add_argument(
         "--learner",
         default="stumps",
-        help="the binary learner of all methods: stumps (boosted, the default) or an import path "
-        "such as sklearn.linear_model.LogisticRegression",
+        help="the binary learner of all methods: stumps (boosted, the default), svm (RBF, tuned) or an "
+        "import path such as sklearn.linear_model.LogisticRegression",
     )
     how = parser.add_argument_group("how")
     how.add_argument("--folds", type=_at_least(2), default=5, metavar="N", help="folds (default: 5)")

@@ -18,7 +18,7 @@ from skecoc.experiments.methods import (
     make_classifier,
     make_learner,
 )
-from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 
 X = np.array([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1], [3.0], [3.1]])
 y = np.array(["a", "a", "b", "b", "c", "c", "d", "d"])
@@ -64,6 +64,7 @@ def test_decodings_of_a_coding_share_their_randomness_and_peers_do_not():
 
 def test_learners_by_name_path_and_object():
     assert isinstance(make_learner("stumps"), StumpAdaBoostClassifier)
+    assert isinstance(make_learner("svm"), TunedSVMClassifier)
     assert isinstance(make_learner("sklearn.linear_model.LogisticRegression"), LogisticRegression)
     learner = GaussianNB()
     assert make_learner(learner) is learner
@@ -72,7 +73,7 @@ def test_learners_by_name_path_and_object():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("stump", "learner: 'stump' is not known; expected stumps or an import path"),
+        ("stump", "learner: 'stump' is not known; expected stumps, svm or an import path"),
         (".x", "learner: '.x' is not known"),
         ("no_such_module.Learner", "learner: 'no_such_module.Learner' cannot be imported"),
         ("sklearn.svm.Nothing", "learner: 'sklearn.svm.Nothing' cannot be imported"),

@@ -11,7 +11,7 @@ from skecoc.classifiers import ECOCClassifier
 from skecoc.coding import CODINGS
 from skecoc.decoding import DECODERS
 from skecoc.experiments._errors import InputError
-from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 
 #: The classical codes, each with the decoding that shows it well, and what
 #: plain votes lose beside it.
@@ -36,7 +36,7 @@ PEERS: dict[str, type[BaseEstimator]] = {
 }
 
 #: Binary learners that have a short name; any other is named by its import path.
-LEARNERS: dict[str, type[BaseEstimator]] = {"stumps": StumpAdaBoostClassifier}
+LEARNERS: dict[str, type[BaseEstimator]] = {"stumps": StumpAdaBoostClassifier, "svm": TunedSVMClassifier}
 
 
 def check_methods(methods: Sequence[str]) -> list[str]:
