@@ -6,7 +6,10 @@ from sklearn.base import clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_moons
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -28,9 +31,8 @@ def test_estimator_checks(estimator, check):
 class FixedClusters(KMeans):
     """Three clusters by the first feature, so that the regions are known."""
 
-    def fit(self, X, y=None, sample_weight=None):
-        self.labels_ = np.digitize(X[:, 0], [5, 15])
-        return self
+    def fit_predict(self, X, y=None, sample_weight=None):
+        return np.digitize(X[:, 0], [5, 15])
 
 
 def test_hand_worked_three_regions():
@@ -101,7 +103,15 @@ def test_different_seeds_give_different_learners_and_one_seed_the_same():
 
 
 @pytest.mark.parametrize(
-    "clusterer", [KMeans(4, n_init=3), AgglomerativeClustering(3), DBSCAN(eps=0.3), DBSCAN(eps=1e-9)]
+    "clusterer",
+    [
+        KMeans(4, n_init=3),
+        AgglomerativeClustering(3),
+        DBSCAN(eps=0.3),
+        DBSCAN(eps=1e-9),
+        GaussianMixture(3),
+        make_pipeline(StandardScaler(), KMeans(2)),
+    ],
 )
 def test_any_clusterer(clusterer):
     X, y = make_moons(100, noise=0.1, random_state=0)
@@ -135,6 +145,14 @@ def test_fit_rows_equals_fit_on_these_rows(learner):
     shared = clone(model).fit_rows(model.prepare_rows(X), rows, y[rows])
     alone = clone(model).fit(X[rows], y[rows])
     np.testing.assert_allclose(shared.predict_proba(X), alone.predict_proba(X))
+
+
+def test_refitting_without_names_forgets_them():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = RegionClassifier(random_state=0).fit(X[:100], y[:100])
+    assert list(model.feature_names_in_) == list(X.columns)
+    model.fit(X.to_numpy()[:100, :3], y[:100])
+    assert not hasattr(model, "feature_names_in_")
 
 
 def test_bad_input_is_named():

@@ -24,14 +24,13 @@ from hashlib import blake2b
 from typing import Any, Literal, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, _num_samples, validate_data
 
 Response = Literal["predict_proba", "decision_function", "predict"]
@@ -280,7 +279,7 @@ def answer_columns(
     """
     kinds = _by_kind(learners)
     answers = np.empty((_num_samples(X), len(learners)))
-    alone, checked = [], False
+    alone = []
     for kind, members in kinds.items():
         together = _answering_together(kind, response)
         if together is None:
@@ -289,23 +288,18 @@ def answer_columns(
             return together(list(learners), X)
         else:
             answers[:, members] = together([learners[q] for q in members], X)
-            checked = True
-    tasks = (
-        delayed(_answer_column)(learners[q], X, response, checked=checked or position > 0)
-        for position, q in enumerate(alone)
-    )
+    tasks = (delayed(_answer_column)(learners[q], X, response) for q in alone)
     for q, answer in zip(alone, Parallel(n_jobs=n_jobs, prefer="threads")(tasks), strict=True):
         answers[:, q] = answer
     return answers
 
 
 def _by_kind(learners: Sequence[BaseEstimator]) -> dict[type, list[int]]:
-    """Group the numbers of the columns by the class of their learner, constant answers last."""
+    """Group the numbers of the columns by the class of their learner."""
     groups: dict[type, list[int]] = {}
     for q, learner in enumerate(learners):
         groups.setdefault(type(learner), []).append(q)
-    constant = groups.pop(ConstantAnswer, None)
-    return groups if constant is None else {**groups, ConstantAnswer: constant}
+    return groups
 
 
 def _answering_together(kind: type, response: Response) -> Callable[[list[BaseEstimator], Any], Floats] | None:
@@ -328,10 +322,9 @@ def _linear_margins(learners: list[BaseEstimator], X: Any) -> Floats:
     return margins
 
 
-def _answer_column(learner: BaseEstimator, X: Any, response: Response, *, checked: bool) -> Floats:
-    """Ask one learner; once another one has checked X, this one need not look for NaN again."""
-    with config_context(assume_finite=checked or get_config()["assume_finite"]):
-        answer = getattr(learner, response)(X)
+def _answer_column(learner: BaseEstimator, X: Any, response: Response) -> Floats:
+    """Ask one learner about every row."""
+    answer = getattr(learner, response)(X)
     if response == "predict_proba":
         return 2.0 * answer[:, 1] - 1.0
     return 2.0 * answer - 1.0 if response == "predict" else np.ravel(answer)

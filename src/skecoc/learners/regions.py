@@ -1,6 +1,5 @@
 """The clustering-based learner: split the space into regions, one learner per mixed region."""
 
-from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -14,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
 from skecoc.learners._binary import check_binary_target
+from skecoc.learners._features import check_features, set_features
 from skecoc.learners._weak_kmeans import nearest_centre, weak_kmeans
 from skecoc.learners.columns import seeded_clone, shares_rows
 from skecoc.learners.stumps import StumpAdaBoostClassifier
@@ -148,10 +148,9 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         object
             What `fit_rows` takes.
         """
-        checked = copy(self)  # takes the attributes that validation sets
-        X = validate_data(checked, X, dtype=np.float64)
-        inner = self._learner().prepare_rows(X, y) if shares_rows(self._learner()) else None
-        return _Regions(X, getattr(checked, "feature_names_in_", None), inner)
+        checked, names = check_features(self, X, np.float64)
+        inner = self._learner().prepare_rows(checked, y) if shares_rows(self._learner()) else None
+        return _Regions(checked, names, inner)
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit_rows(
@@ -181,9 +180,7 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if len(labels) != len(X):
             raise ValueError(f"y must have one label per row: got {len(labels)} labels for {len(X)} rows")
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        self.n_features_in_ = X.shape[1]
-        if prepared.feature_names is not None:
-            self.feature_names_in_ = prepared.feature_names
+        set_features(self, X.shape[1], prepared.feature_names)
         if sample_weight is not None and not has_fit_parameter(self._learner(), "sample_weight"):
             raise ValueError(f"sample_weight was given, but {type(self._learner()).__name__} does not take it")
         random_state = check_random_state(self.random_state)
@@ -219,7 +216,7 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return weak_kmeans(X, self.n_regions, random_state, weight=weight)
         clusterer = seeded_clone(self.clusterer, random_state.randint(np.iinfo(np.int32).max))
         params = {"sample_weight": weight} if has_fit_parameter(clusterer, "sample_weight") else {}
-        found = clusterer.fit(X, **params).labels_
+        found = clusterer.fit_predict(X, **params)
         clusters = [found == number for number in np.unique(found) if number >= 0]  # negative: noise
         members = clusters or [np.ones(len(X), dtype=bool)]
         return np.array([np.average(X[mask], axis=0, weights=weight[mask]) for mask in members])

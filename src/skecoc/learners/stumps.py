@@ -1,7 +1,6 @@
 """Discrete AdaBoost over decision stumps: exact, and fast enough to train thousands of times in one fit."""
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skecoc.learners._binary import check_binary_target
 from skecoc.learners._feature_codes import FeatureCodes, Floats, code_features
+from skecoc.learners._features import check_features, set_features
 from skecoc.learners._stump_kernels import add_votes, boost
 from skecoc.learners.columns import Response
 
@@ -168,9 +168,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         FeatureCodes
             The coded rows. Nothing ever changes them, so that threads can share them.
         """
-        scratch = copy(self)  # takes the attributes that validation sets
-        checked = validate_data(scratch, X, dtype=_FLOAT_TYPES)
-        return code_features(checked, getattr(scratch, "feature_names_in_", None))
+        return code_features(*check_features(self, X, _FLOAT_TYPES))
 
     def fit_rows(
         self,
@@ -221,11 +219,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
 
     def _boost(self, coded: FeatureCodes, signed: Floats) -> None:
         """Set the fitted attributes from coded rows and their signed weights, which are overwritten."""
-        self.n_features_in_ = coded.n_features
-        if coded.feature_names is not None:
-            self.feature_names_in_ = coded.feature_names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        set_features(self, coded.n_features, coded.feature_names)
         self.features_, cuts, self.polarities_, self.alphas_ = boost(
             coded.codes, coded.starts, signed, self.n_estimators, TIE_TOLERANCE, SMALLEST_ERROR
         )

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skecoc.learners._binary import check_binary_target
+from skecoc.learners._features import Names, check_features, set_features
 from skecoc.learners._rbf_rows import DistinctRows, SharedRows, distinct_rows, rbf_margins, share_rows
 from skecoc.learners._svm_algebra import Floats
 from skecoc.learners._svm_search import (
@@ -38,6 +39,7 @@ class _Prepared:
     """Rows that several fits share, and what was chosen for all of them: C and the kernel's width, if anything."""
 
     shared: SharedRows
+    feature_names: Names | None
     choice: tuple[float, float] | None
 
 
@@ -214,7 +216,6 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             If `y` does not hold exactly two classes, or an argument has the wrong shape or forbidden values.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64)
         return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
 
     def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> _Prepared:
@@ -234,15 +235,17 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
             What `fit_rows` takes. Nothing ever changes it, so that threads can share it.
         """
         self._validate_params()
-        shared = share_rows(check_array(X, dtype=np.float64, estimator=self, input_name="X"), self.cache_size)
+        checked, names = check_features(self, X, np.float64)
+        shared = share_rows(checked, self.cache_size)
         if self.tune == "column" or y is None:
-            return _Prepared(shared, None)
+            return _Prepared(shared, names, None)
         labels = np.unique(np.asarray(y), return_inverse=True)[1]
         if labels.shape != (len(shared.X),):
             raise ValueError(f"y must have one class index per row of X, {len(shared.X)}, got shape {np.shape(y)}")
         rows = distinct_rows(shared, None, labels, None)
         grid = self._grid(rows.mean_distance(), None)
-        return _Prepared(shared, choose_for_classes(rows, grid, self.n_folds, check_random_state(self.random_state)))
+        choice = choose_for_classes(rows, grid, self.n_folds, check_random_state(self.random_state))
+        return _Prepared(shared, names, choice)
 
     def fit_rows(
         self, prepared: _Prepared, rows: ArrayLike | None, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -283,7 +286,7 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         distinct = distinct_rows(prepared.shared, taken, labels, weight)
         if np.ptp(distinct.labels) == 0:
             raise ValueError("y must hold 2 classes with non-zero sample_weight, got 1 class")
-        self.n_features_in_ = prepared.shared.X.shape[1]
+        set_features(self, prepared.shared.X.shape[1], prepared.feature_names)
         self._search_and_train(distinct, prepared.choice)
         return self
 
