@@ -1,6 +1,7 @@
 """ECOCClassifier: scikit-learn's contract, equivalence with its meta-estimators, and invariances."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
@@ -25,11 +26,13 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier
+from skecoc.classifiers import _calibration_rows
 from skecoc.coding import CODINGS, one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
+Y_LONG = np.arange(900) % 3
 
 
 @parametrize_with_checks(
@@ -105,11 +108,11 @@ def test_codewords_are_the_learners_own_answers(learner, response):
 
 def test_auto_prefers_probabilities_then_margins_then_labels():
     assert ECOCClassifier(LogisticRegression()).fit(X_IRIS, Y_IRIS)._response == "predict_proba"
-    assert ECOCClassifier(Perceptron()).fit(X_IRIS, Y_IRIS)._response == "decision_function"
+    assert ECOCClassifier(Perceptron(), decoding="hamming").fit(X_IRIS, Y_IRIS)._response == "decision_function"
 
 
 def test_margin_scale_is_frozen_at_fit():
-    model = ECOCClassifier(LinearSVC(random_state=0)).fit(X_IRIS, Y_IRIS)
+    model = ECOCClassifier(LinearSVC(random_state=0), decoding="hamming").fit(X_IRIS, Y_IRIS)
     assert np.abs(model.codewords(X_IRIS)).max() == pytest.approx(1.0)
     assert np.abs(model.codewords(10 * X_IRIS)).max() > 1.0
     np.testing.assert_array_equal(model.codewords(X_IRIS[:5]), model.codewords(X_IRIS)[:5])
@@ -160,6 +163,20 @@ def test_results_do_not_depend_on_n_jobs(learner):
     )
     np.testing.assert_array_equal(first.code_matrix_, second.code_matrix_)
     np.testing.assert_array_equal(first.decision_function(X_IRIS), second.decision_function(X_IRIS))
+
+
+def test_n_jobs_changes_nothing_under_another_configuration():
+    with sklearn.config_context(enable_metadata_routing=True):
+        learner = make_pipeline(
+            StandardScaler().set_fit_request(sample_weight=False),
+            LogisticRegression().set_fit_request(sample_weight=True),
+        )
+        weight = np.linspace(1, 2, len(Y_IRIS))
+        first, second = (
+            ECOCClassifier(learner, n_jobs=n_jobs).fit(X_IRIS, Y_IRIS, sample_weight=weight).predict_proba(X_IRIS)
+            for n_jobs in (None, 2)
+        )
+    np.testing.assert_array_equal(first, second)
 
 
 def test_seeds_reach_only_unset_random_states():
@@ -268,6 +285,58 @@ def test_training_probabilities_are_neither_certain_nor_flat():
     assert top.mean() > 0.7
 
 
+@pytest.mark.parametrize("decoding", ["hamming", "loss-weighted"])
+@pytest.mark.parametrize("factor", [1e-3, 1 / 150, 100.0])
+def test_only_ratios_of_sample_weights_matter(decoding, factor):
+    X, y = X_IRIS[:, :2], Y_IRIS
+    model = ECOCClassifier(GaussianNB(), decoding=decoding)
+    plain = clone(model).fit(X[::2], y[::2], sample_weight=np.ones(75)).predict_proba(X)
+    scaled = clone(model).fit(X[::2], y[::2], sample_weight=np.full(75, factor)).predict_proba(X)
+    np.testing.assert_allclose(plain, scaled, atol=0.02)
+
+
+def test_temperature_rows_come_from_every_class_whatever_the_order():
+    for order in (np.argsort(Y_LONG, kind="stable"), np.arange(900)):
+        rows, weight = _calibration_rows(Y_LONG[order], np.ones(900))
+        np.testing.assert_array_equal(np.bincount(Y_LONG[order][rows]), [100, 100, 100])
+        assert weight.sum() == pytest.approx(900)
+
+
+def test_tiny_answers_decide_all_the_same():
+    class Timid(GaussianNB):
+        def predict_proba(self, X):
+            return 0.5 + 1e-12 * (super().predict_proba(X) - 0.5)
+
+    bold, timid = (
+        ECOCClassifier(learner, decoding="loss-based").fit(X_IRIS, Y_IRIS) for learner in (GaussianNB(), Timid())
+    )
+    assert (bold.predict(X_IRIS) == timid.predict(X_IRIS)).mean() > 0.98
+
+
+def test_a_learner_that_has_its_methods_only_after_fit():
+    learner = StackingClassifier([("bayes", GaussianNB())], cv=2)
+    assert ECOCClassifier(learner).fit(X_IRIS, Y_IRIS).score(X_IRIS, Y_IRIS) > 0.9
+
+
+def test_the_defaults_warn_of_learners_with_margins_only():
+    with pytest.warns(UserWarning, match="RidgeClassifier answers by margins"):
+        ECOCClassifier(RidgeClassifier()).fit(X_IRIS, Y_IRIS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ECOCClassifier(RidgeClassifier(), decoding="probabilistic").fit(X_IRIS, Y_IRIS)
+        ECOCClassifier(RidgeClassifier(), coding="one-vs-rest").fit(X_IRIS, Y_IRIS)
+        ECOCClassifier(LogisticRegression(max_iter=500)).fit(X_IRIS, Y_IRIS)
+
+
+@pytest.mark.parametrize("coding", sorted(CODINGS))
+def test_two_classes_with_every_coding_and_decoding(coding):
+    X, y = X_IRIS[50:], Y_IRIS[50:]
+    for decoding in sorted(DECODERS):
+        model = ECOCClassifier(GaussianNB(), coding, decoding, random_state=0).fit(X, y)
+        assert model.score(X, y) > 0.9
+        assert model.predict_proba(X).shape == (100, 2)
+
+
 class _NeedsMetadata(GaussianNB):
     def fit(self, X, y, sample_weight=None, tint=None):
         self.tint_ = tint
@@ -328,6 +397,10 @@ def test_bad_data_is_named():
         ECOCClassifier().fit(np.empty((0, 3)), [])
     with pytest.raises(ValueError, match="at least one row"):
         ECOCClassifier().fit(pd.DataFrame({"a": []}), [])
+    with pytest.raises(ValueError, match="y is None"):
+        ECOCClassifier().fit(X_IRIS, None)
+    with pytest.raises(ValueError, match="labels of one type"):
+        ECOCClassifier().fit(X_IRIS, np.array(["a", 1] * 75, dtype=object))
     with pytest.raises(ValueError, match="as many rows"):
         ECOCClassifier().fit(X_IRIS, Y_IRIS[:-1])
     with pytest.raises(ValueError, match="sample_weight was given, but the estimator KNeighborsClassifier"):

@@ -1,5 +1,6 @@
 """The scikit-learn estimators: thin shells over coding, learners and decoding."""
 
+import warnings
 from abc import abstractmethod
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -26,27 +27,41 @@ from skecoc.coding import resolve_coding
 from skecoc.decoding import resolve_decoder
 from skecoc.decoding.ties import break_ties
 from skecoc.learners import StumpAdaBoostClassifier
-from skecoc.learners.columns import answer_columns, column_seeds, fit_columns, resolve_response
+from skecoc.learners.columns import ConstantAnswer, answer_columns, column_seeds, fit_columns, resolve_response
 
 Floats = NDArray[np.float64]
 
 # Rows that the temperature of `predict_proba` is fitted on: one number needs no more.
 _CALIBRATION_ROWS = 300
+# Part of a label that is spread over all classes there: training codewords are often perfect.
+_SMOOTHING = 0.01
 
 
-def _calibration_rows(weight: Floats) -> tuple[NDArray[np.intp], Floats]:
+def _check_labels(y: Any, estimator: BaseEstimator) -> NDArray[Any]:
+    """Check that labels are there, one-dimensional and comparable with each other."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    labels = _check_y(y, estimator=estimator)
+    if labels.dtype == object and len({type(label) for label in labels}) > 1:
+        raise ValueError("y must hold labels of one type, such as all strings or all integers")
+    check_classification_targets(labels)
+    return labels
+
+
+def _calibration_rows(y: NDArray[np.intp], weight: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Choose rows to fit the temperature on, and their weights.
 
-    Beyond a total weight of `_CALIBRATION_ROWS` these are evenly spaced quantiles of the weight, which do not change
-    when a row of weight two is given as two rows.
+    Beyond a total weight of `_CALIBRATION_ROWS` these are evenly spaced quantiles of the weight, class by class. They
+    do not change when a row of weight two is given as two rows.
     """
     total = weight.sum()
     if total <= _CALIBRATION_ROWS:
         rows = np.flatnonzero(weight)
         return rows, weight[rows]
+    by_class = np.argsort(y, kind="stable")
     positions = (np.arange(_CALIBRATION_ROWS) + 0.5) / _CALIBRATION_ROWS * total
-    rows = np.minimum(np.searchsorted(np.cumsum(weight), positions), len(weight) - 1)
-    return rows, np.full(_CALIBRATION_ROWS, total / _CALIBRATION_ROWS)
+    chosen = np.minimum(np.searchsorted(np.cumsum(weight[by_class]), positions), len(y) - 1)
+    return by_class[chosen], np.full(_CALIBRATION_ROWS, total / _CALIBRATION_ROWS)
 
 
 class _CodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -85,8 +100,7 @@ class _CodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         X = self._check_rows(X, reset=True)
-        y = _check_y(y, estimator=self)
-        check_classification_targets(y)
+        y = _check_labels(y, self)
         if len(y) != _num_samples(X):
             raise ValueError(f"X and y must have as many rows; got {_num_samples(X)} and {len(y)}")
         self.classes_, class_index = np.unique(y, return_inverse=True)
@@ -191,7 +205,7 @@ class _CodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Score every class for every row, ties resolved."""
         codewords = self.codewords(X)
         linear = codewords @ self.code_matrix_.T.astype(np.float64)
-        return break_ties(self.decoder_.scores(codewords), linear, self._prior)
+        return break_ties(self.decoder_.scores(codewords), linear, self._prior, np.abs(codewords).max(axis=1))
 
     def decision_function(self, X: Any) -> Floats:
         """Score every class for every row; higher is better.
@@ -272,7 +286,8 @@ class ECOCClassifier(_CodeClassifier):
         A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         How learners answer: by probabilities, margins or hard labels; "auto" takes the first of these that the
-        learner has.
+        learner has. Margins of columns that leave different classes out are hard to compare: with a learner that has
+        margins only, such as `LinearSVC`, prefer ``decoding="probabilistic"`` or ``response_method="predict"``.
     n_jobs : int, default=None
         Number of columns trained at once, through joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
@@ -346,16 +361,31 @@ class ECOCClassifier(_CodeClassifier):
         decoder = resolve_decoder(self.decoding)
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(np.iinfo(np.int32).max))
-        self._response = resolve_response(self._learner(), self.response_method)
         self.code_matrix_ = resolve_coding(self.coding, X, y, len(self.classes_), random_state, sample_weight=weight)
         self.estimators_ = self._train_columns(X, y, self.code_matrix_, fit_params, root)
-        self._prior = np.bincount(y, weights=weight, minlength=len(self.classes_)) / len(y)
+        # A trained learner is asked: some have their methods only then.
+        self._response = resolve_response(_first_learner(self.estimators_), self.response_method)
+        self._warn_of_margins()
+        self._prior = np.bincount(y, weights=weight) / (len(y) if weight is None else weight.sum())
         self._fit_decoder(decoder, X, y, weight)
+
+    def _warn_of_margins(self) -> None:
+        """Warn where the defaults meet a learner that has margins only: they suit it badly."""
+        defaults = self.response_method == "auto" and self.decoding == "loss-weighted"
+        if defaults and self._response == "decision_function" and not self.code_matrix_.all():
+            learner = type(_first_learner(self.estimators_)).__name__
+            warnings.warn(
+                f"{learner} answers by margins, whose sizes are hard to compare between columns that leave classes "
+                "out: decoding='loss-weighted' may cost accuracy. Consider decoding='probabilistic', or "
+                "response_method='predict'; response_method='decision_function' silences this warning.",
+                UserWarning,
+                stacklevel=5,  # the line that called `fit`
+            )
 
     def _fit_decoder(self, decoder: BaseEstimator, X: Any, y: NDArray[np.intp], weight: Floats | None) -> None:
         """Fit the margins' scale, the decoder and the temperature, on as few training codewords as they need."""
         full_weight = np.ones(len(y)) if weight is None else weight
-        rows, row_weight = _calibration_rows(full_weight)
+        rows, row_weight = _calibration_rows(y, full_weight)
         self._margin_scale = 1.0
         if self._response == "decision_function" or getattr(decoder, "learns_from_codewords", True):
             counted = np.flatnonzero(full_weight)  # a row of weight zero is a row that is not there
@@ -376,6 +406,11 @@ class ECOCClassifier(_CodeClassifier):
         return self.decoder_.weights_
 
 
+def _first_learner(learners: list[BaseEstimator]) -> BaseEstimator:
+    """Return the first trained learner that is not a mere constant answer, if there is one."""
+    return next((learner for learner in learners if not isinstance(learner, ConstantAnswer)), learners[0])
+
+
 def fit_temperature(scores: Floats, y: NDArray[np.intp], weight: Floats) -> float:
     """Find the temperature T for which softmax(scores / T) predicts smoothed labels best.
 
@@ -386,34 +421,35 @@ def fit_temperature(scores: Floats, y: NDArray[np.intp], weight: Floats) -> floa
     y : ndarray of int of shape (n_samples,)
         Class indices.
     weight : ndarray of shape (n_samples,)
-        Weights of the rows.
+        Weights of the rows; only their ratios matter.
 
     Returns
     -------
     float
-        The temperature. Labels are smoothed as Platt does (a class of weight c is taken to be seen c + 1 times
-        out of c + P), so it stays positive when every training row is decoded rightly.
+        The temperature. One part in a hundred of each label is spread evenly over the classes, so that it stays
+        positive when every training row is decoded rightly.
 
     Examples
     --------
     >>> import numpy as np
     >>> scores = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> bool(fit_temperature(scores, np.array([1, 0, 1, 1]), np.ones(4)) > 0)
-    True
+    >>> round(fit_temperature(scores, np.array([1, 0, 1, 1]), np.ones(4)), 3)  # three of four right
+    0.932
+    >>> round(fit_temperature(scores, np.array([1, 0, 1, 0]), np.ones(4)), 3)  # all right
+    0.189
     """
-    n_classes = scores.shape[1]
-    spread = float(np.average(scores.max(axis=1) - scores.min(axis=1), weights=weight))
+    share = weight / weight.sum()
+    spread = float(share @ (scores.max(axis=1) - scores.min(axis=1)))
     if spread == 0:
         return 1.0
     scaled = scores / spread
-    seen = np.bincount(y, weights=weight, minlength=n_classes)
-    truth, rest = ((seen + 1) / (seen + n_classes))[y], (1 / (seen + n_classes))[y]
     # Expected score under the smoothed label: the part of the log-likelihood that is linear in 1/T.
-    target = rest * scaled.sum(axis=1) + (truth - rest) * scaled[np.arange(len(y)), y]
+    truth = scaled[np.arange(len(y)), y]
+    target = share @ ((1.0 - _SMOOTHING) * truth + _SMOOTHING * scaled.mean(axis=1))
 
     def loss(log_beta: float) -> float:
         beta = np.exp(log_beta)
-        return float(weight @ (logsumexp(beta * scaled, axis=1) - beta * target))
+        return float(share @ logsumexp(beta * scaled, axis=1) - beta * target)
 
     best = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(1e3)), method="bounded", options={"xatol": 1e-6})
     return spread / float(np.exp(best.x))

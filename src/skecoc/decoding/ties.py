@@ -9,16 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from skecoc.decoding.base import Floats
 
-#: Scores tie if they differ by at most this, times the larger of 1 and their size.
+#: Scores tie if they differ by at most this, times the larger of their size and the row's scale.
 TIE_TOLERANCE = 1e-10
 # Scores are bounded by this, so that their differences are finite and tied infinite ones can be told apart.
 _LARGEST_SCORE = 1e300
 
 
-def break_ties(scores: ArrayLike, second_key: ArrayLike, prior: ArrayLike) -> Floats:
+def break_ties(scores: ArrayLike, second_key: ArrayLike, prior: ArrayLike, scale: ArrayLike = 1.0) -> Floats:
     """Separate tied scores by a second key, then by the prior, then by the index.
 
-    Two scores a and b tie if ``abs(a - b) <= 1e-10 * max(1, abs(a), abs(b))``, so that rounding residues
+    Two scores a and b tie if ``abs(a - b) <= 1e-10 * max(scale, abs(a), abs(b))``, so that rounding residues
     decide nothing; in a row of scores ties chain: if a ties with b and b with c, all three tie. The second key
     of tied scores, and the prior where that ties too, are compared in the same way. The lower index wins what
     is left.
@@ -32,13 +32,16 @@ def break_ties(scores: ArrayLike, second_key: ArrayLike, prior: ArrayLike) -> Fl
         Scores that order tied ones, such as those of linear loss-based decoding, with the same limits.
     prior : array-like of shape (n_rows,)
         The share of each row of the code matrix in the training data.
+    scale : array-like of shape (n_samples,) or float, default=1.0
+        Size of what the scores of each sample were computed from, such as the largest entry of its codeword:
+        rounding is relative to it where scores cancel out to nearly zero.
 
     Returns
     -------
     ndarray of shape (n_samples, n_rows)
         Finite scores of which no two are equal in a row (for up to 100,000 rows of the matrix). A score that
         ties with no other is returned as it is. Of tied ones the best has the highest of their scores, each
-        next one is lower by ``0.5e-10 / n_rows`` times the larger of 1 and its size, and all stay above
+        next one is lower by ``0.5e-10 / n_rows`` times the larger of the scale and its size, and all stay above
         every score that was below them.
 
     Raises
@@ -59,7 +62,8 @@ def break_ties(scores: ArrayLike, second_key: ArrayLike, prior: ArrayLike) -> Fl
     values, second, shares = _check_keys(scores, second_key, prior)
     # Any order of equal scores will do: the kernel orders them afresh.
     descending = np.argsort(-values, axis=1)
-    _separate_tied(values, descending, second, _priority(shares), TIE_TOLERANCE)
+    scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), len(values))
+    _separate_tied(values, descending, second, _priority(shares), scales, TIE_TOLERANCE)
     return values
 
 
@@ -86,23 +90,23 @@ def _priority(prior: Floats) -> NDArray[np.intp]:
     descending = np.argsort(-prior, kind="stable")
     level = np.zeros(len(prior), dtype=np.intp)
     for better, worse in pairwise(descending):
-        level[worse] = level[better] + (not _is_tied(prior[better], prior[worse], TIE_TOLERANCE))
+        level[worse] = level[better] + (not _is_tied(prior[better], prior[worse], 1.0, TIE_TOLERANCE))
     priority = np.empty_like(level)
     priority[np.argsort(level, kind="stable")] = np.arange(len(prior))[::-1]
     return priority
 
 
 @njit(cache=True, nogil=True)
-def _is_tied(a: float, b: float, tolerance: float) -> bool:
+def _is_tied(a: float, b: float, scale: float, tolerance: float) -> bool:
     """Tell whether two values differ by at most the tolerance."""
-    return bool(abs(a - b) <= tolerance * max(1.0, abs(a), abs(b)))
+    return bool(abs(a - b) <= tolerance * max(scale, abs(a), abs(b)))
 
 
 @njit(cache=True, nogil=True)
-def _end_of_tie(indices: NDArray[np.intp], start: int, keys: Floats, tolerance: float) -> int:
+def _end_of_tie(indices: NDArray[np.intp], start: int, keys: Floats, scale: float, tolerance: float) -> int:
     """Return where the chain of ties that begins at a place of a descending order ends."""
     end = start + 1
-    while end < len(indices) and _is_tied(keys[indices[end - 1]], keys[indices[end]], tolerance):
+    while end < len(indices) and _is_tied(keys[indices[end - 1]], keys[indices[end]], scale, tolerance):
         end += 1
     return end
 
@@ -120,12 +124,14 @@ def _sort_descending(indices: NDArray[np.intp], keys: NDArray[Any]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _order_tied(tied: NDArray[np.intp], second: Floats, priority: NDArray[np.intp], tolerance: float) -> None:
+def _order_tied(
+    tied: NDArray[np.intp], second: Floats, priority: NDArray[np.intp], scale: float, tolerance: float
+) -> None:
     """Order the indices of tied scores by the second key and then by the prior, in place."""
     _sort_descending(tied, second)
     start = 0
     while start < len(tied):
-        end = _end_of_tie(tied, start, second, tolerance)
+        end = _end_of_tie(tied, start, second, scale, tolerance)
         _sort_descending(tied[start:end], priority)
         start = end
 
@@ -136,6 +142,7 @@ def _separate_tied(
     descending: NDArray[np.intp],
     second: Floats,
     priority: NDArray[np.intp],
+    scales: Floats,
     tolerance: float,
 ) -> None:
     """Give the tied scores of every row distinct values in the order of the keys, in place."""
@@ -145,11 +152,11 @@ def _separate_tied(
     for i in range(n_samples):
         start = 0
         while start < n_rows:
-            end = _end_of_tie(descending[i], start, values[i], tolerance)
+            end = _end_of_tie(descending[i], start, values[i], scales[i], tolerance)
             if end - start > 1:
                 highest = values[i, descending[i, start]]
                 tied = descending[i, start:end]
-                _order_tied(tied, second[i], priority, tolerance)
+                _order_tied(tied, second[i], priority, scales[i], tolerance)
                 for k in range(end - start):
-                    values[i, tied[k]] = highest - k * step * max(1.0, abs(highest))
+                    values[i, tied[k]] = highest - k * step * max(scales[i], abs(highest))
             start = end
