@@ -262,13 +262,17 @@ def test_a_terminal_shows_progress_and_a_table_that_fits():
     assert sum(line.startswith("iris") for line in table.splitlines()) == 2
 
 
+@pytest.mark.usefixtures("interrupts_heard")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_an_interruption_is_one_line(jobs, tmp_path):
     """Ctrl-C reaches all processes of the terminal's foreground group at once."""
     arguments = ["compare", "--datasets", "all", "--folds", "50", "--jobs", jobs, "--report", tmp_path / "report.html"]
     terminal, other_side = open_terminal(width=80)
     with subprocess.Popen(
-        [COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=other_side, start_new_session=True
+        [COMMAND, *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=other_side,
+        start_new_session=True,
     ) as process:
         os.close(other_side)
         read_terminal(terminal, until=b"run")  # the progress bar's unit

@@ -196,6 +196,13 @@ def test_target_with_one_class(write, label):
         load_table(write(rows), target="y")
 
 
+def test_target_of_compound_values(tmp_path):
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"x": [1, 2], "label": [[1], [2]]}).to_parquet(path)
+    with pytest.raises(ValueError, match=r"target='label' .* holds lists or other compound values"):
+        load_table(path, target="label")
+
+
 def test_no_feature_columns(write):
     with pytest.raises(ValueError, match=r"has no feature columns besides target='y'"):
         load_table(write("y\na\nb\n"), target="y")

@@ -169,6 +169,16 @@ def test_a_method_that_refuses_the_data_is_named(n_jobs):
         compare([blobs({"a": 9, "b": 9})], METHODS[:1], learner=RefusingClassifier(), n_jobs=n_jobs)
 
 
+class ForgetfulClassifier(DummyClassifier):
+    def predict_proba(self, X):
+        raise IndexError("no such category")
+
+
+def test_a_learner_that_fails_to_predict_is_named():
+    with pytest.raises(InputError, match="method 'one-vs-one/hamming' on data set 'blobs': no such category"):
+        compare([blobs({"a": 9, "b": 9})], METHODS[:1], learner=ForgetfulClassifier())
+
+
 class BrokenClassifier(DummyClassifier):
     def fit(self, X, y, sample_weight=None):
         raise RuntimeError("a defect")

@@ -11,6 +11,9 @@ from skecoc.experiments._interrupts import interrupts_ignored, interrupts_rememb
 SAY_HANDLER = "import signal; print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
 
 
+pytestmark = pytest.mark.usefixtures("interrupts_heard")
+
+
 def child_ignores_interrupts():
     return subprocess.run([sys.executable, "-c", SAY_HANDLER], capture_output=True, text=True, check=True).stdout
 

@@ -3,6 +3,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skecoc.classifiers import ECOCClassifier
@@ -80,12 +82,26 @@ def test_learners_by_name_path_and_object():
         ("os.path.join", "learner: 'os.path.join' is not a scikit-learn classifier"),
         ("sklearn.linear_model.LinearRegression", "is not a scikit-learn classifier"),
         ("sklearn.ensemble.VotingClassifier", "cannot be made without arguments"),
+        ("sklearn.semi_supervised.SelfTrainingClassifier", "is not a scikit-learn classifier"),
     ],
 )
 def test_learners_that_cannot_be(name, message):
     with pytest.raises(InputError) as caught:
         make_learner(name)
     assert message in str(caught.value)
+
+
+def test_a_module_that_fails_when_it_is_imported(tmp_path, monkeypatch):
+    (tmp_path / "failing_module.py").write_text("raise RuntimeError('no licence')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match=r"cannot be imported \(no licence\)"):
+        make_learner("failing_module.Learner")
+
+
+def test_seeds_reach_nested_parts_of_a_peer():
+    learner = make_pipeline(StandardScaler(), DecisionTreeClassifier())
+    model = make_classifier("sklearn/one-vs-rest", learner, seed=7)
+    assert model.get_params()["estimator__decisiontreeclassifier__random_state"] == 7
 
 
 def test_an_output_code_classifier_gets_its_parts():

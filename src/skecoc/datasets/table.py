@@ -189,7 +189,12 @@ def _check_labels(path: Path, target: str, labels: Any) -> None:
             f"target={target!r} is missing in {n_missing} of {len(labels)} rows of {str(path)!r} "
             "(empty cells and words such as NA and None count as missing); expected a class in every row"
         )
-    classes = labels.unique().tolist()
+    try:
+        classes = labels.unique().tolist()
+    except TypeError as error:
+        raise ValueError(
+            f"target={target!r} of {str(path)!r} holds lists or other compound values; expected one class per row"
+        ) from error
     if len(classes) == 1:
         raise ValueError(
             f"target={target!r} has a single class, {classes[0]!r}, in {str(path)!r}; expected at least two"

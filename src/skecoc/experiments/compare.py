@@ -260,11 +260,11 @@ def _run(split: _Split, method: str, learner: BaseEstimator, seed: int) -> tuple
         begin = time.perf_counter()
         try:
             classifier.fit(X_train, y[split.train])
-        except ValueError as error:
-            # Raised where a method does not suit the data, such as a code too long for that many classes.
+            fitted = time.perf_counter()
+            predicted = classifier.predict(X_test)
+        except (ValueError, TypeError, IndexError) as error:
+            # Raised where a method or learner does not suit the data, such as a code too long for that many classes.
             raise InputError(f"method {method!r} on data set {name!r}: {error}") from error
-        fitted = time.perf_counter()
-        predicted = classifier.predict(X_test)
         done = time.perf_counter()
     record = Record(
         data_set=name,

@@ -12,6 +12,7 @@ from skecoc.coding import CODINGS
 from skecoc.decoding import DECODERS
 from skecoc.experiments._errors import InputError
 from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
+from skecoc.learners.columns import seeded_clone
 
 #: The classical codes, each with the decoding that shows it well, and what
 #: plain votes lose beside it.
@@ -121,7 +122,7 @@ def make_learner(learner: str | BaseEstimator) -> BaseEstimator:
     GaussianNB()
     """
     estimator = _construct(learner) if isinstance(learner, str) else learner
-    if not is_classifier(estimator):
+    if not _is_classifier(estimator):
         raise InputError(f"learner: {learner!r} is not a scikit-learn classifier")
     return estimator
 
@@ -150,7 +151,7 @@ def make_classifier(method: str, learner: BaseEstimator, seed: int) -> BaseEstim
     OneVsRestClassifier(estimator=GaussianNB())
     """
     if method in PEERS:
-        return _seeded(PEERS[method](clone(_seeded(learner, seed))), seed)
+        return seeded_clone(PEERS[method](learner), seed)
     coding, decoding = method.split("/")
     return ECOCClassifier(clone(learner), coding=coding, decoding=decoding, random_state=seed)
 
@@ -177,6 +178,14 @@ def count_columns(classifier: Any) -> int:
     """
     matrix = getattr(classifier, "code_matrix_", None)
     return len(classifier.estimators_) if matrix is None else int(matrix.shape[1])
+
+
+def _is_classifier(estimator: Any) -> bool:
+    """Tell whether an object is a classifier; one that wraps nothing yet cannot say so itself."""
+    try:
+        return bool(is_classifier(estimator))
+    except AttributeError:
+        return False
 
 
 def _check_method(method: str) -> None:
@@ -222,7 +231,7 @@ def _construct(name: str) -> BaseEstimator:
         raise InputError(f"learner: {name!r} is not known; {expected}")
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # a module of the user's may fail in any way when it is run
         raise InputError(f"learner: {name!r} cannot be imported ({error}); {expected}") from error
     if not isinstance(found, type) or not issubclass(found, BaseEstimator):
         raise InputError(f"learner: {name!r} is not a scikit-learn classifier; {expected}")
@@ -230,9 +239,3 @@ def _construct(name: str) -> BaseEstimator:
         return found()
     except TypeError as error:
         raise InputError(f"learner: {name!r} cannot be made without arguments ({error})") from error
-
-
-def _seeded(estimator: Any, seed: int) -> BaseEstimator:
-    """Copy an estimator and give the copy a seed, if it takes one."""
-    copy = clone(estimator)
-    return copy.set_params(random_state=seed) if "random_state" in copy.get_params(deep=False) else copy
