@@ -16,7 +16,9 @@ from skecoc.decoding.distances import (
     LaplacianDecoder,
 )
 from skecoc.decoding.losses import LossAveragedDecoder, LossBasedDecoder
+from skecoc.decoding.optimized import Certificate, OptimizedWeightDecoder
 from skecoc.decoding.probabilistic import ProbabilisticDecoder
+from skecoc.decoding.risk import RiskAndConfusion, risk_and_confusion
 from skecoc.decoding.ties import break_ties
 from skecoc.decoding.weighted import LossWeightedDecoder
 
@@ -25,6 +27,7 @@ __all__ = [
     "AttenuatedEuclideanDecoder",
     "BaseDecoder",
     "BetaDensityDecoder",
+    "Certificate",
     "EuclideanDecoder",
     "HammingDecoder",
     "InverseHammingDecoder",
@@ -32,9 +35,12 @@ __all__ = [
     "LossAveragedDecoder",
     "LossBasedDecoder",
     "LossWeightedDecoder",
+    "OptimizedWeightDecoder",
     "ProbabilisticDecoder",
+    "RiskAndConfusion",
     "break_ties",
     "resolve_decoder",
+    "risk_and_confusion",
 ]
 
 #: The decoders by the name that `decoding` takes.
@@ -50,6 +56,7 @@ DECODERS: Mapping[str, type[BaseDecoder]] = MappingProxyType(
         "beta-density": BetaDensityDecoder,
         "probabilistic": ProbabilisticDecoder,
         "loss-weighted": LossWeightedDecoder,
+        "optimized-weight": OptimizedWeightDecoder,
     }
 )
 

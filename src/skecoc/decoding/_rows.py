@@ -1,0 +1,192 @@
+"""Training rows as blocks: arrays in memory, or any iterable of blocks that can be read again and again."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+
+from skecoc.decoding.base import check_rows_and_weights
+
+Floats = NDArray[np.float64]
+Result = TypeVar("Result")
+
+# A chunk of codewords and scores of this many numbers stays in a core's cache.
+_CHUNK_SIZE = 2**16
+# Below this many rows a further thread costs more than it saves.
+_ROWS_PER_THREAD = 4_096
+_SAMPLING_SEED = 20_120_509
+_NO_SHIFT = np.zeros((0, 0), dtype=np.float32)
+
+
+class Block(NamedTuple):
+    """Some rows: codewords of any real dtype, class indices, weights, and smoothing shifts (or an empty array)."""
+
+    codewords: NDArray[Any]
+    y: NDArray[np.intp]
+    weight: Floats
+    shift: NDArray[np.float32]
+
+    def chunks(self, n_classes: int) -> "Iterator[Block]":
+        """Cut the block into chunks that fit into a core's cache, with codewords as contiguous float64."""
+        step = max(64, _CHUNK_SIZE // (self.codewords.shape[1] + n_classes))
+        for start in range(0, len(self.y), step):
+            part = slice(start, start + step)
+            codewords = np.ascontiguousarray(self.codewords[part], dtype=np.float64)
+            yield Block(codewords, self.y[part], self.weight[part], self.shift[part])
+
+
+class MemoryRows:
+    """Rows in memory, with a smoothing shift per row and class.
+
+    Parameters
+    ----------
+    codewords : ndarray of shape (n_rows, n_columns)
+        Codewords of any real dtype; they are not copied.
+    y : ndarray of int of shape (n_rows,)
+        Class indices.
+    weight : ndarray of shape (n_rows,)
+        Weights that sum to 1.
+    n_classes : int
+        Number of classes.
+    n_jobs : int, default=None
+        Number of threads, as joblib counts them.
+    """
+
+    def __init__(
+        self, codewords: NDArray[Any], y: NDArray[np.intp], weight: Floats, n_classes: int, n_jobs: int | None = None
+    ) -> None:
+        self.codewords, self.y, self.weight = codewords, y, weight
+        self.n_classes, self.n_jobs, self.n_rows = n_classes, n_jobs, len(y)
+        self.shift = np.zeros((len(y), n_classes), dtype=np.float32)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield one span of rows per thread."""
+        n_spans = min(effective_n_jobs(self.n_jobs), 1 + self.n_rows // _ROWS_PER_THREAD)
+        edges = np.linspace(0, self.n_rows, n_spans + 1).astype(int)
+        for first, last in pairwise(edges):
+            part = slice(first, last)
+            yield Block(self.codewords[part], self.y[part], self.weight[part], self.shift[part])
+
+    def sample(self, size: int) -> "MemoryRows":
+        """Draw about so many rows, the same ones every time."""
+        kept = np.flatnonzero(np.random.default_rng(_SAMPLING_SEED).random(self.n_rows) < size / self.n_rows)
+        weight = self.weight[kept]
+        return MemoryRows(self.codewords[kept], self.y[kept], weight / weight.sum(), self.n_classes, self.n_jobs)
+
+
+class StreamedRows:
+    """Rows that are read block by block on every pass and are never held together.
+
+    Parameters
+    ----------
+    source : iterable of (codewords, y, weight or None)
+        Read once per pass, so it must not be exhausted by reading.
+    class_factor : ndarray of shape (n_classes,)
+        What weights are multiplied by, class by class, so that they sum to 1.
+    n_rows : int
+        Number of rows of all blocks.
+    n_jobs : int, default=None
+        Number of threads, as joblib counts them.
+    """
+
+    def __init__(self, source: Iterable[Any], class_factor: Floats, n_rows: int, n_jobs: int | None = None) -> None:
+        self._source, self._class_factor = source, class_factor
+        self.n_classes, self.n_jobs, self.n_rows = len(class_factor), n_jobs, n_rows
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the source's blocks in their order."""
+        for codewords, y, weight in labelled_blocks(self._source, self.n_classes):
+            yield Block(codewords, y, weight * self._class_factor[y], _NO_SHIFT)
+
+    def sample(self, size: int) -> MemoryRows:
+        """Draw about so many rows, the same ones every time."""
+        rng = np.random.default_rng(_SAMPLING_SEED)
+        parts = []
+        for block in self.blocks():
+            kept = np.flatnonzero(rng.random(len(block.y)) < size / self.n_rows)
+            parts.append((np.asarray(block.codewords)[kept], block.y[kept], block.weight[kept]))
+        codewords, y, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return MemoryRows(codewords, y, weight / weight.sum(), self.n_classes, self.n_jobs)
+
+
+Rows = MemoryRows | StreamedRows
+
+
+def map_blocks(rows: Rows, function: Callable[[Block], Result]) -> Iterable[Result]:
+    """Apply a function to every block, in threads if the rows ask for more than one job."""
+    if effective_n_jobs(rows.n_jobs) == 1:
+        return map(function, rows.blocks())
+    threads = Parallel(n_jobs=rows.n_jobs, require="sharedmem", return_as="generator")
+    return threads(delayed(function)(block) for block in rows.blocks())
+
+
+def rival_margins(scores: Floats, y: NDArray[np.intp], margin: float) -> Floats:
+    """Return ``margin + t_p - t_y`` for every row and rival p, and minus infinity for the row's own class."""
+    every = np.arange(len(y))
+    z = margin + scores - scores[every, y][:, np.newaxis]
+    z[every, y] = -np.inf
+    return z
+
+
+def labelled_blocks(source: Iterable[Any], n_classes: int) -> Iterator[tuple[NDArray[Any], NDArray[np.intp], Floats]]:
+    """Yield (codewords, y, weight) triples with checked labels and weights."""
+    for codewords, y, weight in source:
+        yield codewords, *check_rows_and_weights(y, weight, len(codewords), n_classes)
+
+
+def rows_from_arrays(
+    codewords: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    matrix: Floats,
+    class_weight: str | None,
+    n_jobs: int | None,
+) -> MemoryRows:
+    """Check arrays of training rows and make rows of them without copying the codewords."""
+    x = np.asarray(codewords)
+    if x.dtype.kind not in "fiub":
+        x = np.asarray(codewords, dtype=np.float64)
+    _check_block(x, matrix.shape[1])
+    labels, weight = check_rows_and_weights(y, sample_weight, len(x), len(matrix))
+    totals = np.bincount(labels, weight, minlength=len(matrix)).astype(np.float64)
+    factor = _class_factor(totals, class_weight)
+    return MemoryRows(x, labels, weight * factor[labels], len(matrix), n_jobs)
+
+
+def rows_from_blocks(
+    source: Iterable[Any], matrix: Floats, class_weight: str | None, n_jobs: int | None
+) -> StreamedRows:
+    """Check blocks of training rows, in one pass over them, and make rows of them."""
+    if iter(source) is source:
+        raise ValueError("blocks must be readable more than once, such as a list; got an iterator")
+    totals, n_rows = np.zeros(len(matrix)), 0
+    for codewords, _, _ in source:
+        _check_block(np.asarray(codewords), matrix.shape[1])
+    for _, y, weight in labelled_blocks(source, len(matrix)):
+        totals += np.bincount(y, weight, minlength=len(matrix))
+        n_rows += len(y)
+    return StreamedRows(source, _class_factor(totals, class_weight), n_rows, n_jobs)
+
+
+def _check_block(codewords: NDArray[Any], n_columns: int) -> None:
+    """Check the shape and the values of codewords, without a temporary array of their size."""
+    if codewords.ndim != 2 or codewords.shape[1] != n_columns:
+        raise ValueError(f"codewords must have shape (n_samples, {n_columns}), got {codewords.shape}")
+    for start in range(0, len(codewords), _ROWS_PER_THREAD):
+        if not np.isfinite(codewords[start : start + _ROWS_PER_THREAD]).all():
+            raise ValueError("codewords must be finite, got NaN or infinity")
+
+
+def _class_factor(totals: Floats, class_weight: str | None) -> Floats:
+    """Return what each class's weights are multiplied by so that all sum to 1."""
+    missing = np.flatnonzero(totals <= 0)
+    if len(missing):
+        raise ValueError(
+            f"y must hold every row of the matrix with a positive sample weight; got none of {missing.tolist()}"
+        )
+    if class_weight == "balanced":
+        return 1.0 / (len(totals) * totals)
+    return np.full(len(totals), 1.0 / totals.sum())

@@ -1,0 +1,92 @@
+"""Which classes are confused, and at what cost: the risk matrix and the confusion matrix from one pass."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skecoc.decoding._rows import Block, rival_margins
+from skecoc.decoding.base import Floats, check_decoder_matrix, check_rows_and_weights
+
+
+class RiskAndConfusion(NamedTuple):
+    """Sums over the rows of each class (first axis) by their worst rival (second axis)."""
+
+    risk: Floats
+    confusion: Floats
+
+
+def risk_and_confusion(
+    codewords: ArrayLike,
+    y: ArrayLike,
+    matrix: ArrayLike,
+    weights: ArrayLike,
+    *,
+    margin: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+) -> RiskAndConfusion:
+    r"""Sum up the losses and the errors of every class by its worst rival.
+
+    With :math:`t_p(x) = \sum_q W_{pq} M_{pq} x_q`, a row of class i whose worst rival is
+    :math:`j = \arg\max_{p \ne i} t_p(x)` adds its sample weight times
+    :math:`\max(0, \Delta + t_j(x) - t_i(x))` to ``risk[i, j]`` (for :math:`\Delta = 0` the paper's
+    training risk matrix), and its sample weight to ``confusion[i, j]`` if :math:`t_j(x) > t_i(x)`, otherwise to
+    ``confusion[i, i]``.
+
+    Parameters
+    ----------
+    codewords : array-like of shape (n_samples, n_columns)
+        Predicted codewords; integers and any floats are read without a copy.
+    y : array-like of int of shape (n_samples,)
+        Index of the matrix row that each row belongs to.
+    matrix : array-like of shape (n_rows, n_columns)
+        The code matrix, with entries in {-1, 0, 1}.
+    weights : array-like of shape (n_rows, n_columns)
+        The weights :math:`W`.
+    margin : float, default=0.0
+        The margin :math:`\Delta`; with a positive one, rows that are right by less count too.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights of the rows; None means 1 each.
+
+    Returns
+    -------
+    risk : ndarray of shape (n_rows, n_rows)
+        Losses; the diagonal is zero.
+    confusion : ndarray of shape (n_rows, n_rows)
+        Weights of the rows; the diagonal holds those that are right, ties included.
+
+    Examples
+    --------
+    >>> from skecoc.decoding.risk import risk_and_confusion
+    >>> matrix = [[1, -1], [-1, 1]]
+    >>> equal = [[0.5, 0.5], [0.5, 0.5]]
+    >>> found = risk_and_confusion([[0.5, -0.5], [-0.25, 0.0], [-1.0, 1.0]], [0, 0, 1], matrix, equal)
+    >>> found.risk
+    array([[0.  , 0.25],
+           [0.  , 0.  ]])
+    >>> found.confusion
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    M = check_decoder_matrix(matrix)
+    x = np.asarray(codewords)
+    if x.ndim != 2 or x.shape[1] != M.shape[1]:
+        raise ValueError(f"codewords must have shape (n_samples, {M.shape[1]}), got {x.shape}")
+    W = np.asarray(weights, dtype=np.float64)
+    if W.shape != M.shape:
+        raise ValueError(f"weights must have the shape {M.shape} of the matrix, got {W.shape}")
+    rows, weight = check_rows_and_weights(y, sample_weight, len(x), len(M))
+    risk, confusion = np.zeros((len(M), len(M))), np.zeros((len(M), len(M)))
+    code = (W * M).T
+    for chunk in Block(x, rows, weight, np.zeros((0, 0), dtype=np.float32)).chunks(len(M)):
+        z = rival_margins(chunk.codewords @ code, chunk.y, 0.0)
+        rival, lead = z.argmax(axis=1), z.max(axis=1)
+        risk += _table(chunk.y, rival, chunk.weight * np.maximum(margin + lead, 0.0), len(M))
+        confusion += _table(chunk.y, np.where(lead > 0, rival, chunk.y), chunk.weight, len(M))
+    return RiskAndConfusion(risk, confusion)
+
+
+def _table(first: NDArray[np.intp], second: NDArray[np.intp], values: Floats, n_classes: int) -> Floats:
+    """Sum up values by two class indices."""
+    sums: Floats = np.bincount(first * n_classes + second, values, minlength=n_classes**2).astype(np.float64)
+    return sums.reshape(n_classes, n_classes)
