@@ -1,0 +1,265 @@
+"""How fast optimised weights are found. Every figure is a ratio; times are CPU seconds with one BLAS thread.
+
+Run ``python benchmarks/ow.py [full-program] [one-cut] [scaling] [hard] [share]``; without arguments, all five:
+
+full-program   against the full quadratic program with one slack per row, given to the same solver library (minutes)
+one-cut        against the paper's loop with one aggregated cut per round, to the same gap
+scaling        10^4, 10^5 and 10^6 rows against one plain numpy pass; exponent of time; peak memory
+hard           hard codewords of the fourteen data sets: milliseconds of a fit
+share          the part of a WOLC fit that goes into weights
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import process_time
+from unittest.mock import patch
+
+import numpy as np
+import piqp
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from skecoc.decoding._cuts import Smoothing, cut_at, lower_bound
+from skecoc.decoding._rows import MemoryRows
+from skecoc.decoding._solution import relative_gap
+from skecoc.decoding._weights import WeightSpace
+from skecoc.decoding.optimized import OptimizedWeightDecoder
+
+N_CLASSES, N_COLUMNS = 10, 30
+
+
+def made_up_rows(n_rows, seed=0):
+    """Make continuous codewords of a dense random code whose columns are right more or less often."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.choice([-1.0, 1.0], size=(N_CLASSES, N_COLUMNS))
+    y = rng.integers(0, N_CLASSES, n_rows)
+    codewords = np.empty((n_rows, N_COLUMNS))
+    strength = 0.6 * np.linspace(0.2, 1.2, N_COLUMNS)
+    for first in range(0, n_rows, 10_000):
+        part = slice(first, first + 10_000)
+        noise = rng.normal(size=codewords[part].shape)
+        codewords[part] = np.tanh(matrix[y[part]] * strength + noise)
+    return codewords, y, matrix
+
+
+def cpu_seconds(function, repeats=3):
+    """Return the smallest CPU time of several calls, and the last result."""
+    times = []
+    for _ in range(repeats):
+        start = process_time()
+        result = function()
+        times.append(process_time() - start)
+    return min(times), result
+
+
+def plain_pass(codewords, decoder):
+    """Do what any decoding costs at least: compute scores and their best."""
+    return (codewords @ (decoder.weights_ * decoder.matrix_).T).argmin(axis=1)
+
+
+def full_program(codewords, y, matrix, margin, l2):
+    """Solve the program with one slack per row and one constraint per row and rival."""
+    n_rows, n_weights = len(y), matrix.size
+    rows, rivals = np.nonzero(np.arange(len(matrix)) != y[:, np.newaxis])
+    each = np.arange(len(rows)).repeat(matrix.shape[1])
+    places, values = [], []
+    for classes, sign in ((rivals, 1.0), (y[rows], -1.0)):
+        places.append((classes[:, np.newaxis] * matrix.shape[1] + np.arange(matrix.shape[1])).ravel())
+        values.append((sign * codewords[rows] * matrix[classes]).ravel())
+    slopes = sparse.csc_matrix(
+        (np.concatenate(values), (np.tile(each, 2), np.concatenate(places))), (len(rows), n_weights)
+    )
+    slacks = sparse.csc_matrix((-np.ones(len(rows)), (np.arange(len(rows)), rows)), (len(rows), n_rows))
+    memberships = sparse.csc_matrix(np.kron(np.eye(len(matrix)), np.ones(matrix.shape[1])))
+    sums = sparse.hstack([memberships, sparse.csc_matrix((len(matrix), n_rows))])
+    solver = piqp.SparseSolver()
+    solver.settings.eps_abs = solver.settings.eps_rel = 1e-6
+    solver.setup(
+        sparse.diags(np.concatenate([np.full(n_weights, l2), np.zeros(n_rows)])).tocsc(),
+        np.concatenate([np.zeros(n_weights), np.full(n_rows, 1.0 / n_rows)]),
+        sums.tocsc(),
+        np.ones(len(matrix)),
+        sparse.hstack([slopes, slacks]).tocsc(),
+        np.full(len(rows), -np.inf),
+        np.full(len(rows), -margin),
+        np.zeros(n_weights + n_rows),
+        np.full(n_weights + n_rows, np.inf),
+    )
+    solver.solve()
+    return solver.result.info.primal_obj
+
+
+def one_cut_loop(codewords, y, matrix, margin, l2, gap, most_seconds):
+    """Algorithm 2 of the paper with a margin and a penalty: one cut of all rows per round, Kelley's way."""
+    space = WeightSpace(matrix)
+    rows = MemoryRows(codewords, y, np.full(len(y), 1.0 / len(y)), len(matrix))
+    weights, best, bound, n_rounds = space.equal(), 1e9, 0.0, 0
+    cuts, offsets = np.zeros((1, space.n_weights)), np.zeros(1)
+    sums = np.hstack([np.kron(np.eye(len(matrix)), np.ones(matrix.shape[1])), np.zeros((len(matrix), 1))])
+    started = process_time()
+    while relative_gap(best, bound) > gap and process_time() - started < most_seconds:
+        cut = cut_at(rows, space, weights, margin, Smoothing(1e-12))
+        n_rounds += 1
+        best = min(best, cut.hinge + 0.5 * l2 * (weights**2).sum())
+        cuts, offsets = np.vstack([cuts, cut.gradient.ravel()]), np.append(offsets, cut.offset)
+        solver = piqp.DenseSolver()
+        solver.settings.eps_abs = solver.settings.eps_rel = 1e-9
+        solver.setup(
+            np.asfortranarray(np.diag(np.append(np.full(space.n_weights, l2), 0.0))),
+            np.append(np.zeros(space.n_weights), 1.0),
+            np.asfortranarray(sums),
+            np.ones(len(matrix)),
+            np.asfortranarray(np.hstack([cuts, -np.ones((len(cuts), 1))])),
+            np.full(len(cuts), -np.inf),
+            -offsets,
+            np.zeros(space.n_weights + 1),
+            np.full(space.n_weights + 1, np.inf),
+        )
+        solver.solve()
+        shares = np.maximum(solver.result.z_u, 0.0)
+        shares /= max(1.0, shares.sum())
+        bound = max(bound, lower_bound(space, shares @ offsets, (shares @ cuts).reshape(matrix.shape), l2))
+        weights = space.repair(np.array(solver.result.x)[:-1])
+    return process_time() - started, relative_gap(best, bound), n_rounds
+
+
+def report_full_program():
+    codewords, y, matrix = made_up_rows(20_000)
+    decoder = OptimizedWeightDecoder()
+    ours, _ = cpu_seconds(lambda: decoder.fit(codewords, y, matrix))
+    started = process_time()
+    optimum = full_program(codewords, y, matrix, decoder.margin, decoder.l2)
+    theirs = process_time() - started
+    found = decoder.certificate_
+    print(f"full program, 20,000 rows: {theirs / ours:.0f} times as long as ours")
+    print(
+        f"  relative difference of the objectives {abs(found.objective - optimum) / optimum:.1e}, "
+        f"our gap {found.gap:.1e}"
+    )
+
+
+def report_one_cut():
+    codewords, y, matrix = made_up_rows(20_000)
+    for margin, l2 in ((0.3, 1e-2), (0.1, 1e-2), (0.1, 1e-3)):
+        decoder = OptimizedWeightDecoder(margin, l2, tol=1e-3)
+        ours, _ = cpu_seconds(lambda fitted=decoder: fitted.fit(codewords, y, matrix))
+        theirs, gap, n_rounds = one_cut_loop(codewords, y, matrix, margin, l2, 1e-3, 60 * ours)
+        reached = "" if gap <= 1e-3 else f" without reaching the gap ({gap:.0e} then)"
+        print(
+            f"one aggregated cut, margin={margin}, l2={l2}: {theirs / ours:.0f} times as long as ours{reached}; "
+            f"{n_rounds} rounds against {decoder.certificate_.n_rounds}"
+        )
+
+
+def report_scaling():
+    seconds, sizes = [], (10_000, 100_000, 1_000_000)
+    for n_rows in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, array in zip(("codewords", "y", "matrix"), made_up_rows(n_rows), strict=True):
+                np.save(Path(folder) / f"{name}.npy", array)
+            done = subprocess.run(
+                [sys.executable, __file__, "one-size", folder], capture_output=True, text=True, check=True
+            )
+        ours, plain, extra, gap, n_rounds = (float(value) for value in done.stdout.split())
+        seconds.append(ours)
+        print(
+            f"{n_rows:,} rows: {ours / plain:.0f} plain passes, gap {gap:.0e} in {n_rounds:.0f} passes over all rows, "
+            f"peak extra memory {extra:.2f} times the codewords"
+        )
+    exponents = np.diff(np.log(seconds)) / np.diff(np.log(sizes))
+    print("exponents of time: " + ", ".join(f"{exponent:.2f}" for exponent in exponents))
+
+
+def memory(field):
+    """Return a figure of this process's memory, in bytes (Linux)."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return 1024 * int(status[field].split()[0])
+
+
+def one_size(folder):
+    """Measure one size in a process of its own, so that its peak memory is its own."""
+    codewords, y, matrix = (np.load(Path(folder) / f"{name}.npy") for name in ("codewords", "y", "matrix"))
+    decoder = OptimizedWeightDecoder(tol=1e-3)
+    decoder.fit(*made_up_rows(2_000))  # compile, and let libraries allocate what they keep
+    plain, _ = cpu_seconds(lambda: plain_pass(codewords, decoder), repeats=5)
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    before = memory("VmRSS")
+    started = process_time()
+    decoder.fit(codewords, y, matrix)
+    ours = process_time() - started
+    extra = memory("VmHWM") - before
+    again, _ = cpu_seconds(lambda: decoder.fit(codewords, y, matrix), repeats=1 if len(y) > 500_000 else 3)
+    print(min(ours, again), plain, extra / codewords.nbytes, decoder.certificate_.gap, decoder.certificate_.n_rounds)
+
+
+def report_hard():
+    from ow_accuracy import OUTPUTS, margins_of_folds
+
+    from skecoc.coding import one_vs_rest
+    from skecoc.datasets import list_uci
+
+    print("hard codewords, one-vs-rest: milliseconds of a fit, passes, rows before and after putting together")
+    for name in list_uci():
+        F, y, _, _ = next(margins_of_folds(name, 10))
+        matrix = one_vs_rest(F.shape[1])
+        codewords = OUTPUTS["label"](F)
+        decoder = OptimizedWeightDecoder()
+        ours, _ = cpu_seconds(lambda data=(codewords, y, matrix), fitted=decoder: fitted.fit(*data))
+        found = decoder.certificate_
+        print(
+            f"  {name:14s}{1e3 * ours:6.1f} ms {found.n_rounds:4d} passes {len(y):6d} -> {found.n_rows} rows, "
+            f"gap {found.gap:.0e}"
+        )
+
+
+def report_share():
+    from skecoc import WOLCClassifier
+    from skecoc.datasets import load_uci
+
+    fit = OptimizedWeightDecoder.fit
+    spent = []
+
+    def timed(*arguments, **keywords):
+        start = process_time()
+        fitted = fit(*arguments, **keywords)
+        spent.append(process_time() - start)
+        return fitted
+
+    for name in ("vehicle", "vowel", "segmentation", "satimage"):
+        data = load_uci(name)
+        spent.clear()
+        with patch.object(OptimizedWeightDecoder, "fit", timed):
+            start = process_time()
+            model = WOLCClassifier(random_state=0).fit(data.data, data.target)
+            total = process_time() - start
+        columns = model.code_matrix_.shape[1]
+        print(
+            f"WOLC on {name}: {100 * sum(spent) / total:.0f} % of the fit in {len(spent)} weight fits "
+            f"({columns} columns)"
+        )
+
+
+REPORTS = {
+    "full-program": report_full_program,
+    "one-cut": report_one_cut,
+    "scaling": report_scaling,
+    "hard": report_hard,
+    "share": report_share,
+}
+
+
+def main():
+    arguments = sys.argv[1:] or ["one-cut", "scaling", "hard", "share", "full-program"]
+    with threadpool_limits(1):
+        if arguments[0] == "one-size":
+            one_size(arguments[1])
+            return
+        OptimizedWeightDecoder().fit(*made_up_rows(1_000))  # compile
+        for argument in arguments:
+            REPORTS[argument]()
+
+
+if __name__ == "__main__":
+    main()
