@@ -108,14 +108,14 @@ def column_seeds(matrix: NDArray[np.int8], root: int, seen: Counter[bytes] | Non
 
 def seeded_clone(estimator: BaseEstimator, seed: int) -> BaseEstimator:
     """Clone a learner and give a seed to each ``random_state``, nested ones too, that is None."""
-    learner = clone(estimator)
-    parameters = learner.get_params(deep=True)
-    unset = [
-        name
-        for name in sorted(parameters)
-        if (name == "random_state" or name.endswith("__random_state")) and parameters[name] is None
-    ]
-    return learner.set_params(**dict.fromkeys(unset, seed)) if unset else learner
+    return clone(estimator).set_params(**dict.fromkeys(_unset_seeds(estimator), seed))
+
+
+def _unset_seeds(estimator: BaseEstimator) -> list[str]:
+    """Name the parameters that are a ``random_state`` and None."""
+    parameters = estimator.get_params(deep=True)
+    names = (name for name in parameters if name == "random_state" or name.endswith("__random_state"))
+    return sorted(name for name in names if parameters[name] is None)
 
 
 def shares_rows(estimator: BaseEstimator) -> bool:
@@ -177,8 +177,9 @@ def fit_columns(
         train, prefer, rows = delayed(_fit_shared_column), "threads", estimator.prepare_rows(X, y)
     else:
         train, prefer, rows = delayed(_fit_column), None, X
+    unset = _unset_seeds(estimator)
     tasks = (
-        train(seeded_clone(estimator, seed), rows, y, column, params)
+        train(clone(estimator).set_params(**dict.fromkeys(unset, seed)), rows, y, column, params)
         for seed, column in zip(seeds, matrix.T, strict=True)
     )
     return list(Parallel(n_jobs=n_jobs, prefer=prefer, verbose=verbose)(tasks))
