@@ -1,0 +1,82 @@
+"""WOLC-ECOC: optimised weights decide what is hard, layers of clustering-based columns solve it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skecoc.decoding.optimized import OptimizedWeightDecoder
+from skecoc.decoding.risk import risk_and_confusion
+from skecoc.growth.engine import Floats, GrowingCode, Proposal, Strategy, Verdict
+from skecoc.growth.layered import decoded_accuracy, decoded_errors, layered_questions
+from skecoc.growth.pairs import hard_pairs
+
+# Loss that the solver's rounding leaves of a zero.
+_ZERO_LOSS = 1e-7
+
+
+class OptimizedWeightStrategy(Strategy):
+    """Separate the pairs of highest risk under the best weights (Algorithm 3).
+
+    Weights are fitted to both kinds of codewords, those of learners that have seen a row and those of learners that
+    have not: the first are what later rows resemble least but are the answers of the very learners kept, the second
+    show where these err. What growth is judged by, and where it looks for hard pairs, is the honest kind alone.
+
+    Parameters
+    ----------
+    margin, l2, tol : float
+        Of the optimised weights.
+    n_pairs : int
+        Largest number of new columns per round.
+    n_jobs : int or None
+        Threads of the weight optimisation.
+    """
+
+    def __init__(self, margin: float, l2: float, tol: float, n_pairs: int, n_jobs: int | None = None) -> None:
+        self.margin, self.l2, self.tol, self.n_pairs, self.n_jobs = margin, l2, tol, n_pairs, n_jobs
+        self._weights: Floats | None = None
+
+    def judge(self, code: GrowingCode) -> Verdict:
+        """Optimise the weights, from the last round's with zeros for new columns: so the objective never rises."""
+        decoder = OptimizedWeightDecoder(self.margin, self.l2, tol=self.tol, n_jobs=self.n_jobs)
+        codewords, y, weight = code.codewords, code.y, code.weight
+        if code.is_cross_fitted:
+            codewords, y, weight = np.vstack([codewords, code.honest]), np.tile(y, 2), np.tile(weight, 2)
+        decoder.fit(codewords, y, code.matrix, weight, warm_start_weights=self._padded(code.n_columns))
+        self._weights = decoder.weights_
+        losses = risk_and_confusion(
+            code.honest, code.y, code.matrix, decoder.weights_, margin=self.margin, sample_weight=code.weight
+        )
+        loss = float(losses.risk.sum() / code.weight.sum())
+        proof = decoder.certificate_
+        errors = decoded_errors(decoder, code.honest, code.y)
+        return Verdict(
+            decoder,
+            loss if loss > _ZERO_LOSS else 0.0,
+            losses.risk,
+            decoded_accuracy(decoder, code.codewords, code.y, code.weight),
+            1.0 - float(np.average(errors, weights=code.weight)),
+            objective=proof.objective,
+            hinge=proof.hinge,
+            risk=proof.risk,
+            gap=proof.gap,
+            row_losses=margin_losses(decoder, code.honest, code.y),
+            row_errors=errors,
+        )
+
+    def propose(self, code: GrowingCode, verdict: Verdict) -> Proposal:
+        """Ask about the pairs of highest risk."""
+        pairs = hard_pairs(verdict.pair_losses, self.n_pairs)
+        return Proposal(layered_questions(code, pairs), pairs)
+
+    def _padded(self, n_columns: int) -> Floats | None:
+        """Return the last weights with zeros for the columns that have been added since."""
+        if self._weights is None:
+            return None
+        return np.pad(self._weights, ((0, 0), (0, n_columns - self._weights.shape[1])))
+
+
+def margin_losses(decoder: OptimizedWeightDecoder, codewords: Floats, y: NDArray[np.intp]) -> Floats:
+    """Return each row's hinge: by how much its worst rival comes nearer than the margin."""
+    scores = codewords @ (decoder.weights_ * decoder.matrix_).T
+    own = np.take_along_axis(scores, y[:, None], axis=1)[:, 0]
+    np.put_along_axis(scores, y[:, None], -np.inf, axis=1)
+    return np.maximum(decoder.margin + scores.max(axis=1) - own, 0.0)

@@ -1,0 +1,156 @@
+"""The loop: what is appended, what is kept, and each rule that ends it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from skecoc.coding import one_vs_rest
+from skecoc.growth.engine import GrowingCode, Proposal, StopRules, Strategy, Verdict, grow
+from skecoc.growth.pairs import pair_column
+from skecoc.growth.training import ColumnTrainer, Question
+from skecoc.learners import StumpAdaBoostClassifier
+
+X = np.arange(30.0)[:, None]
+Y = np.arange(30) % 3
+
+
+class Script(Strategy):
+    """Gives scripted losses and always asks about the same pair."""
+
+    def __init__(self, losses, n_questions=1):
+        self.losses, self.n_questions = list(losses), n_questions
+
+    def judge(self, code):
+        loss = self.losses[code.n_columns - 3]
+        return Verdict(f"decoder of {code.n_columns}", loss, np.array([[0, loss, 0], [0, 0, 0], [0, 0, 0]]), 1.0, 1.0)
+
+    def propose(self, code, verdict):
+        return Proposal([Question(pair_column(3, (0, 1)), True)] * self.n_questions, [(0, 1)] * self.n_questions)
+
+
+def started(response="predict"):
+    code = GrowingCode(ColumnTrainer(StumpAdaBoostClassifier(2), X, Y, response, 0), 3, np.ones(30))
+    code.start(one_vs_rest(3))
+    return code
+
+
+def test_stops_at_once_at_zero_loss_and_keeps_that_code():
+    growth = grow(started(), Script([0.0]), StopRules(9))
+    assert len(growth.history) == 1
+    assert growth.kept == 0
+    assert "target" in growth.stop_reason
+    assert growth.history[0].pairs == []
+
+
+def test_zero_loss_later_is_kept():
+    growth = grow(started(), Script([1.0, 0.0]), StopRules(9))
+    assert growth.kept == 1
+    assert growth.decoders[1] == "decoder of 4"
+
+
+def test_stops_after_patience_and_keeps_the_last_round_that_made_progress():
+    # Drops by 50 %, 0.5 %, 0, then 2 % (resets the count), then three rounds without progress.
+    losses = [1.0, 0.5, 0.4975, 0.4975, 0.4875, 0.4875, 0.486, 0.485, 0.1]
+    growth = grow(started(), Script(losses), StopRules(99, tol=0.01, patience=3))
+    assert len(growth.history) == 8
+    assert growth.kept == 4
+    assert growth.history[growth.kept].n_columns == 7
+    assert growth.decoders[growth.kept] == "decoder of 7"
+    assert "patience" in growth.stop_reason
+
+
+def test_progress_is_judged_against_the_round_before_not_the_best():
+    # The paper's eq. 11: the loss after a rise counts as the new base.
+    growth = grow(started(), Script([0.5, 0.6, 0.55, 0.55]), StopRules(3, tol=0.01, patience=3))
+    assert growth.kept == 2
+
+
+def test_progress_means_more_than_tol_of_the_new_loss():
+    growth = grow(started(), Script([1.25, 1.0]), StopRules(1, tol=0.25))
+    assert growth.kept == 0
+    growth = grow(started(), Script([1.25, 1.0]), StopRules(1, tol=0.24))
+    assert growth.kept == 1
+
+
+def test_stops_after_max_iter():
+    growth = grow(started(), Script([1.0, 0.5, 0.25, 0.1]), StopRules(2))
+    assert [record.n_columns for record in growth.history] == [3, 4, 5]
+    assert "max_iter" in growth.stop_reason
+
+
+def test_max_columns_cuts_the_last_round_and_ends_growth():
+    code = started()
+    growth = grow(code, Script([1.0, 0.9, 0.5, 0.25, 0.2, 0.1, 0.05], n_questions=2), StopRules(9, max_columns=6))
+    assert [record.n_columns for record in growth.history] == [3, 5, 6]
+    assert [len(record.pairs) for record in growth.history] == [2, 1, 0]
+    assert "max_columns" in growth.stop_reason
+    assert code.n_columns == 6
+
+
+def test_stops_when_nothing_is_proposed():
+    growth = grow(started(), Script([1.0], n_questions=0), StopRules(9))
+    assert growth.stop_reason == Strategy.exhausted
+
+
+def test_without_patience_every_round_is_kept():
+    growth = grow(started(), Script([0.5, 0.6, 0.7]), StopRules(2, patience=None))
+    assert growth.kept == 2
+
+
+class ScriptedRows(Script):
+    """Gives the scripted mean loss, spread over rows so that differences have a known standard error."""
+
+    def judge(self, code):
+        verdict = super().judge(code)
+        spread = np.where(np.arange(30) % 2, 1.0, -1.0) * code.n_columns
+        return replace(verdict, row_losses=verdict.loss + spread)
+
+
+def test_progress_must_exceed_the_standard_errors_of_the_difference():
+    # From round to round each row's loss differs by the drop of the mean plus or minus 1: its standard error is
+    # 1 / sqrt(30) = 0.1826.
+    for drop, standard_errors, kept in ((0.19, 1.0, 1), (0.18, 1.0, 0), (0.36, 2.0, 0), (0.37, 2.0, 1), (0.1, 0.0, 1)):
+        rules = StopRules(1, tol=0.0, standard_errors=standard_errors)
+        assert grow(started(), ScriptedRows([1.0, 1.0 - drop]), rules).kept == kept
+
+
+def test_reports_every_round():
+    seen = []
+    growth = grow(started(), Script([1.0, 0.5]), StopRules(1), lambda number, record: seen.append((number, record)))
+    assert seen == list(enumerate(growth.history))
+    assert growth.history[0].pair_losses == [1.0]
+    assert growth.history[0].n_clustered == 1
+    assert set(growth.history[0].seconds) == {"columns", "weights", "pairs"}
+
+
+def test_codewords_are_appended_not_computed_again(monkeypatch):
+    code = started()
+    asked = []
+    original = StumpAdaBoostClassifier.answer_together
+    monkeypatch.setattr(
+        StumpAdaBoostClassifier,
+        "answer_together",
+        staticmethod(lambda learners, X, response: asked.append(len(learners)) or original(learners, X, response)),
+    )
+    before = code.codewords.copy()
+    code.ask([Question(pair_column(3, (0, 1)))])
+    assert asked == [1]
+    np.testing.assert_array_equal(code.codewords[:, :3], before)
+    assert code.codewords.shape == (30, 4)
+    assert code.kinds == ["initial"] * 3 + ["simple"]
+
+
+@pytest.mark.parametrize("cross_fitted", [False, True])
+def test_margins_are_scaled_by_the_initial_columns_for_good(cross_fitted):
+    folds = np.arange(30) // 3 % 3 if cross_fitted else None
+    trainer = ColumnTrainer(StumpAdaBoostClassifier(4), X, Y, "decision_function", 0, folds=folds)
+    code = GrowingCode(trainer, 3, np.ones(30))
+    code.start(one_vs_rest(3))
+    largest = max(np.abs(learner.decision_function(X)).max() for learner in code.learners)
+    assert code.margin_scale == largest
+    assert np.abs(code.codewords).max() == 1.0
+    assert code.is_cross_fitted == cross_fitted
+    code.ask([Question(pair_column(3, (0, 1)))])
+    assert code.margin_scale == largest
+    np.testing.assert_allclose(code.codewords[:, 3], code.learners[3].decision_function(X) / largest)

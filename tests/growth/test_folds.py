@@ -1,0 +1,60 @@
+"""Folds hold rows out class by class, never a whole class, whatever the order of the rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from skecoc.growth.folds import assign_folds
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3))
+Y = np.repeat([0, 1, 2], [25, 13, 2])
+
+
+def folds(rows, y, n_folds=3, seed=0):
+    return assign_folds(rows, y, n_folds, np.random.RandomState(seed))
+
+
+def test_every_class_is_dealt_out_evenly():
+    found = folds(X, Y)
+    for label in range(3):
+        sizes = np.bincount(found[label == Y], minlength=3)
+        assert sizes.max() - sizes.min() <= 1
+
+
+def test_the_only_row_of_a_class_is_never_held_out_and_two_rows_never_together():
+    found = folds(X[:4], np.array([0, 1, 1, 1]))
+    assert found[0] == -1
+    assert set(found[1:]) == {0, 1, 2}
+    two = folds(X, Y)[Y == 2]
+    assert two[0] != two[1]
+    assert (two >= 0).all()
+
+
+@given(st.permutations(range(40)))
+def test_the_order_of_the_rows_does_not_matter(order):
+    np.testing.assert_array_equal(folds(X[order], Y[order]), folds(X, Y)[order])
+
+
+def test_equal_rows_of_a_class_share_a_fold():
+    twice = np.vstack([X, X])
+    found = folds(twice, np.tile(Y, 2))
+    np.testing.assert_array_equal(found[:40], found[40:])
+    np.testing.assert_array_equal(found[:40], folds(X, Y))
+
+
+def test_a_class_of_equal_rows_is_never_held_out():
+    assert (folds(np.ones((3, 2)), np.array([0, 0, 0])) == -1).all()
+
+
+@pytest.mark.parametrize("kind", [csr_array, pd.DataFrame])
+def test_sparse_rows_and_frames_get_the_same_folds(kind):
+    np.testing.assert_array_equal(folds(kind(X), Y), folds(X, Y))
+
+
+def test_rows_that_are_not_numbers_are_dealt_out_in_their_order():
+    frame = pd.DataFrame({"a": list("abcdef")})
+    np.testing.assert_array_equal(folds(frame, np.zeros(6, dtype=int)), [0, 1, 2, 0, 1, 2])
