@@ -1,6 +1,14 @@
 """Error-correcting output codes for multiclass problems, at home in scikit-learn."""
 
 from skecoc.classifiers import ECOCClassifier
+from skecoc.grown import ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 
 __version__ = "0.1.0.dev0"
-__all__ = ["ECOCClassifier", "__version__"]
+__all__ = [
+    "ECOCClassifier",
+    "ECOCOneClassifier",
+    "LCECOCClassifier",
+    "SubclassECOCClassifier",
+    "WOLCClassifier",
+    "__version__",
+]

@@ -1,0 +1,147 @@
+"""LC-ECOC as a scikit-learn estimator."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import HasMethods
+
+from skecoc.decoding import resolve_decoder
+from skecoc.grown.base import Floats, LayeredClassifier
+from skecoc.growth import LayeredStrategy, Strategy
+
+
+class LCECOCClassifier(LayeredClassifier):
+    """Code that grows where its decoding still errs: layered clustering without weight optimisation, LC-ECOC.
+
+    As `WOLCClassifier`, but with any decoding, and with the pairs that are confused most in place of those of highest
+    risk.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+    init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
+        The code to start from: what `ECOCClassifier` takes as `coding`.
+    decoding : str or decoder, default="loss-weighted"
+        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`.
+    n_pairs : int, default=3
+        Largest number of columns that a round adds, one per hard pair of classes.
+    max_iter : int, default=None
+        Largest number of rounds that add columns; None stands for three times the number of classes.
+    max_columns : int, default=None
+        Largest number of columns.
+    tol : float, default=0.01
+        The price of a round: it makes progress if it lowers the loss by more than this share. What is kept is the
+        last round that made progress.
+    standard_errors : float, default=1.0
+        The proof of a round: to make progress it must also lower the loss by more than this many standard errors of
+        the difference, taken row by row. 0 asks for no proof.
+    patience : int, default=2
+        Growth stops after this many rounds in a row without progress.
+    n_regions : int, default=3
+        Number of regions of a clustering-based column.
+    n_folds : int, default=3
+        Number of folds of the honest codewords: every training row is also answered by learners that have not seen
+        it. None does without; the loss is then that of the learners on their own training rows.
+    response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        How learners answer: by probabilities, margins or hard labels; "auto" takes the first of these that the
+        learner has.
+    n_jobs : int, default=None
+        Number of columns trained at once, through joblib. It does not change the result.
+    random_state : int, RandomState instance or None, default=None
+        Seeds random codings, folds, clusterings and every ``random_state`` of the learner that is None.
+    verbose : int, default=0
+        Above zero, one line is printed per round.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    code_matrix_ : ndarray of int8 of shape (n_classes, n_columns)
+        The code matrix of the kept round.
+    estimators_ : list of length n_columns
+        Its trained learners.
+    column_kinds_ : ndarray of str of shape (n_columns,)
+        "initial", "simple" or "clustered": where each column comes from.
+    decoder_ : decoder
+        The decoding, fitted to these columns.
+    weights_ : ndarray of shape (n_classes, n_columns)
+        The decoding's weights; only with decodings that have them.
+    used_columns_ : ndarray of int
+        The columns that prediction asks.
+    history_ : list of GrowthRound
+        One record per round: losses, accuracies, code length, pairs asked about next, seconds.
+    best_round_ : int
+        The round that is kept.
+    n_iter_ : int
+        Number of rounds.
+    stop_reason_ : str
+        Why growth ended.
+    temperature_ : float
+        The divisor of scores in `predict_proba`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` had names that are all strings.
+
+    See Also
+    --------
+    WOLCClassifier : The same with optimised weights.
+
+    References
+    ----------
+    X.-L. Zhang. Heuristic ternary error-correcting output codes via weight optimization and layered clustering-based
+    approach. IEEE Transactions on Cybernetics 45(2), 289-301, 2015.
+
+    Examples
+    --------
+    >>> from skecoc import LCECOCClassifier
+    >>> from skecoc.datasets import load_uci
+    >>> X, y = load_uci("vehicle", return_X_y=True)
+    >>> model = LCECOCClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.7
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LayeredClassifier._parameter_constraints,
+        "decoding": [str, HasMethods(["fit", "scores"])],
+    }
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        init: Any = "one-vs-rest",
+        decoding: Any = "loss-weighted",
+        n_pairs: int = 3,
+        max_iter: int | None = None,
+        max_columns: int | None = None,
+        tol: float = 0.01,
+        standard_errors: float = 1.0,
+        patience: int = 2,
+        n_regions: int = 3,
+        n_folds: int | None = 3,
+        response_method: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.init = init
+        self.decoding = decoding
+        self.n_pairs = n_pairs
+        self.max_iter = max_iter
+        self.max_columns = max_columns
+        self.tol = tol
+        self.standard_errors = standard_errors
+        self.patience = patience
+        self.n_regions = n_regions
+        self.n_folds = n_folds
+        self.response_method = response_method
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _strategy(self, start: int, weight: Floats) -> Strategy:  # noqa: ARG002
+        return LayeredStrategy(resolve_decoder(self.decoding), self.n_pairs)

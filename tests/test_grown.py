@@ -1,0 +1,500 @@
+"""The grown codes: scikit-learn's contract, the paper's examples, termination, and honest records."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_blobs, make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.coding import CODINGS, one_vs_rest
+from skecoc.datasets import load_uci
+from skecoc.decoding import DECODERS
+from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+
+X_IRIS, Y_IRIS = load_iris(return_X_y=True)
+GROWN = [WOLCClassifier, LCECOCClassifier, ECOCOneClassifier, SubclassECOCClassifier]
+LAYERED = [WOLCClassifier, LCECOCClassifier]
+STUMPS = StumpAdaBoostClassifier(5)
+
+
+def vehicle():
+    X, y = load_uci("vehicle", return_X_y=True)
+    return MinMaxScaler().fit_transform(X), y
+
+
+def checkerboard(n_rows=240, seed=0):
+    """Return classes 0 and 1 on a checkerboard, which one stump cannot separate, and class 2 far away."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n_rows, 2))
+    y = (np.floor(X[:, 0] * 3) + np.floor(X[:, 1] * 3)).astype(int) % 2
+    X[: n_rows // 4] += 5.0
+    y[: n_rows // 4] = 2
+    return X, y
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        WOLCClassifier(STUMPS, max_iter=2),
+        WOLCClassifier(LogisticRegression(), init="one-vs-one", n_folds=None, max_iter=1),
+        LCECOCClassifier(STUMPS, max_iter=2),
+        ECOCOneClassifier(STUMPS, max_iter=2),
+        ECOCOneClassifier(LogisticRegression(), init="decoc", extend=True, max_iter=1),
+        SubclassECOCClassifier(STUMPS, min_size=0.2),
+    ]
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+# ---------------------------------------------------------------- the paper's examples
+
+
+@pytest.mark.parametrize("method", LAYERED)
+def test_figure_3_a_stubborn_pair_gets_a_simple_column_and_then_clustered_ones(method):
+    X, y = checkerboard()
+    compact = [[1, 1], [1, -1], [-1, 1]]
+    stump = DecisionTreeClassifier(max_depth=1)
+    model = method(stump, init=compact, n_pairs=1, max_iter=3, tol=0.0, patience=4, n_folds=None, random_state=0)
+    model.fit(X, y)
+    assert [record.pairs for record in model.history_] == [[(0, 1)], [(0, 1)], [(0, 1)], []]
+    assert [record.n_clustered for record in model.history_] == [0, 1, 1, 0]
+    kinds = [type(learner) for learner in model._all_learners]
+    assert kinds == [DecisionTreeClassifier] * 3 + [RegionClassifier] * 2
+    third, fourth = model._all_learners[3:]
+    assert not np.array_equal(third.centres_, fourth.centres_)  # each layer is clustered afresh
+
+
+def test_a_pair_whose_negation_is_a_column_gets_a_clustered_one():
+    X, y = checkerboard()
+    negated = [[-1, 1], [1, 1], [0, -1]]
+    model = LCECOCClassifier(STUMPS, init=negated, n_pairs=1, max_iter=1, tol=0.0, random_state=0).fit(X, y)
+    assert model.history_[0].pairs == [(0, 1)]
+    assert model.history_[0].n_clustered == 1
+
+
+def test_the_risk_matrix_of_the_history_is_the_decoders_own():
+    X, y = vehicle()
+    model = WOLCClassifier(max_iter=2, n_folds=None, random_state=0).fit(X, y)
+    first = model.history_[0]
+    decoder = model._stages[0]
+    codewords = model.codewords(X)[:, : first.n_columns]
+    risk, _ = decoder.risk_and_confusion(codewords, np.unique(y, return_inverse=True)[1])
+    both = risk + risk.T
+    expected = sorted(both[np.triu_indices(4, 1)], reverse=True)[:3]
+    np.testing.assert_allclose(first.pair_losses, expected)
+    np.testing.assert_allclose(first.loss, risk.sum() / len(y))
+    np.testing.assert_allclose(first.loss, first.hinge, atol=1e-9)
+
+
+# ---------------------------------------------------------------- growth
+
+
+@pytest.mark.parametrize("name", ["vehicle", "glass", "ecoli", "balance"])
+@pytest.mark.parametrize("n_folds", [None, 3])
+def test_the_objective_never_rises(name, n_folds):
+    X, y = load_uci(name, return_X_y=True)
+    model = WOLCClassifier(
+        STUMPS, n_folds=n_folds, tol=0.0, standard_errors=0.0, patience=9, max_iter=6, random_state=0
+    )
+    model.fit(MinMaxScaler().fit_transform(X), y)
+    objectives = [record.objective for record in model.history_]
+    assert len(objectives) > 2
+    assert (np.diff(objectives) <= 1e-12).all()
+    assert all(record.gap <= 1e-3 for record in model.history_)
+
+
+@pytest.mark.parametrize("method", LAYERED)
+def test_zero_loss_stops_at_once(method):
+    X, y = make_blobs(60, centers=[[0, 0], [10, 0], [0, 10]], random_state=0)
+    parameters = {"margin": 0.0, "l2": 0.0} if method is WOLCClassifier else {}
+    model = method(STUMPS, response_method="predict", **parameters).fit(X, y)
+    assert model.stop_reason_ == "the loss reached its target"
+    assert len(model.history_) == 1
+    assert model.history_[0].loss == 0.0
+    np.testing.assert_array_equal(model.code_matrix_, one_vs_rest(3))
+
+
+@pytest.mark.parametrize("method", LAYERED)
+def test_each_rule_ends_growth(method):
+    X, y = vehicle()
+    method = partial(method, init="one-vs-rest")
+    short = method(STUMPS, max_iter=1, random_state=0).fit(X, y)
+    assert "max_iter" in short.stop_reason_
+    assert len(short.history_) == 2
+    narrow = method(STUMPS, max_columns=6, tol=0.0, random_state=0).fit(X, y)
+    assert narrow.history_[-1].n_columns == 6
+    assert "max_columns" in narrow.stop_reason_ or "patience" in narrow.stop_reason_
+    impatient = method(STUMPS, tol=10.0, patience=2, random_state=0).fit(X, y)
+    assert "patience" in impatient.stop_reason_
+    assert len(impatient.history_) == 3
+    assert impatient.best_round_ == 0
+    assert impatient.code_matrix_.shape == (4, 4)
+
+
+def test_no_iterations_is_the_initial_code_with_optimised_weights():
+    X, y = vehicle()
+    grown = WOLCClassifier(STUMPS, init="one-vs-rest", max_iter=0, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(grown.code_matrix_, one_vs_rest(4))
+    np.testing.assert_allclose(grown.weights_.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("method", [*LAYERED, ECOCOneClassifier])
+def test_what_is_kept_belongs_together(method):
+    X, y = vehicle()
+    model = method(STUMPS, random_state=0).fit(X, y)
+    n_columns = model.history_[model.best_round_].n_columns
+    assert model.code_matrix_.shape[1] == len(model.estimators_) == len(model.column_kinds_) == n_columns
+    np.testing.assert_array_equal(model.decoder_.matrix_, model.code_matrix_)
+    if method is WOLCClassifier:
+        assert model.weights_.shape == model.code_matrix_.shape
+    assert model.codewords(X[:5]).shape == (5, n_columns)
+    staged = list(model.staged_predict(X))
+    assert len(staged) == len(model.history_)
+    np.testing.assert_array_equal(staged[model.best_round_], model.predict(X))
+    assert list(model.staged_score(X, y))[model.best_round_] == model.score(X, y)
+    assert model.history_[model.best_round_].accuracy == pytest.approx(model.score(X, y), abs=0.01)
+
+
+def test_columns_without_weight_are_not_asked():
+    X, y = vehicle()
+    model = WOLCClassifier(STUMPS, l2=1e-4, margin=0.02, init="ternary-complete", random_state=0).fit(X, y)
+    unused = np.setdiff1d(np.arange(len(model.estimators_)), model.used_columns_)
+    assert len(unused) > 0
+    assert model.weights_[:, unused].max() < 1e-9
+    expected = model.predict(X)
+    for column in unused:
+        model.estimators_[column] = None  # asking it would fail
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
+def test_the_papers_settings():
+    X, y = vehicle()
+    model = WOLCClassifier.paper(random_state=0).fit(X, y)
+    assert set(np.unique(model.codewords(X))) <= {-1.0, 1.0}
+    assert (model.margin, model.l2, model.tol, model.patience, model.n_pairs) == (0.0, 0.0, 0.01, 3, 3)
+    assert (model.n_folds, model.standard_errors) == (None, 0.0)
+    risks = [record.risk for record in model.history_]
+    assert (np.diff(risks) <= 1e-7).all()
+    np.testing.assert_array_equal(model.code_matrix_[:, :4], one_vs_rest(4))
+    assert model.score(X, y) > 0.7
+    assert WOLCClassifier.paper(n_regions=5).n_regions == 5
+
+
+def test_a_repeated_pair_whose_regions_are_all_pure():
+    X = np.array([[0.0], [0.1], [10.0], [10.1], [20.0], [20.1], [30.0], [30.1]])
+    y = np.array([0, 0, 1, 1, 0, 0, 2, 2])
+    stump = DecisionTreeClassifier(max_depth=1)
+    pairs = [[1, 1], [-1, 0], [0, -1]]
+    model = LCECOCClassifier(stump, init=pairs, n_regions=8, n_pairs=1, n_folds=None, tol=0.0, random_state=0)
+    model.fit(X, y)
+    clustered = [learner for learner in model._all_learners if isinstance(learner, RegionClassifier)]
+    assert clustered
+    assert all(estimator is None for estimator in clustered[0].estimators_)
+    assert model.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("method", GROWN)
+def test_two_classes(method):
+    X, y = make_classification(120, random_state=0)
+    model = method(STUMPS, random_state=0).fit(X, y)
+    assert model.decision_function(X).shape == (120,)
+    np.testing.assert_array_equal((model.decision_function(X) > 0).astype(int), model.predict(X))
+    assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("method", GROWN)
+def test_a_class_of_two_rows_and_a_class_of_one(method):
+    X, y = make_blobs(63, centers=3, random_state=0)
+    y[:2], y[2] = 3, 4
+    model = method(STUMPS, random_state=0).fit(X, y)
+    assert model.predict(X).shape == (63,)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", GROWN)
+def test_fifty_classes(method):
+    X, y = make_classification(
+        1500, 20, n_informative=12, n_classes=50, n_clusters_per_class=1, class_sep=3.0, random_state=0
+    )
+    numbers = 2 * ((np.arange(50)[:, None] >> np.arange(6)) & 1) - 1  # a compact code keeps the weights few
+    parameters = {} if method is SubclassECOCClassifier else {"max_iter": 2, "init": numbers}
+    model = method(GaussianNB(), random_state=0, **parameters).fit(X, y)
+    assert model.score(X, y) > 0.1  # chance is 0.02
+    assert model.predict_proba(X).shape == (1500, 50)
+
+
+@pytest.mark.parametrize("coding", sorted(CODINGS))
+def test_every_coding_is_an_initial_code(coding):
+    model = WOLCClassifier(GaussianNB(), init=coding, max_iter=2, random_state=0).fit(X_IRIS, Y_IRIS)
+    assert model.score(X_IRIS, Y_IRIS) > 0.9
+    assert model.history_[0].n_columns >= 2
+
+
+@pytest.mark.parametrize("method", [LCECOCClassifier, ECOCOneClassifier, SubclassECOCClassifier])
+@pytest.mark.parametrize("decoding", sorted(DECODERS))
+def test_every_decoding_grows(method, decoding):
+    X, y = vehicle()
+    parameters = {"min_size": 0.15} if method is SubclassECOCClassifier else {"max_iter": 2}
+    model = method(GaussianNB(), decoding=decoding, random_state=0, **parameters).fit(X[::4], y[::4])
+    assert model.score(X, y) > 0.3
+    np.testing.assert_array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))
+
+
+# ---------------------------------------------------------------- where to start
+
+
+def test_automatic_start_takes_one_vs_one_where_it_is_short_and_no_worse():
+    X, y = vehicle()
+    rules = {"random_state": 0, "max_iter": 0}
+    auto = WOLCClassifier(**rules).fit(X, y)
+    rest = WOLCClassifier(init="one-vs-rest", **rules).fit(X, y)
+    pairs = WOLCClassifier(init="one-vs-one", l2=1.0, **rules).fit(X, y)
+    gain = rest.history_[0].honest_accuracy - pairs.history_[0].honest_accuracy
+    assert gain < 0.01  # about its standard error
+    np.testing.assert_array_equal(auto.code_matrix_, pairs.code_matrix_)
+    np.testing.assert_allclose(auto.weights_, pairs.weights_)
+
+
+def test_automatic_start_keeps_one_vs_rest_where_pairs_err_more():
+    X, y = load_uci("balance", return_X_y=True)
+    model = WOLCClassifier(random_state=0).fit(MinMaxScaler().fit_transform(X), y)
+    np.testing.assert_array_equal(model.code_matrix_[:, :3], one_vs_rest(3))
+
+
+def test_automatic_start_respects_the_budget():
+    X, y = vehicle()
+    model = WOLCClassifier(STUMPS, max_columns=5, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.code_matrix_[:, :4], one_vs_rest(4))
+    assert model.code_matrix_.shape[1] <= 5
+
+
+def test_automatic_penalty_falls_with_the_number_of_rows():
+    X, y = vehicle()
+    many = np.repeat(np.arange(len(y)), 2)
+    for rows, l2 in ((np.arange(len(y)), 0.1), (many, 100 / len(many))):
+        auto = WOLCClassifier(STUMPS, init="one-vs-rest", max_iter=0, random_state=0).fit(X[rows], y[rows])
+        given = WOLCClassifier(STUMPS, init="one-vs-rest", max_iter=0, l2=l2, random_state=0).fit(X[rows], y[rows])
+        np.testing.assert_array_equal(auto.weights_, given.weights_)
+
+
+# ---------------------------------------------------------------- ECOC-ONE
+
+
+def test_one_stops_when_a_pair_repeats_and_asks_about_no_pair_twice():
+    X, y = vehicle()
+    model = ECOCOneClassifier(random_state=0).fit(X, y)
+    pairs = [pair for record in model.history_ for pair in record.pairs]
+    assert len(pairs) == len(set(pairs)) == model.code_matrix_.shape[1] - 4
+    assert model.stop_reason_ == "the most confused pair has been asked about before"
+    assert set(model.column_kinds_) == {"initial", "simple"}
+
+
+def test_one_extends_a_pair_only_where_the_error_falls():
+    X, y = load_uci("ecoli", return_X_y=True)
+    X = MinMaxScaler().fit_transform(X)
+    plain = ECOCOneClassifier(STUMPS, max_iter=1, random_state=0).fit(X, y)
+    wider = ECOCOneClassifier(STUMPS, max_iter=1, extend=True, random_state=0).fit(X, y)
+    assert plain.history_[0].pairs == wider.history_[0].pairs
+    first, second = plain.history_[0].pairs[0]
+    assert wider.code_matrix_[first, -1] == 1
+    assert wider.code_matrix_[second, -1] == -1
+    assert wider.history_[1].loss <= plain.history_[1].loss
+
+
+def test_one_stops_at_the_target_error():
+    X, y = vehicle()
+    model = ECOCOneClassifier(target_error=0.9, random_state=0).fit(X, y)
+    assert len(model.history_) == 1
+    assert model.stop_reason_ == "the loss reached its target"
+
+
+def test_one_takes_sparse_rows():
+    model = ECOCOneClassifier(LogisticRegression(), random_state=0)
+    dense = model.fit(X_IRIS, Y_IRIS).decision_function(X_IRIS)
+    rows = sparse.csr_array(X_IRIS)
+    np.testing.assert_allclose(clone(model).fit(rows, Y_IRIS).decision_function(rows), dense, atol=1e-3)
+
+
+# ---------------------------------------------------------------- Subclass-ECOC
+
+
+def islands():
+    """Return two classes in alternating islands along a line."""
+    X = np.repeat([0.0, 5.0, 10.0, 15.0], 15)[:, None] + np.linspace(0, 1, 60)[:, None]
+    return X, np.repeat([0, 1, 0, 1], 15)
+
+
+def test_subclasses_separate_what_one_stump_cannot():
+    X, y = islands()
+    model = SubclassECOCClassifier(DecisionTreeClassifier(max_depth=1), random_state=0).fit(X, y)
+    assert model.score(X, y) == 1.0
+    np.testing.assert_array_equal(model.row_classes_, np.sort(model.row_classes_))
+    assert len(model.row_classes_) == len(model.code_matrix_) > 2
+    assert len(np.unique(model.code_matrix_, axis=0)) == len(model.code_matrix_)
+
+
+@pytest.mark.parametrize(
+    "threshold", [{"max_error": 0.9}, {"min_size": 0.6}, {"min_improvement": 0.999, "n_folds": None}]
+)
+def test_each_threshold_can_forbid_splitting(threshold):
+    X, y = vehicle()
+    model = SubclassECOCClassifier(STUMPS, random_state=0, **threshold).fit(X, y)
+    assert model.code_matrix_.shape == (4, 3)
+    np.testing.assert_array_equal(model.row_classes_, range(4))
+
+
+def test_without_splits_it_is_decoc():
+    X, y = vehicle()
+    model = SubclassECOCClassifier(STUMPS, max_error=0.9, random_state=0).fit(X, y)
+    tree = ECOCClassifier(STUMPS, coding="decoc", random_state=0).fit(X, y)
+    mine = {frozenset((tuple(column), tuple(-column))) for column in model.code_matrix_.T}
+    assert mine == {frozenset((tuple(column), tuple(-column))) for column in tree.code_matrix_.T}
+    np.testing.assert_array_equal(model.predict(X), tree.predict(X))
+
+
+# ---------------------------------------------------------------- what every estimator must do
+
+
+@pytest.mark.parametrize("method", GROWN)
+def test_the_result_depends_neither_on_jobs_nor_on_row_order(method):
+    X, y = vehicle()
+    X, y = X[::6], y[::6]
+    model = method(STUMPS, random_state=0).fit(X, y)
+    threads = method(STUMPS, random_state=0, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(model.code_matrix_, threads.code_matrix_)
+    np.testing.assert_array_equal(model.decision_function(X), threads.decision_function(X))
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    order = np.random.default_rng(0).permutation(len(y))
+    shuffled = method(STUMPS, random_state=0).fit(X[order], y[order])
+    if method is WOLCClassifier:  # its weights are the same up to their gap, so two close pairs may change places
+        assert (model.predict(X) == shuffled.predict(X)).mean() > 0.95
+    else:
+        np.testing.assert_array_equal(model.code_matrix_, shuffled.code_matrix_)
+
+
+@pytest.mark.parametrize("method", GROWN)
+def test_repeating_rows_equals_weighting_them(method):
+    X, y = vehicle()
+    X, y = X[::4], y[::4]
+    weight = np.random.default_rng(0).integers(0, 3, size=len(y))
+    repeated = np.repeat(np.arange(len(y)), weight)
+    weighted = method(STUMPS, random_state=0).fit(X, y, sample_weight=weight)
+    plain = method(STUMPS, random_state=0).fit(X[repeated], y[repeated])
+    np.testing.assert_array_equal(weighted.code_matrix_, plain.code_matrix_)
+    np.testing.assert_allclose(weighted.decision_function(X), plain.decision_function(X), atol=2e-2)
+
+
+@pytest.mark.parametrize("method", GROWN)
+@pytest.mark.parametrize("learner", [LinearSVC(random_state=0), KNeighborsClassifier(3)])
+def test_any_learner(method, learner):
+    model = method(learner, response_method="predict", random_state=0).fit(X_IRIS, Y_IRIS)
+    assert model.score(X_IRIS, Y_IRIS) > 0.9
+    with pytest.raises(ValueError, match="sample_weight was given"):
+        method(KNeighborsClassifier()).fit(X_IRIS, Y_IRIS, sample_weight=np.ones(150))
+
+
+@pytest.mark.parametrize("method", GROWN)
+def test_frames_keep_their_names(method):
+    frame = pd.DataFrame(X_IRIS, columns=list("abcd"))
+    model = method(STUMPS, random_state=0).fit(frame, Y_IRIS)
+    assert list(model.feature_names_in_) == list("abcd")
+    np.testing.assert_array_equal(
+        model.predict(frame), method(STUMPS, random_state=0).fit(X_IRIS, Y_IRIS).predict(X_IRIS)
+    )
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["b", "a", "c", "d"]])
+
+
+@pytest.mark.parametrize("method", GROWN)
+def test_weights_are_routed_to_the_learner(method):
+    weight = np.random.default_rng(0).integers(1, 3, size=150).astype(float)
+    with sklearn.config_context(enable_metadata_routing=True):
+        learner = StumpAdaBoostClassifier(5).set_fit_request(sample_weight=True)
+        routed = method(learner, random_state=0).fit(X_IRIS, Y_IRIS, sample_weight=weight)
+    plain = method(STUMPS, random_state=0).fit(X_IRIS, Y_IRIS, sample_weight=weight)
+    np.testing.assert_array_equal(routed.predict_proba(X_IRIS), plain.predict_proba(X_IRIS))
+
+
+def test_parameters_can_be_searched():
+    search = GridSearchCV(WOLCClassifier(STUMPS, max_iter=1, random_state=0), {"l2": [0.01, 0.1]}, cv=2)
+    assert search.fit(X_IRIS, Y_IRIS).best_score_ > 0.9
+
+
+def test_verbose_prints_one_line_per_round(capsys):
+    X, y = vehicle()
+    model = WOLCClassifier(STUMPS, init="one-vs-rest", verbose=1, max_iter=2, random_state=0).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(model.history_)
+    assert "columns" in lines[0]
+    assert "opel/saab" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("method", "bad", "message"),
+    [
+        (WOLCClassifier, {"init": "one-vs-none"}, "'one-vs-none' is not known"),
+        (WOLCClassifier, {"init": [[1, 1], [1, -1], [1, -1]]}, "rows 1, 2 are equal|column 0"),
+        (WOLCClassifier, {"init": one_vs_rest(4)}, "3"),
+        (WOLCClassifier, {"n_pairs": 0}, "n_pairs"),
+        (WOLCClassifier, {"n_regions": 1}, "n_regions"),
+        (WOLCClassifier, {"patience": 0}, "patience"),
+        (WOLCClassifier, {"max_columns": 2}, "more than max_columns=2"),
+        (WOLCClassifier, {"max_iter": -1}, "max_iter"),
+        (WOLCClassifier, {"tol": -0.1}, "tol"),
+        (WOLCClassifier, {"standard_errors": -1}, "standard_errors"),
+        (WOLCClassifier, {"margin": -1.0}, "margin"),
+        (WOLCClassifier, {"l2": -1.0}, "l2"),
+        (WOLCClassifier, {"n_folds": 1}, "n_folds"),
+        (WOLCClassifier, {"response_method": "guess"}, "response_method"),
+        (LCECOCClassifier, {"decoding": "guess"}, "'guess' is not known"),
+        (LCECOCClassifier, {"n_regions": 1}, "n_regions"),
+        (ECOCOneClassifier, {"validation_fraction": 0.0}, "validation_fraction"),
+        (ECOCOneClassifier, {"validation_weight": 1.5}, "validation_weight"),
+        (ECOCOneClassifier, {"extend": "yes"}, "extend"),
+        (SubclassECOCClassifier, {"max_error": 1.0}, "max_error"),
+        (SubclassECOCClassifier, {"min_size": -0.1}, "min_size"),
+        (SubclassECOCClassifier, {"min_improvement": 2.0}, "min_improvement"),
+    ],
+)
+def test_bad_parameters_are_named(method, bad, message):
+    with pytest.raises(ValueError, match=message):
+        method(**bad).fit(X_IRIS, Y_IRIS)
+
+
+@pytest.mark.parametrize("method", GROWN)
+def test_bad_rows_are_refused(method):
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        method().fit(X_IRIS, np.zeros(150))
+    with pytest.raises(ValueError, match="positive weight"):
+        method().fit(X_IRIS, Y_IRIS, sample_weight=(Y_IRIS > 0).astype(float))
+    with pytest.raises(ValueError, match="NaN"):
+        method().fit(np.full((150, 2), np.nan), Y_IRIS)
+
+
+@pytest.mark.parametrize("method", [*LAYERED, SubclassECOCClassifier])
+def test_clustering_needs_dense_rows(method):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        method(LogisticRegression()).fit(sparse.csr_array(X_IRIS), Y_IRIS)
+
+
+@pytest.mark.parametrize("method", LAYERED)
+def test_clustering_takes_no_further_fit_parameters(method):
+    with pytest.raises(ValueError, match="no fit parameter but sample_weight"):
+        method(GaussianNB()).fit(X_IRIS, Y_IRIS, classes=[0, 1])
