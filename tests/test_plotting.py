@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from skecoc import ECOCClassifier
+from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.coding import one_vs_one, one_vs_rest
-from skecoc.plotting import plot_code_matrix, plot_weights
+from skecoc.datasets import load_uci
+from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.plotting import plot_code_matrix, plot_convergence, plot_risk, plot_weights
 
 mpl.use("Agg")
 
@@ -54,3 +56,61 @@ def test_bad_arguments_are_named():
         plot_weights(np.ones((3, 2)), one_vs_rest(3))
     with pytest.raises(ValueError, match="matrix"):
         plot_code_matrix([[1, 2], [1, 1]])
+
+
+@pytest.fixture(scope="module")
+def grown():
+    X, y = load_uci("vehicle", return_X_y=True)
+    rules = {"tol": 0.0, "standard_errors": 0.0, "max_iter": 2}
+    model = WOLCClassifier(StumpAdaBoostClassifier(5), random_state=0, **rules).fit(X[::2], y[::2])
+    return model, X[1::2], y[1::2]
+
+
+def test_grown_columns_are_marked_by_kind(grown):
+    model, _, _ = grown
+    ax = plot_code_matrix(model)
+    marked = {line.get_label(): list(line.get_xdata()) for line in ax.lines}
+    for kind in ("simple", "clustered"):
+        assert marked.get(kind, []) == list(np.flatnonzero(model.column_kinds_ == kind))
+    assert marked
+    assert not plot_code_matrix(one_vs_one(3)).lines
+    assert plot_weights(model)[0].lines
+
+
+def test_convergence_draws_the_history_and_the_test_rows(grown):
+    model, X, y = grown
+    losses, accuracies = plot_convergence(model, X, y)
+    columns = [record.n_columns for record in model.history_]
+    drawn = {line.get_label(): line for line in (*losses.lines, *accuracies.lines)}
+    np.testing.assert_array_equal(drawn["loss"].get_xdata(), columns)
+    np.testing.assert_array_equal(drawn["loss"].get_ydata(), [record.loss for record in model.history_])
+    np.testing.assert_array_equal(drawn["risk"].get_ydata(), [record.risk for record in model.history_])
+    np.testing.assert_array_equal(drawn["test rows"].get_ydata(), list(model.staged_score(X, y)))
+    assert losses.lines[-1].get_xdata()[0] == columns[model.best_round_]
+    assert "test rows" not in [line.get_label() for line in plot_convergence(model)[1].lines]
+
+
+def test_figure_5_risk_and_confusion_frame_different_pairs():
+    left, right = plot_risk([[0, 0, 0], [0, 0, 4], [20, 6, 0]], [[90, 0, 10], [0, 90, 10], [0, 5, 95]])
+    assert left.get_title() == "confusion: 1 and 2"
+    assert right.get_title() == "risk: 2 and 0"
+    assert {(patch.get_x(), patch.get_y()) for patch in right.patches} == {(-0.5, 1.5), (1.5, -0.5)}
+    assert {text.get_text() for text in right.texts} == {"4", "6", "20"}
+
+
+def test_rows_of_subclasses_carry_the_name_of_their_class():
+    X = np.repeat([0.0, 5.0, 10.0], 20)[:, None] + np.linspace(0, 1, 60)[:, None]
+    y = np.repeat(["outer", "inner", "outer"], 20)
+    model = SubclassECOCClassifier(StumpAdaBoostClassifier(1), random_state=0).fit(X, y)
+    labels = [label.get_text() for label in plot_code_matrix(model).get_yticklabels()]
+    assert labels == ["inner", "outer", "outer"]
+
+
+def test_bad_arguments_of_growth_pictures_are_named(grown):
+    model, X, _ = grown
+    with pytest.raises(ValueError, match="X and y"):
+        plot_convergence(model, X)
+    with pytest.raises(ValueError, match="square"):
+        plot_risk(np.ones((2, 3)), np.ones((2, 3)))
+    with pytest.raises(ValueError, match="class_names"):
+        plot_risk(np.ones((2, 2)), np.ones((2, 2)), class_names=["a"])

@@ -1,4 +1,4 @@
-"""Pictures of codes and weights. Needs matplotlib: ``pip install "scikit-ecoc[plot]"``."""
+"""Pictures of codes, weights and growth. Needs matplotlib: ``pip install "scikit-ecoc[plot]"``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def plot_code_matrix(
     Parameters
     ----------
     matrix : array-like of shape (n_classes, n_columns) or fitted classifier
-        The code matrix, or a classifier with a `code_matrix_`, whose classes then name the rows.
+        The code matrix, or a classifier with a `code_matrix_`, whose classes then name the rows. Columns that a
+        grown code has added are marked above: a triangle for a simple one, a ring for a clustering-based one.
     class_names : sequence of str of length n_classes, default=None
         Names of the rows; None takes the classifier's classes, or numbers them.
     title : str, default=None
@@ -57,8 +58,9 @@ def plot_code_matrix(
     axes.imshow(M, cmap=ListedColormap([_NEGATIVE, _ZERO, _POSITIVE]), vmin=-1, vmax=1, aspect="auto")
     _draw_grid(axes, M.shape)
     _label_axes(axes, names, M.shape[1])
+    _mark_grown_columns(axes, getattr(matrix, "column_kinds_", np.array([])))
     if title is not None:
-        axes.set_title(title)
+        axes.set_title(title, pad=14.0 if hasattr(matrix, "column_kinds_") else None)
     return axes
 
 
@@ -105,7 +107,7 @@ def plot_weights(
         raise ValueError(f"weights and matrix must have the same shape, got {W.shape} and {M.shape}")
     figure = plt.figure(figsize=(8.0, 3.2), layout="constrained") if figure is None else figure
     left, right = figure.subplots(1, 2)
-    plot_code_matrix(M, class_names=names, title="code matrix", ax=left)
+    plot_code_matrix(weights if matrix is None else matrix, class_names=names, title="code matrix", ax=left)
     image = right.imshow(np.ma.masked_where(M == 0, W), cmap="viridis", vmin=0.0, aspect="auto")
     right.set_facecolor(_ZERO)  # positions where the matrix is zero carry no weight
     _draw_grid(right, M.shape)
@@ -115,10 +117,160 @@ def plot_weights(
     return np.array([left, right])
 
 
+def plot_convergence(
+    model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None, *, figure: Figure | None = None
+) -> NDArray[np.object_]:
+    """Draw what a grown code costs, and how often it is right, round by round.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        A grown code, with `history_`, `best_round_` and `staged_score`.
+    X : array-like of shape (n_samples, n_features), default=None
+        Test rows; with them the accuracy on them is drawn too.
+    y : array-like of shape (n_samples,), default=None
+        Their class labels.
+    figure : matplotlib Figure, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes of shape (2,)
+        The axes of the losses and of the accuracies, over the number of columns. A dotted line marks the round that
+        is kept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skecoc import WOLCClassifier
+    >>> from skecoc.plotting import plot_convergence
+    >>> X, y = load_iris(return_X_y=True)
+    >>> losses, accuracies = plot_convergence(WOLCClassifier(max_iter=2).fit(X[::2], y[::2]), X[1::2], y[1::2])
+    >>> accuracies.get_ylabel()
+    'accuracy'
+    """
+    check_matplotlib_support("plot_convergence")
+    import matplotlib.pyplot as plt
+
+    if (X is None) != (y is None):
+        raise ValueError("X and y must be given together")
+    figure = plt.figure(figsize=(8.0, 3.2), layout="constrained") if figure is None else figure
+    left, right = figure.subplots(1, 2)
+    columns = [record.n_columns for record in model.history_]
+    left.plot(columns, [record.loss for record in model.history_], "o-", color=_POSITIVE, label="loss")
+    risks = [record.risk for record in model.history_]
+    if np.isfinite(risks).all():
+        left.plot(columns, risks, "s--", color=_NEGATIVE, label="risk")
+    right.plot(columns, [record.accuracy for record in model.history_], "o-", color=_POSITIVE, label="training rows")
+    honest = [record.honest_accuracy for record in model.history_]
+    right.plot(columns, honest, "^:", color="0.4", label="training rows, not seen")
+    if X is not None:
+        right.plot(columns, list(model.staged_score(X, y)), "s--", color=_NEGATIVE, label="test rows")
+    for axes, label in ((left, "loss"), (right, "accuracy")):
+        axes.axvline(columns[model.best_round_], color="0.6", linestyle=":", linewidth=1.0)
+        axes.set_xlabel("columns")
+        axes.set_ylabel(label)
+        axes.legend(frameon=False)
+    return np.array([left, right])
+
+
+def plot_risk(
+    risk: ArrayLike, confusion: ArrayLike, *, class_names: Sequence[str] | None = None, figure: Figure | None = None
+) -> NDArray[np.object_]:
+    """Draw a risk matrix beside a confusion matrix: which pair costs most need not be which errs most.
+
+    Parameters
+    ----------
+    risk : array-like of shape (n_classes, n_classes)
+        Losses of the rows of each class (first axis) by their worst rival, as `risk_and_confusion` of
+        `skecoc.decoding.risk` gives them.
+    confusion : array-like of shape (n_classes, n_classes)
+        Numbers of rows of each class by the class they are taken for.
+    class_names : sequence of str of length n_classes, default=None
+        Names of the classes; None numbers them.
+    figure : matplotlib Figure, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes of shape (2,)
+        The axes of the confusion and of the risk; frames mark the pair with the highest sum of both directions. The
+        diagonal is left out.
+
+    Examples
+    --------
+    >>> from skecoc.plotting import plot_risk
+    >>> left, right = plot_risk([[0, 0, 0], [0, 0, 4], [20, 6, 0]], [[90, 0, 10], [0, 90, 10], [0, 5, 95]])
+    >>> right.get_title()
+    'risk: 2 and 0'
+    """
+    check_matplotlib_support("plot_risk")
+    import matplotlib.pyplot as plt
+
+    tables = [np.array(table, dtype=np.float64) for table in (confusion, risk)]
+    shape = tables[0].shape
+    if len(shape) != 2 or shape[0] != shape[1] or tables[1].shape != shape:
+        raise ValueError(f"risk and confusion must be square and of one shape, got {tables[1].shape} and {shape}")
+    names = [str(name) for name in (range(shape[0]) if class_names is None else class_names)]
+    if len(names) != shape[0]:
+        raise ValueError(f"class_names must hold {shape[0]} names, got {len(names)}")
+    figure = plt.figure(figsize=(8.0, 3.6), layout="constrained") if figure is None else figure
+    panels = figure.subplots(1, 2)
+    for axes, table, title in zip(panels, tables, ("confusion", "risk"), strict=True):
+        _draw_losses(axes, table, names, title)
+    return np.array(panels)
+
+
+def _draw_losses(axes: Axes, table: NDArray[np.float64], names: list[str], title: str) -> None:
+    """Draw a matrix of losses without its diagonal, its hardest pair framed."""
+    from matplotlib.patches import Rectangle
+
+    losses = table.copy()
+    np.fill_diagonal(losses, 0.0)
+    axes.imshow(np.ma.masked_where(np.eye(len(losses), dtype=bool), losses), cmap="Blues", vmin=0.0)
+    first, second = np.unravel_index((losses + losses.T).argmax(), losses.shape)
+    if losses[first, second] < losses[second, first]:
+        first, second = second, first
+    for row, column in ((first, second), (second, first)):
+        axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=_NEGATIVE, linewidth=2.0))
+    if len(losses) <= 12:
+        for row, column in zip(*np.nonzero(losses), strict=True):
+            dark = losses[row, column] > 0.6 * losses.max()
+            axes.text(
+                column, row, f"{losses[row, column]:.3g}", ha="center", va="center", color="white" if dark else "0.2"
+            )
+    shown = np.arange(0, len(names), max(1, len(names) // 25))
+    axes.set_xticks(shown, [names[k] for k in shown], rotation=90 if max(map(len, names)) > 3 else 0)
+    axes.set_yticks(shown, [names[k] for k in shown])
+    axes.set_xlabel("worst rival" if title == "risk" else "taken for")
+    axes.set_ylabel("class")
+    axes.set_title(f"{title}: {names[first]} and {names[second]}")
+
+
+def _mark_grown_columns(axes: Axes, kinds: NDArray[np.str_]) -> None:
+    """Mark the columns that growth has added, above the matrix."""
+    for kind, marker in (("simple", "v"), ("clustered", "o")):
+        columns = np.flatnonzero(kinds == kind)
+        if len(columns):
+            axes.plot(
+                columns,
+                np.full(len(columns), 1.0 + 0.03),
+                marker,
+                transform=axes.get_xaxis_transform(),
+                clip_on=False,
+                markersize=4,
+                markerfacecolor="none" if kind == "clustered" else "0.3",
+                markeredgecolor="0.3",
+                label=kind,
+            )
+
+
 def _matrix_and_names(matrix: Any, class_names: Sequence[str] | None) -> tuple[NDArray[np.int8], list[str]]:
     """Take the matrix and the row names from an array or a fitted classifier."""
     M = check_code_matrix(getattr(matrix, "code_matrix_", matrix), argument="matrix")
     default = getattr(matrix, "classes_", range(len(M)))
+    if hasattr(matrix, "row_classes_"):  # a class may have several rows
+        default = default[matrix.row_classes_]
     names = [str(name) for name in (default if class_names is None else class_names)]
     if len(names) != len(M):
         raise ValueError(f"class_names must hold {len(M)} names, one per row of the matrix, got {len(names)}")
