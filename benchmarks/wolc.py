@@ -1,0 +1,73 @@
+"""Time of a whole WOLC-ECOC fit beside scikit-learn's one-vs-one around AdaBoost with the same 40 stumps.
+
+On the UCI sets: seconds of both, their ratio, and the share of the fit that goes into weights. Then fit time against
+the number of rows, on synthetic data, with the exponent of a power law through it.
+
+    OPENBLAS_NUM_THREADS=1 python benchmarks/wolc.py
+    OPENBLAS_NUM_THREADS=1 python benchmarks/wolc.py --rows 10000 100000 1000000 --sets
+"""
+
+import argparse
+from time import perf_counter
+
+import numpy as np
+from _timing import best_times
+from sklearn.datasets import make_classification
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.multiclass import OneVsOneClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from skecoc import WOLCClassifier
+from skecoc.datasets import list_uci, load_uci
+
+
+def compare(name: str, repeats: int) -> tuple[float, float]:
+    """Print both times on a data set and return the ratio and the share of the weights."""
+    X, y = load_uci(name, return_X_y=True)
+    X = make_pipeline(SimpleImputer(strategy="median"), MinMaxScaler()).fit_transform(X)
+    model = WOLCClassifier(random_state=0)
+    theirs = OneVsOneClassifier(AdaBoostClassifier(n_estimators=40, random_state=0))
+    ours_time, their_time = best_times(lambda: model.fit(X, y), lambda: theirs.fit(X, y), repeats)
+    spent = {phase: sum(record.seconds[phase] for record in model.history_) for phase in ("weights", "columns")}
+    share = spent["weights"] / sum(spent.values())
+    print(
+        f"{name:<14}{ours_time:9.3f} s {their_time:9.3f} s {their_time / ours_time:8.1f} x   weights {share:4.0%}"
+        f"   {len(model.history_):3d} rounds, {model.code_matrix_.shape[1]:3d} columns",
+        flush=True,
+    )
+    return their_time / ours_time, share
+
+
+def scaling(sizes: list[int]) -> None:
+    """Print the fit time against the number of rows, and its exponent."""
+    times = []
+    for n_rows in sizes:
+        X, y = make_classification(n_rows, 20, n_informative=10, n_classes=8, random_state=0)
+        started = perf_counter()
+        model = WOLCClassifier(random_state=0, max_iter=3, patience=3, tol=0.0, standard_errors=0.0).fit(X, y)
+        times.append(perf_counter() - started)
+        print(f"{n_rows:>9} rows {times[-1]:9.2f} s   {model.history_[-1].n_columns} columns trained", flush=True)
+    print(f"exponent {np.polyfit(np.log(sizes), np.log(times), 1)[0]:.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sets", nargs="*", default=list_uci())
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--rows", nargs="*", type=int, default=[10_000, 30_000, 100_000])
+    options = parser.parse_args()
+    X, y = load_uci("vehicle", return_X_y=True)
+    WOLCClassifier().fit(X, y)  # compiles what is compiled
+    if options.sets:
+        print(f"{'':<14}{'WOLC':>11} {'scikit-learn':>11} {'ratio':>10}")
+        found = np.array([compare(name, options.repeats) for name in options.sets])
+        ratios = found[:, 0]
+        print(f"median {np.median(ratios):.1f} x, least {ratios.min():.1f} x; weights at most {found[:, 1].max():.0%}")
+    if options.rows:
+        scaling(options.rows)
+
+
+if __name__ == "__main__":
+    main()
