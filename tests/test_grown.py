@@ -293,6 +293,18 @@ def test_automatic_penalty_falls_with_the_number_of_rows():
         np.testing.assert_array_equal(auto.weights_, given.weights_)
 
 
+def test_margins_are_measured_in_units_of_the_mean_answer_of_the_initial_columns():
+    X, y = vehicle()
+    rules = {"init": "one-vs-rest", "max_iter": 2, "margin": 0.3, "l2": 0.1, "random_state": 0}
+    model = WOLCClassifier(StumpAdaBoostClassifier(5), response_method="decision_function", **rules).fit(X, y)
+    unit = np.abs(model.codewords(X)[:, :4]).mean()
+    assert unit < 0.9
+    for decoder in model._stages:
+        assert (decoder.margin, decoder.l2) == pytest.approx((0.3 * unit, 0.1 * unit))
+    labels = WOLCClassifier(StumpAdaBoostClassifier(5), response_method="predict", **rules).fit(X, y)
+    assert (labels.decoder_.margin, labels.decoder_.l2) == (0.3, 0.1)
+
+
 # ---------------------------------------------------------------- ECOC-ONE
 
 

@@ -57,7 +57,8 @@ class WOLCClassifier(LayeredClassifier):
         Number of folds of the honest codewords: every training row is also answered by learners that have not seen
         it. None does without; the loss is then that of the learners on their own training rows.
     margin : float, default=0.3
-        The margin of the optimised weights, in units of codewords (which lie in [-1, 1]).
+        The margin of the optimised weights, in units of codewords (which lie in [-1, 1]); where learners answer by
+        margins, in units of the mean size of the initial columns' answers.
     l2 : float or "auto", default="auto"
         The penalty of the optimised weights; the larger, the closer are the weights to equal ones. "auto" is 0.1 for
         up to 1000 rows and 100 divided by the number of rows (the sum of their weights) for more. One-vs-one, where

@@ -23,7 +23,8 @@ class OptimizedWeightStrategy(Strategy):
     Parameters
     ----------
     margin, l2, tol : float
-        Of the optimised weights.
+        Of the optimised weights. Where learners answer by margins, which are divided by their largest and mostly small,
+        the first two are in units of the mean size of the initial columns' answers.
     n_pairs : int
         Largest number of new columns per round.
     n_jobs : int or None
@@ -33,17 +34,21 @@ class OptimizedWeightStrategy(Strategy):
     def __init__(self, margin: float, l2: float, tol: float, n_pairs: int, n_jobs: int | None = None) -> None:
         self.margin, self.l2, self.tol, self.n_pairs, self.n_jobs = margin, l2, tol, n_pairs, n_jobs
         self._weights: Floats | None = None
+        self._unit: float | None = None
 
     def judge(self, code: GrowingCode) -> Verdict:
         """Optimise the weights, from the last round's with zeros for new columns: so the objective never rises."""
-        decoder = OptimizedWeightDecoder(self.margin, self.l2, tol=self.tol, n_jobs=self.n_jobs)
+        if self._unit is None:
+            self._unit = _typical_answer(code)
+        margin = self.margin * self._unit
+        decoder = OptimizedWeightDecoder(margin, self.l2 * self._unit, tol=self.tol, n_jobs=self.n_jobs)
         codewords, y, weight = code.codewords, code.y, code.weight
         if code.is_cross_fitted:
             codewords, y, weight = np.vstack([codewords, code.honest]), np.tile(y, 2), np.tile(weight, 2)
         decoder.fit(codewords, y, code.matrix, weight, warm_start_weights=self._padded(code.n_columns))
         self._weights = decoder.weights_
         losses = risk_and_confusion(
-            code.honest, code.y, code.matrix, decoder.weights_, margin=self.margin, sample_weight=code.weight
+            code.honest, code.y, code.matrix, decoder.weights_, margin=margin, sample_weight=code.weight
         )
         loss = float(losses.risk.sum() / code.weight.sum())
         proof = decoder.certificate_
@@ -72,6 +77,11 @@ class OptimizedWeightStrategy(Strategy):
         if self._weights is None:
             return None
         return np.pad(self._weights, ((0, 0), (0, n_columns - self._weights.shape[1])))
+
+
+def _typical_answer(code: GrowingCode) -> float:
+    """Return the mean size of answers by margins; 1 for labels and probabilities, which have a scale of their own."""
+    return float(np.abs(code.codewords).mean()) or 1.0 if code.trainer.response == "decision_function" else 1.0
 
 
 def margin_losses(decoder: OptimizedWeightDecoder, codewords: Floats, y: NDArray[np.intp]) -> Floats:
