@@ -1,8 +1,15 @@
 """Fixtures that several rooms' tests share."""
 
+import os
 import signal
 
 import pytest
+from hypothesis import settings
+
+# In CI every run tries the same examples, so that a change is never blamed for another day's luck.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 @pytest.fixture
