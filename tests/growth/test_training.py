@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.growth.training import ColumnTrainer, Question
-from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.learners.columns import column_seeds
 
 RNG = np.random.default_rng(1)
@@ -118,3 +118,15 @@ def test_the_number_of_jobs_does_not_change_the_answers():
         alone = trainer(learner, folds=FOLDS).train(questions)
         together = trainer(learner, folds=FOLDS, n_jobs=2).train(questions)
         np.testing.assert_array_equal(alone.honest, together.honest)
+
+
+def test_learners_of_the_folds_do_not_search_again():
+    trained = trainer(TunedSVMClassifier(C=[0.1, 10.0], width=[0.5, 2.0]), folds=FOLDS)
+    column = np.array([1, -1, 0], dtype=np.int8)
+    honest = trained.train([Question(column)]).honest
+    whole, *parts = (trained._trained[key] for key in sorted(trained._trained, key=lambda key: key[3]))
+    assert whole.cv_scores_.shape == (2, 2)
+    assert [part.cv_scores_.shape for part in parts] == [(1, 1)] * 4
+    assert [part.C_ for part in parts] == [whole.C_] * 4
+    held_out = (FOLDS == 0) & (Y < 2)
+    np.testing.assert_allclose(honest[held_out, 0], 2 * parts[0].predict_proba(X[held_out])[:, 1] - 1)

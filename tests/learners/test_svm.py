@@ -13,6 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from skecoc.classifiers import ECOCClassifier
 from skecoc.learners._svm_search import sigmoid_slope
 from skecoc.learners.svm import TunedSVMClassifier
 from tests.reference import svm as reference
@@ -366,3 +367,21 @@ def test_a_tolerance_that_is_not_reached_is_reported():
     X, y = moons(40, noise=0.8)
     with pytest.warns(ConvergenceWarning, match="raise tol"):
         TunedSVMClassifier(C=64.0, width=3.0, tol=1e-300).fit(X, y)
+
+
+def test_without_search_keeps_what_was_found_and_trains_the_same_machine():
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    searched = TunedSVMClassifier(random_state=3).fit(X, y)
+    again = searched.without_search().fit(X, y)
+    assert again.C_ == searched.C_
+    assert again.cv_scores_.shape == (1, 1)
+    np.testing.assert_allclose(again.decision_function(X), searched.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+def test_an_ensemble_that_searches_once_repeats_itself():
+    X, y = make_blobs(90, centers=3, cluster_std=3.0, random_state=1)
+    codewords = [
+        ECOCClassifier(TunedSVMClassifier(tune="ensemble"), random_state=5).fit(X, y).codewords(X) for _ in range(4)
+    ]
+    for other in codewords[1:]:
+        np.testing.assert_array_equal(codewords[0], other)

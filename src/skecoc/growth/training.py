@@ -163,11 +163,19 @@ class ColumnTrainer:
         rows = np.flatnonzero(used)
         labels = (sides[rows] > 0).astype(np.intp)
         prepared = self._prepare(question.clustered) if shared or question.clustered else None
+        learner = self._untrained(question, seed, fold)
+        return delayed(_fit_one)(learner, self.X, prepared, rows, labels, dict(self.fit_params))
+
+    def _untrained(self, question: Question, seed: int, fold: int) -> BaseEstimator:
+        """Return a learner to be trained; for a fold, one that takes what the search on all rows has found."""
         if fold == _NO_FOLD:
             self._unfitted[question.clustered, seed] = seeded_clone(self._template(question.clustered), seed)
+        else:
+            whole = self._trained[question.pattern.tobytes(), question.clustered, seed, _NO_FOLD]
+            if hasattr(whole, "without_search"):
+                return whole.without_search()
         # A copy of a clone that has not been fitted is another clone, made faster.
-        learner = deepcopy(self._unfitted[question.clustered, seed])
-        return delayed(_fit_one)(learner, self.X, prepared, rows, labels, dict(self.fit_params))
+        return deepcopy(self._unfitted[question.clustered, seed])
 
     def _template(self, clustered: bool) -> BaseEstimator:
         """Return the learner of a simple or a clustering-based column."""
@@ -178,7 +186,8 @@ class ColumnTrainer:
     def _prepare(self, clustered: bool) -> Any:
         """Prepare the rows for a kind of learner, once."""
         if clustered not in self._prepared:
-            self._prepared[clustered] = self._template(clustered).prepare_rows(self.X, self.y)
+            # Seeded, since a learner may choose something for all columns here.
+            self._prepared[clustered] = seeded_clone(self._template(clustered), self.root).prepare_rows(self.X, self.y)
         return self._prepared[clustered]
 
 

@@ -15,6 +15,10 @@ methods, and is then trained through them instead of `fit`:
 
 It may also define the static method ``answer_together(learners, X, response)``, which gives the answers of several
 trained learners of its class in one pass over ``X``.
+
+**Training again on fewer rows.** A learner that searches for parameters may define ``without_search()``, which returns an
+unfitted clone of a trained one with the parameters it has found. Held-out parts of the rows are then answered by
+learners that search no more.
 """
 
 from collections import Counter
@@ -174,7 +178,9 @@ def fit_columns(
     """
     params = dict(fit_params or {})
     if shares_rows(estimator) and params.keys() <= {"sample_weight"}:
-        train, prefer, rows = delayed(_fit_shared_column), "threads", estimator.prepare_rows(X, y)
+        # A learner may choose something for all columns here; its seed must not depend on their order.
+        rows = seeded_clone(estimator, min(seeds)).prepare_rows(X, y)
+        train, prefer = delayed(_fit_shared_column), "threads"
     else:
         train, prefer, rows = delayed(_fit_column), None, X
     unset = _unset_seeds(estimator)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -289,6 +289,25 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         set_features(self, prepared.shared.X.shape[1], prepared.feature_names)
         self._search_and_train(distinct, prepared.choice)
         return self
+
+    def without_search(self) -> Self:
+        """Return an unfitted clone with the C and the width that were chosen, for training on other rows.
+
+        Returns
+        -------
+        TunedSVMClassifier
+            Not fitted; its cross-validation serves calibration only.
+
+        Examples
+        --------
+        >>> from skecoc.learners import TunedSVMClassifier
+        >>> model = TunedSVMClassifier(C=[1.0, 10.0], width=1.0).fit([[0.0], [0.1], [1.0], [1.1]], [0, 0, 1, 1])
+        >>> model.without_search()
+        TunedSVMClassifier(C=1.0, width=1.0)
+        """
+        check_is_fitted(self)
+        found: Self = clone(self)
+        return found.set_params(C=self.C_, width=self.width_ / self.mean_distance_)
 
     def _search_and_train(self, rows: DistinctRows, choice: tuple[float, float] | None) -> None:
         """Set the fitted attributes from the distinct rows of both classes."""
