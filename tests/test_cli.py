@@ -86,7 +86,7 @@ def test_another_learner(capsys):
 
 def test_all_data_sets(monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr("skecoc.cli.load_data_sets", lambda names, path, target: asked.extend(names) or [])
+    monkeypatch.setattr("skecoc.commands.compare.load_data_sets", lambda names, path, target: asked.extend(names) or [])
     assert main(["compare", "--datasets", "all"]) == 2
     assert asked == list_uci()
     assert capsys.readouterr().err == "skecoc: error: datasets: expected at least one data set\n"
@@ -173,7 +173,7 @@ def test_bad_options_are_one_line_and_exit_code_2(arguments, message, capsys):
 
 def test_a_report_without_jinja2_is_refused_before_any_work(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("skecoc.experiments.report.templating.find_spec", lambda name: None)
-    monkeypatch.setattr("skecoc.cli.compare", lambda *a, **k: pytest.fail("work was done"))
+    monkeypatch.setattr("skecoc.commands.compare.compare", lambda *a, **k: pytest.fail("work was done"))
     assert main([*TINY, "--report", str(tmp_path / "report.html")]) == 2
     assert "pip install 'scikit-ecoc[report]'" in capsys.readouterr().err
 
@@ -182,7 +182,7 @@ def test_a_defect_is_not_hidden(monkeypatch):
     def broken(*arguments, **options):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("skecoc.cli.compare", broken)
+    monkeypatch.setattr("skecoc.commands.compare.compare", broken)
     with pytest.raises(ZeroDivisionError):
         main(TINY)
 
