@@ -14,7 +14,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc.classifiers import ECOCClassifier
-from skecoc.learners._svm_search import sigmoid_slope
+from skecoc.learners._rbf_rows import distinct_rows, share_rows
+from skecoc.learners._svm_search import draw_rows, sigmoid_slope
 from skecoc.learners.svm import TunedSVMClassifier
 from tests.reference import svm as reference
 
@@ -385,3 +386,38 @@ def test_an_ensemble_that_searches_once_repeats_itself():
     ]
     for other in codewords[1:]:
         np.testing.assert_array_equal(codewords[0], other)
+
+
+def test_search_rows_limits_the_search_and_not_the_training():
+    X, y = make_moons(300, noise=0.2, random_state=0)
+    limited = TunedSVMClassifier(search_rows=60, random_state=0).fit(X, y)
+    # Exactly the machine of this C and width on all rows.
+    whole = TunedSVMClassifier(C=limited.C_, width=limited.width_ / limited.mean_distance_, random_state=0).fit(X, y)
+    np.testing.assert_allclose(limited.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9)
+    full = TunedSVMClassifier(random_state=0).fit(X, y)
+    assert not np.array_equal(limited.cv_scores_, full.cv_scores_)
+    assert limited.score(X, y) > full.score(X, y) - 0.05
+    unlimited = TunedSVMClassifier(search_rows=300, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(unlimited.cv_scores_, full.cv_scores_)
+
+
+def test_a_drawn_row_costs_what_it_costs_in_the_whole_fit():
+    X, y = make_moons(90, noise=0.2, random_state=1)
+    rows = distinct_rows(share_rows(X, 100.0), None, y, None)
+    drawn = draw_rows(rows, 30, 3, np.random.RandomState(0))
+    assert len(drawn.labels) == 30
+    np.testing.assert_array_equal(np.bincount(drawn.labels), [15, 15])
+    np.testing.assert_array_equal(drawn.weight, np.full(30, 1 / 90))
+    assert set(drawn.rows) < set(rows.rows)
+
+
+def test_a_rare_class_is_drawn_with_a_row_for_every_fold():
+    X = np.arange(200.0)[:, None]
+    y = (np.arange(200) >= 195).astype(int)
+    drawn = draw_rows(distinct_rows(share_rows(X, 100.0), None, y, None), 20, 3, np.random.RandomState(0))
+    np.testing.assert_array_equal(np.bincount(drawn.labels), [20, 3])
+
+
+def test_search_rows_must_be_a_sensible_number():
+    with pytest.raises(ValueError, match="search_rows"):
+        TunedSVMClassifier(search_rows=2).fit([[0.0], [1.0]], [0, 1])

@@ -68,6 +68,21 @@ def stratified_folds(labels: Integers, n_folds: int, random: np.random.RandomSta
     return list(splitter.split(np.zeros(len(labels)), labels))
 
 
+def draw_rows(rows: DistinctRows, n_rows: int | None, n_folds: int, random: np.random.RandomState) -> DistinctRows:
+    """Draw about `n_rows` rows, each class by its share and with a row for every fold if it has them; None takes all.
+
+    Rows keep their weights, so that a slack costs what it costs in a fit to all rows.
+    """
+    if n_rows is None or len(rows.labels) <= n_rows:
+        return rows
+    taken = []
+    for members in (np.flatnonzero(rows.labels == label) for label in np.unique(rows.labels)):
+        share = round(n_rows * len(members) / len(rows.labels))
+        taken.append(random.permutation(members)[: max(share, n_folds)])
+    kept = np.sort(np.concatenate(taken))
+    return replace(rows, rows=rows.rows[kept], labels=rows.labels[kept], weight=rows.weight[kept])
+
+
 def held_out_margins(rows: DistinctRows, grid: Grid, folds: Folds) -> Floats:
     """Give every row's margin from the machine of the fold that leaves it out, (n_Cs, n_widths, n_rows)."""
     return np.stack(

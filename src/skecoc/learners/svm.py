@@ -21,6 +21,7 @@ from skecoc.learners._svm_search import (
     Grid,
     best_index,
     choose_for_classes,
+    draw_rows,
     fold_accuracy,
     held_out_margins,
     sigmoid_slope,
@@ -61,6 +62,10 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         paper's values. With one C and one width nothing is searched, and cross-validation serves calibration only.
     n_folds : int, default=3
         Number of stratified folds. A class with fewer (distinct) rows than that lowers it.
+    search_rows : int, default=None
+        Largest number of (distinct) rows that the search and the calibration look at; from more rows, so many are
+        drawn, stratified by class. The machine itself is trained on all rows. The search makes a hundred machines for
+        the one that is kept, so a few hundred rows save most of the time of a large fit. None looks at all rows.
     tune : {"column", "ensemble"}, default="column"
         Where an ensemble of these machines searches:
 
@@ -169,6 +174,7 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         "C": [None, Interval(Real, 0, None, closed="neither"), "array-like"],
         "width": [None, Interval(Real, 0, None, closed="neither"), "array-like"],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "search_rows": [None, Interval(Integral, 10, None, closed="left")],
         "tune": [StrOptions({"column", "ensemble"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "cache_size": [Interval(Real, 0, None, closed="neither")],
@@ -181,6 +187,7 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         width: float | ArrayLike | None = None,
         *,
         n_folds: int = 3,
+        search_rows: int | None = None,
         tune: str = "column",
         tol: float = 1e-3,
         cache_size: float = 2500,
@@ -189,6 +196,7 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         self.C = C
         self.width = width
         self.n_folds = n_folds
+        self.search_rows = search_rows
         self.tune = tune
         self.tol = tol
         self.cache_size = cache_size
@@ -244,7 +252,9 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y must have one class index per row of X, {len(shared.X)}, got shape {np.shape(y)}")
         rows = distinct_rows(shared, None, labels, None)
         grid = self._grid(rows.mean_distance(), None)
-        choice = choose_for_classes(rows, grid, self.n_folds, check_random_state(self.random_state))
+        random = check_random_state(self.random_state)
+        drawn = draw_rows(rows, self.search_rows, self.n_folds, random)
+        choice = choose_for_classes(drawn, grid, self.n_folds, random)
         return _Prepared(shared, names, choice)
 
     def fit_rows(
@@ -314,25 +324,27 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         self.mean_distance_ = rows.mean_distance()
         grid = self._grid(self.mean_distance_, choice)
         self.C_grid_, self.width_grid_ = grid.Cs, grid.widths
-        folds = stratified_folds(rows.labels, self.n_folds, check_random_state(self.random_state))
-        positive = rows.labels == 1
+        random = check_random_state(self.random_state)
+        drawn = draw_rows(rows, self.search_rows, self.n_folds, random)
+        folds = stratified_folds(drawn.labels, self.n_folds, random)
         index, self.cv_scores_, margins = grid.middle(), None, None
         if folds:
-            tried = held_out_margins(rows, grid, folds)
-            self.cv_scores_ = fold_accuracy((tried > 0.0).astype(np.intp), rows, folds)
+            tried = held_out_margins(drawn, grid, folds)
+            self.cv_scores_ = fold_accuracy((tried > 0.0).astype(np.intp), drawn, folds)
             index = best_index(self.cv_scores_)
-            margins = tried.reshape(-1, len(positive))[index]
+            margins = tried.reshape(-1, len(drawn.labels))[index]
         self.C_, self.width_ = grid.point(index)
         self.gamma_ = 1.0 / (2.0 * self.width_**2)
         kernel = rows.kernel(self.width_, self.tol, self.cache_size)
-        coefficients, intercept = kernel.solve(np.where(positive, 1.0, -1.0), rows.weight, PERCENT * self.C_)
+        signs = np.where(rows.labels == 1, 1.0, -1.0)
+        coefficients, intercept = kernel.solve(signs, rows.weight, PERCENT * self.C_)
         support = np.flatnonzero(coefficients)
         self.support_vectors_ = rows.shared.X[rows.rows[support]]
         self.dual_coef_ = coefficients[support].reshape(1, -1)
         self.intercept_ = np.array([intercept])
         if margins is None:
-            margins = self._margins(rows.shared.X[rows.rows])
-        self.slope_ = sigmoid_slope(margins, positive, rows.weight)
+            margins, drawn = self._margins(rows.shared.X[rows.rows]), rows
+        self.slope_ = sigmoid_slope(margins, drawn.labels == 1, drawn.weight)
 
     def _grid(self, mean_distance: float, choice: tuple[float, float] | None) -> Grid:
         """Make the grid: the parameters', or the one point that was chosen for all fits of an ensemble."""
