@@ -86,6 +86,30 @@ def test_results_do_not_depend_on_what_else_is_compared(result, iris_and_glass):
     assert without_seconds(alone.records) == without_seconds(expected)
 
 
+def test_decodings_of_a_coding_share_their_columns(iris_and_glass):
+    CountingClassifier.n_fits = 0
+    methods = ["one-vs-one/hamming", "one-vs-rest/hamming", "one-vs-one/loss-weighted", "one-vs-one/loss-based"]
+    result = compare(iris_and_glass[:1], methods, learner=CountingClassifier(), folds=2)
+    assert CountingClassifier.n_fits == 2 * (3 + 3)
+    assert [record.method for record in result.records] == methods * 2
+
+
+class CountingClassifier(GaussianNB):
+    n_fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        CountingClassifier.n_fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+def test_codes_that_grow_stand_beside_fixed_ones():
+    data_sets = load_data_sets(["iris"])
+    result = compare(data_sets, ["wolc", "one-vs-one/hamming", "ecoc-one/loss-based"], folds=3)
+    assert result.methods == ["wolc/optimized-weight", "one-vs-one/hamming", "ecoc-one/loss-based"]
+    assert result.runs("accuracy").min() > 0.8
+    assert set(result.runs("n_columns")[0, 1]) == {3.0}
+
+
 def test_another_seed_splits_otherwise(result, iris_and_glass):
     other = compare(
         iris_and_glass, METHODS[:1], learner=DecisionTreeClassifier(max_depth=2), folds=3, repeats=2, seed=6

@@ -13,6 +13,8 @@ from skecoc.decoding import DECODERS
 from skecoc.experiments._errors import InputError
 from skecoc.experiments.methods import (
     DEFAULT_METHODS,
+    FIXED_CODINGS,
+    GROWN_CODINGS,
     PEERS,
     check_methods,
     coding_of,
@@ -20,6 +22,7 @@ from skecoc.experiments.methods import (
     make_classifier,
     make_learner,
 )
+from skecoc.grown import ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 
 X = np.array([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1], [3.0], [3.1]])
@@ -40,18 +43,30 @@ def test_repeated_names_count_once_in_the_order_given():
 def test_a_name_of_another_form_is_refused_with_everything_valid(method):
     with pytest.raises(InputError, match=r"methods: .* is not known; expected coding/decoding") as caught:
         check_methods([method])
-    for name in [*CODINGS, *DECODERS, *PEERS]:
+    for name in [*CODINGS, *GROWN_CODINGS, *DECODERS, *PEERS]:
         assert name in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("method", "part", "valid"),
-    [("nothing/hamming", "coding 'nothing'", CODINGS), ("one-vs-one/nothing", "decoding 'nothing'", DECODERS)],
+    [
+        ("nothing/hamming", "coding 'nothing'", [*FIXED_CODINGS, *GROWN_CODINGS]),
+        ("one-vs-one/nothing", "decoding 'nothing'", DECODERS),
+        ("lc-ecoc/nothing", "decoding 'nothing'", DECODERS),
+        ("wolc/hamming", "decoding 'hamming'", ["optimized-weight"]),
+    ],
 )
 def test_an_unknown_part_is_refused_with_the_valid_ones(method, part, valid):
     with pytest.raises(InputError) as caught:
         check_methods([method])
     assert str(caught.value) == f"methods: the {part} of {method!r} is not known; expected one of {', '.join(valid)}"
+
+
+def test_a_code_that_has_its_own_decoding_needs_no_other():
+    assert check_methods(["wolc", "wolc-paper", "wolc/optimized-weight"]) == [
+        "wolc/optimized-weight",
+        "wolc-paper/optimized-weight",
+    ]
 
 
 def test_no_methods():
@@ -125,6 +140,46 @@ def test_kinds_and_columns(method, kind, n_columns):
     model = make_classifier(method, GaussianNB(), seed=0)
     assert type(model) is kind
     assert count_columns(model.fit(X, y)) == n_columns
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "response", "expected"),
+    [
+        ("ecoc-one/hamming", ECOCOneClassifier, "labels", "predict"),
+        ("lc-ecoc/loss-based", LCECOCClassifier, "probabilities", "predict_proba"),
+        ("subclass-ecoc/hamming", SubclassECOCClassifier, "margins", "decision_function"),
+        ("wolc/optimized-weight", WOLCClassifier, "auto", "auto"),
+        ("wolc-paper/optimized-weight", WOLCClassifier, "auto", "predict"),
+        ("wolc-paper/optimized-weight", WOLCClassifier, "probabilities", "predict_proba"),
+        ("one-vs-one/hamming", ECOCClassifier, "labels", "predict"),
+    ],
+)
+def test_kinds_seeds_and_responses(method, kind, response, expected):
+    model = make_classifier(method, GaussianNB(), seed=5, response=response)
+    assert type(model) is kind
+    assert (model.random_state, model.response_method) == (5, expected)
+    if not method.startswith("wolc"):
+        assert model.decoding == method.split("/")[1]
+
+
+def test_the_codes_of_wolc_start_differently():
+    kinds = ("wolc", "wolc-one-vs-rest", "wolc-paper")
+    models = [make_classifier(f"{kind}/optimized-weight", GaussianNB(), seed=0) for kind in kinds]
+    assert [model.init for model in models] == ["auto", "one-vs-rest", "one-vs-rest"]
+    assert [model.margin > 0 for model in models] == [True, True, False]
+
+
+def test_the_random_code_of_ten_columns_depends_on_the_seed_alone():
+    codes = [make_classifier("random-10/hamming", GaussianNB(), seed).fit(X, y).code_matrix_ for seed in (1, 1, 2)]
+    assert codes[0].shape == (4, 10)
+    assert np.array_equal(codes[0], codes[1])
+    assert not np.array_equal(codes[0], codes[2])
+
+
+def test_columns_without_weight_are_not_counted():
+    model = make_classifier("wolc/optimized-weight", GaussianNB(), seed=0)
+    model.code_matrix_, model.used_columns_ = np.ones((3, 9)), np.array([0, 4])
+    assert count_columns(model) == 2
 
 
 def test_peers_and_their_learners_are_seeded():

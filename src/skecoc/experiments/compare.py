@@ -1,39 +1,36 @@
 """Compare methods on data sets by cross-validation, all on the same folds."""
 
-import time
-import warnings
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing
+from sklearn.base import BaseEstimator
 from tqdm import tqdm
 
 from skecoc.experiments._errors import InputError
-from skecoc.experiments._interrupts import interrupts_ignored, interrupts_remembered
+from skecoc.experiments._interrupts import interrupts_remembered
+from skecoc.experiments._parallel import results_of
+from skecoc.experiments.batch import BatchOutcome, run_batch
 from skecoc.experiments.data import DataSet, check_data_set
-from skecoc.experiments.methods import (
-    DEFAULT_METHODS,
-    check_methods,
-    coding_of,
-    count_columns,
-    make_classifier,
-    make_learner,
-)
-from skecoc.experiments.preprocessing import make_preprocessor
-from skecoc.experiments.seeds import seed_of
+from skecoc.experiments.methods import DEFAULT_METHODS, check_methods, make_learner
+from skecoc.experiments.protocol import Batch, batches_of
+from skecoc.experiments.records import RunKey, RunRecord
+
+#: A comparison has one learner, which need not have a name, and leaves it to the classifier how that answers.
+_LEARNER, _RESPONSE = "learner", "auto"
 
 
 @dataclass(frozen=True)
 class Record:
-    """What one method did on one fold of one data set."""
+    """What one method did on one fold of one data set.
+
+    Methods with the same coding share their trained columns; the seconds of each count the whole time of training them.
+    """
 
     data_set: str
     method: str
@@ -99,18 +96,6 @@ class Comparison:
         return [asdict(record) for record in self.records]
 
 
-@dataclass(frozen=True)
-class _Split:
-    """One fold of one repeat of one data set."""
-
-    data_set: DataSet
-    preprocessor: Any
-    repeat: int
-    fold: int
-    train: NDArray[np.intp]
-    test: NDArray[np.intp]
-
-
 def compare(
     data_sets: Sequence[DataSet],
     methods: Sequence[str] = DEFAULT_METHODS,
@@ -133,9 +118,9 @@ def compare(
     data_sets : sequence of DataSet
         The data sets, with distinct names.
     methods : sequence of str, default=DEFAULT_METHODS
-        Names ``coding/decoding``, such as ``"one-vs-one/loss-weighted"``, or
-        ``"sklearn/one-vs-one"``, ``"sklearn/one-vs-rest"``,
-        ``"sklearn/output-code"``.
+        Names ``coding/decoding``, such as ``"one-vs-one/loss-weighted"``;
+        ``"wolc"``, which has its own decoding; or ``"sklearn/one-vs-one"``,
+        ``"sklearn/one-vs-rest"``, ``"sklearn/output-code"``.
     learner : str or classifier, default="stumps"
         The binary learner of all methods: ``"stumps"``, the import path of a
         scikit-learn classifier, or a classifier.
@@ -174,14 +159,14 @@ def compare(
     _check_counts(folds, repeats)
     estimator = make_learner(learner)
     notes = _check_data_sets(data_sets, folds)
-    splits = [split for data_set in data_sets for split in _splits(data_set, folds, repeats, seed)]
-    records, warned = _run_all(splits, methods, estimator, seed, n_jobs, show_progress)
+    outcomes = _run_all(_plan(data_sets, methods, repeats, folds), estimator, folds, seed, n_jobs, show_progress)
+    records, warned = _in_order(outcomes, data_sets, methods)
     return Comparison(
-        records=list(records),
+        records=records,
         data_sets=[_describe(data_set) for data_set in data_sets],
         methods=methods,
         settings={"learner": str(learner), "folds": folds, "repeats": repeats, "seed": seed},
-        notes=notes + _merge_warnings(records, warned),
+        notes=notes + _merge_warnings(warned),
     )
 
 
@@ -204,108 +189,80 @@ def _check_data_sets(data_sets: Sequence[DataSet], folds: int) -> list[str]:
     return [note for data_set in data_sets for note in check_data_set(data_set, folds)]
 
 
-def _splits(data_set: DataSet, folds: int, repeats: int, seed: int) -> Iterator[_Split]:
-    """Split a data set, stratified by class; rare classes have been noted already."""
-    preprocessor = make_preprocessor(data_set.X)
-    rows = np.zeros(len(data_set.y))
-    for repeat in range(repeats):
-        splitter = StratifiedKFold(folds, shuffle=True, random_state=seed_of(seed, "folds", data_set.name, repeat))
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            parts = list(splitter.split(rows, data_set.y))
-        for fold, (train, test) in enumerate(parts):
-            yield _Split(data_set, preprocessor, repeat, fold, train, test)
+def _plan(
+    data_sets: Sequence[DataSet], methods: Sequence[str], repeats: int, folds: int
+) -> list[tuple[Batch, DataSet]]:
+    """Arrange all runs so that methods with the same coding share their columns."""
+    return [
+        (batch, data_set)
+        for data_set in data_sets
+        for repeat, fold in product(range(repeats), range(folds))
+        for batch in batches_of(data_set.name, repeat, fold, _LEARNER, [_RESPONSE], methods)
+    ]
 
 
 def _run_all(
-    splits: Sequence[_Split],
-    methods: Sequence[str],
+    plan: Sequence[tuple[Batch, DataSet]],
     learner: BaseEstimator,
+    folds: int,
     seed: int,
     n_jobs: int | None,
     show_progress: bool,
-) -> tuple[list[Record], list[list[str]]]:
-    """Run every method on every fold, several at a time; return records and warnings, in order."""
-    tasks = [delayed(_run)(split, method, learner, seed) for split, method in product(splits, methods)]
-    records, warned = [], []
-    with interrupts_remembered() as check_interrupt:
-        with interrupts_ignored():  # this is where joblib starts its workers
-            outcomes = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-        try:
-            for record, messages in tqdm(outcomes, total=len(tasks), disable=not show_progress, unit="run"):
-                check_interrupt()
-                records.append(record)
-                warned.append(messages)
-        finally:
-            _close(outcomes)
-    return records, warned
+) -> list[BatchOutcome]:
+    """Run all batches, several at a time."""
+    tasks = [delayed(run_batch)(batch, data_set, learner, folds, seed) for batch, data_set in plan]
+    n_runs = sum(len(batch.variants) for batch, _ in plan)
+    outcomes = []
+    with (
+        interrupts_remembered() as check_interrupt,
+        results_of(tasks, n_jobs) as finished,
+        tqdm(total=n_runs, disable=not show_progress, unit="run") as bar,
+    ):
+        for outcome in finished:
+            check_interrupt()
+            outcomes.append(outcome)
+            bar.update(len(outcome.runs))
+    return outcomes
 
 
-def _close(outcomes: Generator[tuple[Record, list[str]]]) -> None:
-    """Stop runs that nobody waits for any more, without joblib's advice to start fewer of them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        outcomes.close()
+def _in_order(
+    outcomes: Sequence[BatchOutcome], data_sets: Sequence[DataSet], methods: Sequence[str]
+) -> tuple[list[Record], list[tuple[Record, str]]]:
+    """Sort runs by data set, repeat, fold and method; return their records, and the warnings beside them."""
+    names = [data_set.name for data_set in data_sets]
+
+    def place(run: RunRecord) -> tuple[int, int, int, int]:
+        return names.index(run.data_set), run.repeat, run.fold, methods.index(run.method)
+
+    runs = sorted((run for outcome in outcomes for run in outcome.runs), key=place)
+    records = {run.key: _record(run) for run in runs}
+    warned: dict[RunKey, list[str]] = {}
+    for outcome in outcomes:
+        for key, message in outcome.warnings:
+            warned.setdefault(key, []).append(message)
+    pairs = [(record, message) for key, record in records.items() for message in warned.get(key, [])]
+    return list(records.values()), pairs
 
 
-def _run(split: _Split, method: str, learner: BaseEstimator, seed: int) -> tuple[Record, list[str]]:
-    """Train and test one method on one fold; return what it did and what it warned of."""
-    name, y = split.data_set.name, split.data_set.y
-    classifier = make_classifier(
-        method, learner, seed_of(seed, "run", name, split.repeat, split.fold, coding_of(method))
-    )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        X_train, X_test = _prepare(split)
-        begin = time.perf_counter()
-        try:
-            classifier.fit(X_train, y[split.train])
-            fitted = time.perf_counter()
-            predicted = classifier.predict(X_test)
-        except (ValueError, TypeError, IndexError) as error:
-            # Raised where a method or learner does not suit the data, such as a code too long for that many classes.
-            raise InputError(f"method {method!r} on data set {name!r}: {error}") from error
-        done = time.perf_counter()
-    record = Record(
-        data_set=name,
-        method=method,
-        repeat=split.repeat,
-        fold=split.fold,
-        n_train=len(split.train),
-        n_test=len(split.test),
-        accuracy=float(np.mean(predicted == y[split.test])),
-        n_columns=count_columns(classifier),
-        fit_seconds=fitted - begin,
-        predict_seconds=done - fitted,
-    )
-    return record, _messages(caught)
-
-
-def _messages(caught: Sequence[warnings.WarningMessage]) -> list[str]:
-    """Return the distinct messages of warnings, without those meant for developers."""
-    return sorted(
-        {
-            " ".join(str(warning.message).split())
-            for warning in caught
-            if not issubclass(warning.category, (DeprecationWarning, PendingDeprecationWarning))
-        }
+def _record(run: RunRecord) -> Record:
+    """Write down a run as a comparison does."""
+    return Record(
+        data_set=run.data_set,
+        method=run.method,
+        repeat=run.repeat,
+        fold=run.fold,
+        n_train=run.n_train,
+        n_test=run.n_test,
+        accuracy=run.accuracy,
+        n_columns=run.n_columns,
+        fit_seconds=run.fit_seconds,
+        predict_seconds=run.predict_seconds,
     )
 
 
-def _prepare(split: _Split) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Turn the rows of a fold into numbers; what is learnt, is learnt from the training part."""
-    preprocessor = clone(split.preprocessor)
-    X_train = preprocessor.fit_transform(_safe_indexing(split.data_set.X, split.train))
-    return X_train, preprocessor.transform(_safe_indexing(split.data_set.X, split.test))
-
-
-def _merge_warnings(records: Sequence[Record], warned: Sequence[list[str]]) -> list[str]:
+def _merge_warnings(warned: Sequence[tuple[Record, str]]) -> list[str]:
     """Say every distinct warning of a method on a data set once, with the number of its runs."""
-    counts = Counter(
-        (record.data_set, record.method, message)
-        for record, messages in zip(records, warned, strict=True)
-        for message in messages
-    )
+    counts = Counter((record.data_set, record.method, message) for record, message in warned)
     return [
         f"{name}: {method} warned in {count} run{'s' if count > 1 else ''}: {message}"
         for (name, method, message), count in counts.items()
