@@ -65,7 +65,33 @@ def write_text(argument: str, path: Path, text: str) -> None:
     ...     Path(folder, "a.txt").read_text(encoding="utf-8")
     'done'
     """
-    content = text.encode("utf-8", "backslashreplace")
+    write_bytes(argument, path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_bytes(argument: str, path: Path, content: bytes) -> None:
+    """Write a file at once: a reader sees the old file or the new one, never a part.
+
+    Parameters
+    ----------
+    argument : str
+        The argument that holds the path, for the error message.
+    path : pathlib.Path
+        The file to write or replace, as for `write_text`.
+    content : bytes
+        The content.
+
+    Raises
+    ------
+    InputError
+        If the system refuses; what was at `path` is still there.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_bytes("--output", Path(folder, "a.bin"), bytes(3))
+    ...     Path(folder, "a.bin").stat().st_size
+    3
+    """
     try:
         if _is_replaceable(path):
             _replace(path.resolve(), content)

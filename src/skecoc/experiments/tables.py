@@ -5,7 +5,7 @@ import io
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from skecoc.experiments.compare import Comparison
 from skecoc.experiments.statistics import best_per_row, ranks
+from skecoc.experiments.text_layout import align, blocks, join
 
 Floats = NDArray[np.float64]
 
@@ -126,12 +127,12 @@ def to_text(table: AccuracyTable, width: int | None = None) -> str:
     names = [_shorten(name) for name in table.data_sets]
     names += ["average accuracy", "average rank", "average columns"]
     headers = _headers(table.methods)
-    columns = [_align(headers[j], _text_cells(table, j)) for j in range(len(table.methods))]
+    columns = [align(headers[j], _text_cells(table, j)) for j in range(len(table.methods))]
     name_width = max(len(name) for name in names)
     labels = [name.ljust(name_width) for name in [""] * len(headers[0]) + names]
     limit = None if width is None else width - name_width
-    blocks = [_join([labels, *block], rule_before=-3) for block in _blocks(columns, limit)]
-    return "\n\n".join([*blocks, textwrap.fill(_LEGEND, width or 100)]) + "\n"
+    parts = [join([labels, *block], [-3]) for block in blocks(columns, limit)]
+    return "\n\n".join([*parts, textwrap.fill(_LEGEND, width or 100)]) + "\n"
 
 
 def to_csv(table: AccuracyTable) -> str:
@@ -290,33 +291,6 @@ def _wrap(part: str) -> list[str]:
             lines.append("")
         lines[-1] += piece
     return lines
-
-
-def _align(header: list[str], cells: list[str]) -> list[str]:
-    """Right-align a header and cells; marks hang to the right of the numbers."""
-    lines = [f"{line} " for line in header] + cells
-    width = max(len(line) for line in lines)
-    return [f" {line:>{width}}" for line in lines]
-
-
-def _blocks(columns: list[list[str]], limit: int | None) -> Iterator[list[list[str]]]:
-    """Group columns of text so that no group is wider than the limit, one column at least."""
-    block: list[list[str]] = []
-    used = 0
-    for column in columns:
-        if block and limit is not None and used + len(column[0]) > limit:
-            yield block
-            block, used = [], 0
-        block.append(column)
-        used += len(column[0])
-    yield block
-
-
-def _join(columns: list[list[str]], rule_before: int) -> str:
-    """Set columns of text side by side, with a rule before one of the lines."""
-    lines = ["".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-    lines.insert(rule_before, "-" * max(len(line) for line in lines))
-    return "\n".join(lines)
 
 
 def _shorten(name: str) -> str:
