@@ -1,14 +1,84 @@
+"use strict";
+
+/* Sorting: a click on the heading of a column sorts the body of its table. */
+function sortBy(header, column) {
+  const table = header.closest("table");
+  const direction = header.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
+  const sign = direction === "ascending" ? 1 : -1;
+  const value = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
+  const compare = (a, b) => Number(value(a)) - Number(value(b)) || value(a).localeCompare(value(b));
+  for (const other of table.querySelectorAll("thead th")) other.removeAttribute("aria-sort");
+  header.setAttribute("aria-sort", direction);
+  table.tBodies[0].append(...[...table.tBodies[0].rows].sort((a, b) => sign * compare(a, b)));
+}
+
 for (const button of document.querySelectorAll("table.sortable thead button")) {
-  button.addEventListener("click", () => {
-    const header = button.closest("th");
-    const table = header.closest("table");
-    const column = header.cellIndex;
-    const direction = header.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
-    const sign = direction === "ascending" ? 1 : -1;
-    const value = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
-    const compare = (a, b) => Number(value(a)) - Number(value(b)) || value(a).localeCompare(value(b));
-    for (const other of table.querySelectorAll("thead th")) other.removeAttribute("aria-sort");
-    header.setAttribute("aria-sort", direction);
-    table.tBodies[0].append(...[...table.tBodies[0].rows].sort((a, b) => sign * compare(a, b)));
+  const header = button.closest("th");
+  button.addEventListener("click", () => sortBy(header, header.cellIndex));
+}
+
+/* Tables whose heading has several lines: the corner and the last line get buttons. */
+for (const table of document.querySelectorAll("table.results")) {
+  const lines = [...table.tHead.rows];
+  const corner = lines[0].cells[0];
+  const last = [...lines.at(-1).cells].filter((cell) => cell !== corner);
+  [corner, ...last].forEach((header, column) => {
+    const button = document.createElement("button");
+    const text = document.createElement("span");
+    button.type = "button";
+    text.append(...header.childNodes);
+    button.append(text);
+    header.append(button);
+    button.addEventListener("click", () => sortBy(header, column));
   });
+}
+
+/* Methods that are switched off leave tables and figures. */
+function showMethod(key, shown) {
+  for (const part of document.querySelectorAll("[data-key], [data-method]")) {
+    if ((part.dataset.key ?? part.dataset.method) === key) part.classList.toggle("off", !shown);
+  }
+  for (const table of document.querySelectorAll("table.results")) fitGroups(table);
+}
+
+/* Headings that span several columns span those that are shown. */
+function fitGroups(table) {
+  const lines = [...table.tHead.rows];
+  const keys = [...lines.at(-1).cells].filter((cell) => "key" in cell.dataset);
+  for (const line of lines.slice(0, -1)) {
+    let first = 0;
+    for (const group of line.querySelectorAll("th[scope=colgroup]")) {
+      group.dataset.span ??= group.colSpan;
+      const members = keys.slice(first, (first += Number(group.dataset.span)));
+      const shown = members.filter((cell) => !cell.classList.contains("off")).length;
+      group.classList.toggle("off", shown === 0);
+      group.colSpan = Math.max(shown, 1);
+    }
+  }
+}
+
+for (const box of document.querySelectorAll("input[name=method]")) {
+  box.addEventListener("change", () => showMethod(box.value, box.checked));
+}
+
+/* Figures open in a dialog, where they can be made larger. */
+const dialog = document.querySelector("dialog");
+if (dialog) {
+  const stage = dialog.querySelector(".stage");
+  let scale = 1;
+  const resize = (factor) => {
+    scale = Math.min(Math.max(scale * factor, 1), 8);
+    stage.firstElementChild.style.width = `${100 * scale}%`;
+  };
+  for (const button of document.querySelectorAll("figure.zoomable .zoom")) {
+    button.addEventListener("click", () => {
+      scale = 1;
+      const drawing = button.closest("figure").querySelector("svg").cloneNode(true);
+      stage.replaceChildren(drawing);
+      dialog.showModal();
+    });
+  }
+  for (const button of dialog.querySelectorAll("[data-scale]")) {
+    button.addEventListener("click", () => resize(Number(button.dataset.scale)));
+  }
 }
