@@ -12,23 +12,88 @@ diversity rests on.
 import argparse
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
+from sklearn.metrics import confusion_matrix
 from sklearn.svm import SVC
 from wolc_accuracy import splits
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, WOLCClassifier
 from skecoc.coding import dense_random, one_vs_one
 from skecoc.datasets import list_uci
+from skecoc.decoding import LossWeightedDecoder
+from skecoc.growth.engine import GrowingCode, Proposal, Verdict
+from skecoc.growth.wolc import OptimizedWeightStrategy
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 
 WOLC = partial(WOLCClassifier, random_state=0)
+
+
+class ByConfusion(WOLCClassifier):
+    """WOLC-ECOC whose hard pairs are those with most errors, not those of highest risk."""
+
+    def _strategy(self, start: int, weight: np.ndarray) -> OptimizedWeightStrategy:
+        strategy = super()._strategy(start, weight)
+        judge = strategy.judge
+
+        def judge_by_errors(code: GrowingCode) -> Verdict:
+            verdict = judge(code)
+            found = verdict.decoder.scores(code.honest).argmax(axis=1)
+            errors = confusion_matrix(code.y, found, labels=np.arange(len(code.matrix)), sample_weight=code.weight)
+            return replace(verdict, pair_losses=errors * (1.0 - np.eye(len(errors))))
+
+        strategy.judge = judge_by_errors
+        return strategy
+
+
+class WithoutLayers(WOLCClassifier):
+    """WOLC-ECOC that stops where ECOC-ONE does: when only pairs are hard that are columns already."""
+
+    def _strategy(self, start: int, weight: np.ndarray) -> OptimizedWeightStrategy:
+        strategy = super()._strategy(start, weight)
+        propose = strategy.propose
+
+        def propose_new(code: GrowingCode, verdict: Verdict) -> Proposal:
+            questions, pairs = propose(code, verdict)
+            simple = [k for k, question in enumerate(questions) if not question.clustered]
+            return Proposal([questions[k] for k in simple], [pairs[k] for k in simple])
+
+        strategy.propose = propose_new
+        return strategy
+
+
+class StrongClusters(WOLCClassifier):
+    """WOLC-ECOC whose regions are the best of ten k-means runs."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "StrongClusters":
+        def strong(learner: BaseEstimator, n_regions: int) -> RegionClassifier:
+            return RegionClassifier(learner, n_regions, clusterer=KMeans(n_regions, n_init=10))
+
+        with patch("skecoc.growth.training.RegionClassifier", strong):
+            return super().fit(X, y)
+
+
+class LossWeights(WOLCClassifier):
+    """WOLC-ECOC's code, decoded by loss weights in the end."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "LossWeights":
+        super().fit(X, y)
+        used = self.used_columns_
+        rows = np.searchsorted(self.classes_, y)
+        self._loss_weights = LossWeightedDecoder().fit(self.codewords(X)[:, used], rows, self.code_matrix_[:, used])
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        scores = self._loss_weights.scores(self.codewords(X)[:, self.used_columns_])
+        return self.classes_[scores.argmax(axis=1)]
 
 
 def random_code(X: np.ndarray, y: np.ndarray) -> np.ndarray:  # noqa: ARG001
@@ -65,6 +130,10 @@ VARIANTS: dict[str, Callable[[], BaseEstimator]] = {
     "1 pair a round": partial(WOLC, n_pairs=1),
     "2 regions": partial(WOLC, n_regions=2),
     "5 regions": partial(WOLC, n_regions=5),
+    "pairs by confusion": partial(ByConfusion, random_state=0),
+    "no second layer": partial(WithoutLayers, random_state=0),
+    "strong clustering": partial(StrongClusters, random_state=0),
+    "loss weights in the end": partial(LossWeights, random_state=0),
     "hard labels": partial(WOLC, response_method="predict"),
     "margins": partial(WOLC, response_method="decision_function"),
     "the paper's settings": partial(WOLCClassifier.paper, random_state=0),
