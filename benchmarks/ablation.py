@@ -19,12 +19,12 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+from _folds import splits
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.metrics import confusion_matrix
 from sklearn.svm import SVC
-from wolc_accuracy import splits
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, WOLCClassifier
 from skecoc.coding import dense_random, one_vs_one

@@ -1,0 +1,226 @@
+"""Make everything in docs/results from the runs stored there, and fill in the numbers that README and guide quote.
+
+A block of a Markdown file that begins with ``<!-- results: name -->`` and ends with ``<!-- end -->`` is written by this
+script, from docs/results/runs.csv.gz and the files beside it. CI runs it with ``--check``.
+
+    skecoc report skecoc-results --output docs/results --compact   # new runs
+    python scripts/make_results.py                                 # all tables, figures and quoted numbers
+    python scripts/make_results.py --check                         # exit code 1 if anything is not up to date
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import ttest_ind_from_stats
+
+from skecoc.experiments.paper_tables import paper_tables, summarize_paper
+from skecoc.experiments.published import DATA_SETS, METHODS, WOLC, published_accuracy, recomputed_ranks
+from skecoc.experiments.reproduction import outcome_files, read_results
+from skecoc.experiments.results import Results
+from skecoc.experiments.statistics import paired_t_test, paired_values
+from skecoc.experiments.summary import SettingSummary
+from skecoc.experiments.table_notes import setting_title
+from skecoc.experiments.table_writers import to_markdown
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "results"
+PAGES = (ROOT / "README.md", FOLDER / "index.md", ROOT / "docs" / "user_guide" / "growth.md")
+BLOCK = re.compile(r"(<!-- results: (?P<name>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+PAPER_REPEATS = 10
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Lay out a Markdown table whose first column holds names."""
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def averages(summary: SettingSummary) -> str:
+    """Average every method over the data sets, best rank first."""
+    ranks, rows = summary.ranks(), summary.comparable
+    paper = recomputed_ranks(summary.learner, summary.ranked_data_sets, summary.methods)
+    found = [
+        (
+            ranks[method],
+            f"{METHODS[method]}",
+            f"{100 * summary.accuracy[rows, k].mean():.2f}",
+            f"{ranks[method]:.2f}",
+            f"{paper[method]:.2f}",
+            f"{summary.columns[rows, k].mean():.1f}",
+            f"{(summary.against_wolc[rows, k] < 0).sum()}/{(summary.against_wolc[rows, k] == 0).sum()}"
+            f"/{(summary.against_wolc[rows, k] > 0).sum()}"
+            if method != WOLC
+            else "",
+        )
+        for k, method in enumerate(summary.methods)
+    ]
+    header = ["method", "accuracy %", "rank", "paper's rank", "columns", "WOLC won/tied/lost"]
+    return table(header, [cells for _, *cells in sorted(found, key=lambda row: row[0])])
+
+
+def sets(summary: SettingSummary) -> str:
+    """Set WOLC-ECOC beside the best other method by rank, data set by data set."""
+    ranks = summary.ranks()
+    other = min((method for method in summary.methods if method != WOLC), key=lambda method: ranks[method])
+    first, second = summary.methods.index(WOLC), summary.methods.index(other)
+    pairs = summary.methods.index("one-vs-one/hamming")
+    rows = []
+    for row, name in enumerate(summary.data_sets):
+        mark = {1: "worse", 0: "", -1: "better"}[int(summary.against_wolc[row, second])]
+        length = summary.columns[row, first] / summary.columns[row, pairs]
+        rows.append(
+            [
+                name,
+                f"{100 * summary.accuracy[row, first]:.2f}",
+                f"{100 * summary.accuracy[row, second]:.2f}",
+                mark,
+                f"{summary.columns[row, first]:.1f}",
+                f"{length:.2f}",
+            ]
+        )
+    header = ["data set", "WOLC-ECOC", METHODS[other], "WOLC-ECOC is", "columns", "of one-vs-one's"]
+    return table(header, rows)
+
+
+def headline(summary: SettingSummary) -> str:
+    """Say how WOLC-ECOC came out."""
+    ranks = summary.ranks()
+    scores = dict(zip(summary.methods, 100 * summary.scores().mean(axis=0), strict=True))
+    other = min((method for method in summary.methods if method != WOLC), key=lambda method: ranks[method])
+    return (
+        f"{setting_title(summary)}: WOLC-ECOC {scores[WOLC]:.2f} %, average rank {ranks[WOLC]:.2f} of "
+        f"{len(ranks)}; next by rank {METHODS[other]} {scores[other]:.2f} %, {ranks[other]:.2f}."
+    )
+
+
+def front(summary: SettingSummary) -> str:
+    """List the methods that are at once more accurate on average and shorter than WOLC-ECOC."""
+    rows, wolc = summary.comparable, summary.methods.index(WOLC)
+    accuracy, length = summary.accuracy[rows].mean(axis=0), summary.columns[rows].mean(axis=0)
+    above = [
+        METHODS[method]
+        for k, method in enumerate(summary.methods)
+        if accuracy[k] > accuracy[wolc] and length[k] < length[wolc]
+    ]
+    return f"At once more accurate on average and shorter than WOLC-ECOC: {', '.join(above) if above else 'none'}."
+
+
+def against_one_vs_one(summary: SettingSummary, results: Results) -> str:
+    """Count the data sets on which WOLC-ECOC loses significantly to one-vs-one, in each of its decodings."""
+    lines = []
+    for method in (name for name in summary.methods if name.startswith("one-vs-one/")):
+        lost = []
+        for name in summary.ranked_data_sets:
+            values = results.values("accuracy", summary.learner, summary.response, name, [method, WOLC])
+            done = ~np.isnan(values).any(axis=(0, 2))
+            first, second = paired_values(values[:, done])
+            if paired_t_test(first, second).verdict > 0:
+                lost.append(name)
+        where = f" ({', '.join(lost)})" if lost else ""
+        n_sets = len(summary.ranked_data_sets)
+        lines.append(
+            f"- {METHODS[method]}: significantly better than WOLC-ECOC on {len(lost)} of {n_sets} sets{where}.\n"
+        )
+    return "".join(lines)
+
+
+def lengths(summary: SettingSummary) -> str:
+    """Compare the code of WOLC-ECOC with one-vs-one's, over sets with six classes or more and with eight or more."""
+    wolc, pairs = summary.methods.index(WOLC), summary.methods.index("one-vs-one/hamming")
+    ratio = summary.columns[:, wolc] / summary.columns[:, pairs]
+    many, more = summary.columns[:, pairs] >= 15, summary.columns[:, pairs] >= 28
+    longer = [f"{name} {value:.2f}" for name, value in zip(summary.data_sets, ratio, strict=True) if value > 0.8]
+    large = [name for name, is_more in zip(summary.data_sets, more, strict=True) if is_more]
+    return (
+        f"Columns asked, as a share of one-vs-one's: {ratio[many].mean():.2f} on average over the {many.sum()} sets "
+        "with six classes or more; with eight or more: "
+        + ", ".join(f"{name} {value:.2f}" for name, value in zip(large, ratio[more], strict=True))
+        + f". Above 0.8: {', '.join(longer) if longer else 'none'}.\n"
+    )
+
+
+def beside_paper(summary: SettingSummary, results: Results) -> str:
+    """Compare WOLC-ECOC's accuracies with the paper's, by a two-sample t test at 5 %."""
+    published = published_accuracy(summary.learner)
+    rows, below = [], []
+    for name in summary.ranked_data_sets:
+        values = results.values("accuracy", summary.learner, summary.response, name, [WOLC])[0]
+        repeats = 100 * values[~np.isnan(values).any(axis=1)].mean(axis=1)
+        mean, std = published.cell(name, WOLC)
+        verdict = ""
+        if len(repeats) > 1:
+            test = ttest_ind_from_stats(
+                repeats.mean(), repeats.std(ddof=1), len(repeats), mean, std, PAPER_REPEATS, equal_var=False
+            )
+            verdict = ("above" if repeats.mean() > mean else "below") if test.pvalue < 0.05 else ""
+        if verdict == "below":
+            below.append(name)
+        rows.append([name, f"{repeats.mean():.2f}", f"{mean:.2f}", f"{repeats.mean() - mean:+.2f}", verdict])
+    text = f"Significantly below the paper's WOLC-ECOC: {', '.join(below) if below else 'no set'}.\n\n"
+    return text + table(["data set", "here", "paper", "difference", "significantly"], rows)
+
+
+def blocks(results: Results) -> dict[str, Callable[[], str]]:
+    """Name all blocks and say how they are made."""
+    found: dict[str, Callable[[], str]] = {}
+    for name, made in paper_tables(results).items():
+        found[name] = lambda made=made: to_markdown(made)
+    for summary in summarize_paper(results):
+        setting = f"{summary.learner}-{summary.response}"
+        for kind, make in {"averages": averages, "sets": sets, "headline": headline, "front": front}.items():
+            found[f"{kind}-{setting}"] = lambda make=make, summary=summary: make(summary)
+        found[f"lengths-{setting}"] = lambda summary=summary: lengths(summary)
+        for kind, ask in {"losses": against_one_vs_one, "paper": beside_paper}.items():
+            found[f"{kind}-{setting}"] = lambda ask=ask, summary=summary: ask(summary, results)
+    return found
+
+
+def fill(text: str, made: dict[str, Callable[[], str]]) -> str:
+    """Write the blocks of a page anew."""
+
+    def replace(match: re.Match[str]) -> str:
+        name = match["name"].strip()
+        if name not in made:
+            raise KeyError(f"no block is called {name!r}; there are {', '.join(made)}")
+        return f"{match[1]}{made[name]().strip()}\n{match[3]}"
+
+    return BLOCK.sub(replace, text)
+
+
+def files(results: Results, *, with_drawings: bool) -> Iterator[tuple[Path, str]]:
+    """Make all files, with figures and the report or, since those depend on matplotlib's version, without."""
+    for path, text in outcome_files(results):
+        if with_drawings or path.parts[0] == "tables":
+            yield FOLDER / path, text
+    made = blocks(results)
+    for page in PAGES:
+        if page.exists():
+            yield page, fill(page.read_text(encoding="utf-8"), made)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a table or a number would change")
+    options = parser.parse_args()
+    results = read_results(FOLDER)
+    stale = []
+    for path, text in files(results, with_drawings=not options.check):
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(str(path.relative_to(ROOT)))
+            if not options.check:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    word = "not up to date" if options.check else "written"
+    print(
+        "\n".join(f"{name}: {word}" for name in stale)
+        or f"all up to date ({len(results.runs)} runs, {len(DATA_SETS)} sets)"
+    )
+    sys.exit(bool(stale) and options.check)
+
+
+if __name__ == "__main__":
+    main()
