@@ -1,6 +1,7 @@
 """WOLC-ECOC beside scikit-learn's one-vs-one and one-vs-rest around its AdaBoost with the same 40 stumps: accuracy.
 
-Stratified 10-fold on the UCI sets, on the folds of `skecoc reproduce`; all answer as they do by default. Results are kept in a JSON file, so that a run can be stopped and taken up again.
+Stratified 10-fold on the UCI sets, on the folds of `skecoc reproduce`; all answer as they do by default. Results are
+kept in a JSON file, so that a run can be stopped and taken up again.
 
     python benchmarks/wolc_peers.py --repeats 1 --out peers.json
 """

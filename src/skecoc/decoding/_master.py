@@ -44,7 +44,7 @@ def minimize_quadratic(space: WeightSpace, curvature: Floats, slope: Floats, ori
     """
     start = space.flatten(origin)
     if curvature.shape[1] == space.n_weights:
-        return space.repair(_minimize_block(curvature, slope, start, _memberships(space).toarray()))
+        return space.repair(_minimize_block(curvature, slope, start, space.memberships))
     vector = np.empty(space.n_weights)
     for first, last in pairwise(space.bounds):
         block, part = curvature[first:last, : last - first], slice(first, last)
@@ -61,7 +61,7 @@ def _minimize_block(curvature: Floats, slope: Floats, start: Floats, members: Fl
     solver.setup(
         np.asfortranarray(hessian),
         slope - hessian @ start,
-        np.asfortranarray(members),
+        members,
         np.ones(len(members)),
         x_l=np.zeros(len(slope)),
         x_u=np.full(len(slope), np.inf),
@@ -130,7 +130,7 @@ def minimize_linear(program: ReducedProgram) -> tuple[Floats, Floats]:
     """
     space, scale = program.space, program.cost_scale()
     inequalities, bounds = program.inequalities()
-    simplices = _padded(_memberships(space), inequalities.shape[1])
+    simplices = _padded(sparse.csr_array(space.memberships), inequalities.shape[1])
     positive = _padded(-sparse.eye_array(space.n_weights), inequalities.shape[1])
     cones = [clarabel.ZeroConeT(space.n_classes), clarabel.NonnegativeConeT(len(bounds) + space.n_weights)]
     solution = _solve_conic(
@@ -174,7 +174,10 @@ def maximize_entropy(program: ReducedProgram, budget: float) -> Floats:
     cones = [clarabel.ZeroConeT(space.n_classes), clarabel.NonnegativeConeT(len(bounds) + 1)]
     solution = _solve_conic(
         np.concatenate([np.zeros(n_variables - n_weights), -np.ones(n_weights)]),
-        [*(_padded(part, n_variables) for part in (_memberships(space), inequalities, within)), cone_rows],
+        [
+            *(_padded(part, n_variables) for part in (sparse.csr_array(space.memberships), inequalities, within)),
+            cone_rows,
+        ],
         [np.ones(space.n_classes), bounds, np.array([scale * budget]), np.tile([0.0, 0.0, 1.0], n_weights)],
         [*cones, *([clarabel.ExponentialConeT()] * n_weights)],
     )
@@ -184,12 +187,6 @@ def maximize_entropy(program: ReducedProgram, budget: float) -> Floats:
 def _entropy_columns(each: NDArray[np.intp], n_variables: int) -> NDArray[np.intp]:
     """Return, weight by weight, the columns of its part of the entropy and of itself."""
     return np.ravel([n_variables - len(each) + each, each], "F")
-
-
-def _memberships(space: WeightSpace) -> sparse.csr_array:
-    """Return which weights belong to each class, as rows of ones."""
-    entries = (np.ones(space.n_weights), (space.classes, np.arange(space.n_weights)))
-    return sparse.csr_array(entries, shape=(space.n_classes, space.n_weights))
 
 
 def _padded(part: sparse.sparray, n_columns: int) -> sparse.csr_array:

@@ -6,6 +6,8 @@ the hinge. While the first is larger a Newton step is taken; otherwise the smoot
 (the method of multipliers), which is exact without ever narrowing it, and narrowed where that converges slowly.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,6 +39,14 @@ _SUFFICIENT_DECREASE = 0.01
 _SMALLEST_STEP = 1e-3
 
 
+class _Point(NamedTuple):
+    """What a pass over the rows tells: its cut, the objective at its weights, and the bound that it proves."""
+
+    cut: Cut
+    objective: float
+    bound: float
+
+
 class _Search:
     """The weights found so far, the best bound, and the passes made."""
 
@@ -47,7 +57,7 @@ class _Search:
         self.best: Cut
         self.n_kinks, self.n_pairs = 0, _FIRST_PAIRS * rows.n_rows
 
-    def ask(self, weights: Floats, width: float, previous_width: float = 0.0) -> Cut:
+    def ask(self, weights: Floats, width: float, previous_width: float = 0.0) -> _Point:
         """Pass over the rows at some weights."""
         problem = self.problem
         stride = max(1, self.n_pairs // (_CURVATURE_PAIRS * problem.space.n_weights))
@@ -55,11 +65,12 @@ class _Search:
         cut = cut_at(self.rows, problem.space, weights, problem.margin, smoothing)
         self.n_rounds += 1
         self.n_kinks, self.n_pairs = cut.n_kinks, cut.n_pairs
-        self.bound = max(self.bound, lower_bound(problem.space, cut.offset, cut.gradient, problem.l2))
         objective = cut.hinge + problem.penalty(weights)
+        bound = lower_bound(problem.space, cut.offset, cut.gradient, problem.l2)
+        self.bound = max(self.bound, bound)
         if objective < self.objective:
             self.objective, self.best = objective, cut
-        return cut
+        return _Point(cut, objective, bound)
 
     def is_over(self) -> bool:
         """Tell whether the gap or the number of passes is reached."""
@@ -124,30 +135,29 @@ def _sample_sizes(n_rows: int, n_weights: int) -> list[int]:
 
 def _descend(search: _Search, weights: Floats, width: float) -> float:
     """Go from some weights to a small gap; return the last width of the smoothing."""
-    problem, can_move = search.problem, isinstance(search.rows, MemoryRows)
+    can_move = isinstance(search.rows, MemoryRows)
     now = search.ask(weights, width)
     loss_before, has_moved = np.inf, True
     while not search.is_over() and width > _SMALLEST_WIDTH:
-        objective = now.hinge + problem.penalty(now.weights)
-        bound = lower_bound(problem.space, now.offset, now.gradient, problem.l2)
+        smoothing_loss = now.cut.smoothing_loss
         further = None
         # Shares that moved say nothing before the weights have answered.
-        is_time_to_step = has_moved or objective - bound > 2.0 * now.smoothing_loss
+        is_time_to_step = has_moved or now.objective - now.bound > 2.0 * smoothing_loss
         if is_time_to_step:
-            further = _step(search, now, width)
+            further = _step(search, now.cut, width)
         if further is not None:
             now, has_moved = further, False
             continue
         previous = width
         # A step that fails is a sign of too narrow a smoothing already, where shares can move.
-        if not can_move or (not is_time_to_step and now.smoothing_loss > _GOOD_MOVE * loss_before):
+        if not can_move or (not is_time_to_step and smoothing_loss > _GOOD_MOVE * loss_before):
             width *= _NARROWING
-        loss_before, has_moved = now.smoothing_loss, True
-        now = search.ask(now.weights, width, previous)
+        loss_before, has_moved = smoothing_loss, True
+        now = search.ask(now.cut.weights, width, previous)
     return width
 
 
-def _step(search: _Search, now: Cut, width: float) -> Cut | None:
+def _step(search: _Search, now: Cut, width: float) -> _Point | None:
     """Take a Newton step, shortened until the smoothed objective falls; None if it does not."""
     problem = search.problem
     direction = _newton_weights(problem, now) - now.weights
@@ -156,7 +166,7 @@ def _step(search: _Search, now: Cut, width: float) -> Cut | None:
     length = 1.0
     while slope < 0.0 and length > _SMALLEST_STEP and search.n_rounds < search.max_rounds:
         then = search.ask(now.weights + length * direction, width)
-        rise = then.smoothed + problem.penalty(then.weights) - value
+        rise = then.cut.smoothed + problem.penalty(then.cut.weights) - value
         if rise <= _SUFFICIENT_DECREASE * length * slope or search.is_over():
             return then
         # The minimum of the parabola through both values with the slope at the start, within bounds.

@@ -1,6 +1,7 @@
 """Which scores of optimised weights are tied, and what puts them in order."""
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -21,9 +22,7 @@ def tie_shares(rows: Rows, code: Floats) -> Floats:
     for block in rows.blocks():
         for chunk in block.chunks(len(code)):
             scores = chunk.codewords @ code.T
-            highest, is_tied = _highest_tied(scores, TIE_TOLERANCE)
-            own = (np.arange(len(scores)), chunk.y)
-            counts = is_tied[own] & (highest[own] == scores.max(axis=1))
+            counts = _is_tied_for_best(scores, chunk.y, TIE_TOLERANCE)
             shares += np.bincount(chunk.y, chunk.weight * counts, minlength=len(code))
     return shares
 
@@ -42,29 +41,79 @@ def loss_weights(rows: Rows, space: WeightSpace) -> Floats:
     return agreements / agreements.sum(axis=1, keepdims=True)
 
 
-def _highest_tied(scores: Floats, tolerance: float) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return, for every score, the highest that it is tied with, and whether it is tied at all.
-
-    Ties chain: sorted scores whose neighbours are close belong together.
-    """
-    order = np.argsort(-scores, axis=1, kind="stable")
-    ordered = np.take_along_axis(scores, order, axis=1)
-    opens = np.ones((len(scores), scores.shape[1] + 1), dtype=bool)
-    opens[:, 1:-1] = ordered[:, :-1] - ordered[:, 1:] > tolerance
-    first = np.maximum.accumulate(np.where(opens[:, :-1], np.arange(scores.shape[1]), 0), axis=1)
-    highest, is_tied = np.empty_like(scores), np.empty(scores.shape, dtype=bool)
-    np.put_along_axis(highest, order, np.take_along_axis(ordered, first, axis=1), axis=1)
-    np.put_along_axis(is_tied, order, ~(opens[:, :-1] & opens[:, 1:]), axis=1)
-    return highest, is_tied
-
-
 def order_ties(scores: Floats, second: Floats, tolerance: float) -> Floats:
     """Order tied scores by a second key.
 
     Tied scores become the highest of them, lowered by at most half the tolerance according to the second key, so they
-    stay above all lower scores.
+    stay above all lower scores. Ties chain: sorted scores whose neighbours are close belong together.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_classes)
+        Scores, higher is better.
+    second : ndarray of shape (n_samples, n_classes) or (n_classes,)
+        The second key, of each row or of all of them; higher comes first.
+    tolerance : float
+        Scores that differ by no more than this are tied.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+        Scores in order; those that are not tied are as they were.
     """
-    highest, is_tied = _highest_tied(scores, tolerance)
-    spread = np.ptp(second, axis=1, keepdims=True)
-    lowered = (second.max(axis=1, keepdims=True) - second) / np.where(spread > 0, spread, 1.0)
-    return np.where(is_tied, highest - 0.5 * tolerance * lowered, scores)
+    return _spread_ties(np.ascontiguousarray(scores), np.atleast_2d(second), tolerance)
+
+
+@njit(cache=True, nogil=True)
+def _is_tied_for_best(scores: Floats, y: NDArray[np.intp], tolerance: float) -> NDArray[np.bool_]:
+    """Tell of each row whether its own class is one of several that tie for the best score."""
+    result = np.empty(len(scores), dtype=np.bool_)
+    for i in range(len(scores)):
+        row = scores[i]
+        lowest = row.max()
+        has_fallen = True
+        while has_fallen:
+            has_fallen = False
+            for p in range(len(row)):
+                if row[p] < lowest and lowest - row[p] <= tolerance:
+                    lowest = row[p]
+                    has_fallen = True
+        n_tied = 0
+        for p in range(len(row)):
+            n_tied += row[p] >= lowest
+        result[i] = n_tied > 1 and row[y[i]] >= lowest
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _spread_ties(scores: Floats, second: Floats, tolerance: float) -> Floats:
+    """Put groups of tied scores in the order of a second key, which has one row for each row or one for all."""
+    n_classes = scores.shape[1]
+    result = scores.copy()
+    order = np.empty(n_classes, dtype=np.intp)
+    for i in range(len(scores)):
+        row, key = scores[i], second[i if len(second) > 1 else 0]
+        _sort_descending(row, order)
+        first = 0
+        for last in range(1, n_classes + 1):
+            if last < n_classes and row[order[last - 1]] - row[order[last]] <= tolerance:
+                continue
+            if last - first > 1:
+                highest, largest = row[order[first]], key.max()
+                spread = largest - key.min()
+                for p in order[first:last]:
+                    lowered = (largest - key[p]) / spread if spread > 0.0 else 0.0
+                    result[i, p] = highest - 0.5 * tolerance * lowered
+            first = last
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _sort_descending(values: Floats, order: NDArray[np.intp]) -> None:
+    """Write the places of values from the largest on; insertion is fastest for as few as there are classes."""
+    for p in range(len(values)):
+        place = p
+        while place > 0 and values[order[place - 1]] < values[p]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = p

@@ -1,5 +1,7 @@
 """Where the weights of a code matrix live: one simplex per class, without the entries that must be zero."""
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +31,11 @@ class WeightSpace:
         self.signs = matrix[self.classes, self.columns]
         self.bounds = np.concatenate([[0], np.cumsum(np.bincount(self.classes))])
         self.n_weights = len(self.classes)
+
+    @cached_property
+    def memberships(self) -> Floats:
+        """Which weights belong to each class, as rows of ones, (n_classes, n_weights), in Fortran order."""
+        return np.asfortranarray(self.classes == np.arange(self.n_classes)[:, np.newaxis], dtype=np.float64)
 
     def flatten(self, matrix: Floats) -> Floats:
         """Return a matrix's entries where weights may differ from zero."""

@@ -327,7 +327,7 @@ class OptimizedWeightDecoder(BaseDecoder):
         """Return the classes' weighted agreements, with ties put in order."""
         scores = codewords @ (self.weights_ * self.matrix_).T
         if self.margin > 0:
-            return order_ties(scores, np.broadcast_to(self.tie_shares_, scores.shape), TIE_TOLERANCE)
+            return order_ties(scores, self.tie_shares_, TIE_TOLERANCE)
         loss_weighted = codewords @ (self.tie_weights_ * self.matrix_).T
         return order_ties(scores, loss_weighted, TIE_TOLERANCE_WITHOUT_MARGIN)
 

@@ -1,13 +1,13 @@
 """Train the columns of a growing code, with and without each fold of the rows."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from copy import copy, deepcopy
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import BaseEstimator
@@ -18,6 +18,7 @@ from skecoc.learners import RegionClassifier
 from skecoc.learners.columns import (
     ConstantAnswer,
     Response,
+    SeededClones,
     answer_columns,
     column_seeds,
     seeded_clone,
@@ -86,7 +87,7 @@ class ColumnTrainer:
     def __post_init__(self) -> None:
         self._seen: Counter[bytes] = Counter()
         self._prepared: dict[bool, Any] = {}
-        self._unfitted: dict[tuple[bool, int], BaseEstimator] = {}
+        self._clones: dict[bool, SeededClones] = {}
         # What has been trained, by pattern, kind, seed and fold: tried-out columns and second starts ask again.
         self._trained: dict[tuple[bytes, bool, int, int], BaseEstimator] = {}
         self._held_out: list[tuple[Integers, Any]] = []
@@ -152,7 +153,7 @@ class ColumnTrainer:
         shared = shares_rows(self.learner) and self.fit_params.keys() <= {"sample_weight"}
         prefer = "threads" if shared or all(question.clustered for question in questions) else None
         tasks = (self._task(questions[number], seeds[number], fold, shared) for number in missing)
-        for number, learner in zip(missing, Parallel(n_jobs=self.n_jobs, prefer=prefer)(tasks), strict=True):
+        for number, learner in zip(missing, _run(tasks, self.n_jobs, prefer), strict=True):
             self._trained[keys[number]] = learner
         return [self._trained[key] for key in keys]
 
@@ -168,14 +169,13 @@ class ColumnTrainer:
 
     def _untrained(self, question: Question, seed: int, fold: int) -> BaseEstimator:
         """Return a learner to be trained; for a fold, one that takes what the search on all rows has found."""
-        if fold == _NO_FOLD:
-            self._unfitted[question.clustered, seed] = seeded_clone(self._template(question.clustered), seed)
-        else:
+        if fold != _NO_FOLD:
             whole = self._trained[question.pattern.tobytes(), question.clustered, seed, _NO_FOLD]
             if hasattr(whole, "without_search"):
                 return whole.without_search()
-        # A copy of a clone that has not been fitted is another clone, made faster.
-        return deepcopy(self._unfitted[question.clustered, seed])
+        if question.clustered not in self._clones:
+            self._clones[question.clustered] = SeededClones(self._template(question.clustered))
+        return self._clones[question.clustered].make(seed)
 
     def _template(self, clustered: bool) -> BaseEstimator:
         """Return the learner of a simple or a clustering-based column."""
@@ -186,18 +186,29 @@ class ColumnTrainer:
     def _prepare(self, clustered: bool) -> Any:
         """Prepare the rows for a kind of learner, once."""
         if clustered not in self._prepared:
+            # Region learners see a plain array of float64; if X is one, simple columns have prepared it already.
+            is_plain = type(self.X) is np.ndarray and self.X.dtype == np.float64
+            shared = {"inner": self._prepared.get(False)} if clustered and is_plain else {}
             # Seeded, since a learner may choose something for all columns here.
-            self._prepared[clustered] = seeded_clone(self._template(clustered), self.root).prepare_rows(self.X, self.y)
+            learner = seeded_clone(self._template(clustered), self.root)
+            self._prepared[clustered] = learner.prepare_rows(self.X, self.y, **shared)
         return self._prepared[clustered]
+
+
+def _run(tasks: Iterable[Any], n_jobs: int | None, prefer: str | None) -> Iterable[Any]:
+    """Run delayed calls, one after the other if only one may run at once: small fits take less time than joblib."""
+    if effective_n_jobs(n_jobs) == 1:
+        return (function(*arguments, **keywords) for function, arguments, keywords in tasks)
+    return Parallel(n_jobs=n_jobs, prefer=prefer)(tasks)
 
 
 def _fit_one(
     learner: BaseEstimator, X: Any, prepared: Any, rows: Integers, labels: Integers, params: dict[str, Any]
 ) -> BaseEstimator:
     """Train a learner on some rows: on prepared ones if there are any, else by its own `fit`."""
-    if len(np.unique(labels)) < 2:
+    if labels.all() or not labels.any():
         return ConstantAnswer(int(labels.any()))
-    cut = _check_method_params(X, params, indices=rows)
+    cut = _check_method_params(X, params, indices=rows) if params else {}
     if prepared is not None:
         return learner.fit_rows(prepared, rows, labels, **cut)
     return learner.fit(_safe_indexing(X, rows), labels, **cut)

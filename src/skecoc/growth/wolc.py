@@ -4,9 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.decoding.optimized import OptimizedWeightDecoder
-from skecoc.decoding.risk import risk_and_confusion
 from skecoc.growth.engine import Floats, GrowingCode, Proposal, Strategy, Verdict
-from skecoc.growth.layered import decoded_accuracy, decoded_errors, layered_questions
+from skecoc.growth.layered import confusion_of, decoded_accuracy, decoded_errors, layered_questions
 from skecoc.growth.pairs import hard_pairs
 
 # Loss that the solver's rounding leaves of a zero.
@@ -47,23 +46,22 @@ class OptimizedWeightStrategy(Strategy):
             codewords, y, weight = np.vstack([codewords, code.honest]), np.tile(y, 2), np.tile(weight, 2)
         decoder.fit(codewords, y, code.matrix, weight, warm_start_weights=self._padded(code.n_columns))
         self._weights = decoder.weights_
-        losses = risk_and_confusion(
-            code.honest, code.y, code.matrix, decoder.weights_, margin=margin, sample_weight=code.weight
-        )
-        loss = float(losses.risk.sum() / code.weight.sum())
+        rivals, losses = margin_losses(decoder, code.honest, code.y)
+        pair_losses = confusion_of(code.y, rivals, code.weight * losses, len(code.matrix))
+        loss = float(pair_losses.sum() / code.weight.sum())
         proof = decoder.certificate_
         errors = decoded_errors(decoder, code.honest, code.y)
         return Verdict(
             decoder,
             loss if loss > _ZERO_LOSS else 0.0,
-            losses.risk,
+            pair_losses,
             decoded_accuracy(decoder, code.codewords, code.y, code.weight),
             1.0 - float(np.average(errors, weights=code.weight)),
             objective=proof.objective,
             hinge=proof.hinge,
             risk=proof.risk,
             gap=proof.gap,
-            row_losses=margin_losses(decoder, code.honest, code.y),
+            row_losses=losses,
             row_errors=errors,
         )
 
@@ -84,9 +82,13 @@ def _typical_answer(code: GrowingCode) -> float:
     return float(np.abs(code.codewords).mean()) or 1.0 if code.trainer.response == "decision_function" else 1.0
 
 
-def margin_losses(decoder: OptimizedWeightDecoder, codewords: Floats, y: NDArray[np.intp]) -> Floats:
-    """Return each row's hinge: by how much its worst rival comes nearer than the margin."""
+def margin_losses(
+    decoder: OptimizedWeightDecoder, codewords: Floats, y: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], Floats]:
+    """Return each row's worst rival and its hinge: by how much the rival comes nearer than the margin."""
     scores = codewords @ (decoder.weights_ * decoder.matrix_).T
-    own = np.take_along_axis(scores, y[:, None], axis=1)[:, 0]
-    np.put_along_axis(scores, y[:, None], -np.inf, axis=1)
-    return np.maximum(decoder.margin + scores.max(axis=1) - own, 0.0)
+    every = np.arange(len(y))
+    own = scores[every, y]
+    scores[every, y] = -np.inf
+    rivals = scores.argmax(axis=1)
+    return rivals, np.maximum(decoder.margin + scores[every, rivals] - own, 0.0)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -52,3 +53,33 @@ def set_features(estimator: BaseEstimator, n_features: int, names: Names | None)
         estimator.feature_names_in_ = names
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
+
+
+def is_checked(X: Any, dtypes: Any, estimator: BaseEstimator) -> bool:
+    """Tell whether rows to answer need no check: numbers of a fit that has found them finite.
+
+    The checks of scikit-learn take longer than the answers of a small learner to a few hundred rows. An ensemble that
+    has checked its rows says so by the configuration `assume_finite`.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Rows.
+    dtypes : sequence of dtypes
+        What an array may be of.
+    estimator : estimator
+        The fitted learner.
+
+    Returns
+    -------
+    bool
+        Whether `X` is such an array, of as many features as the learner knows.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype in dtypes
+        and X.ndim == 2
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")  # rows without names call for a warning
+        and get_config()["assume_finite"]
+    )

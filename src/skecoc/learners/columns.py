@@ -14,20 +14,23 @@ methods, and is then trained through them instead of `fit`:
     are trained in threads, so it must only read ``prepared``.
 
 It may also define the static method ``answer_together(learners, X, response)``, which gives the answers of several
-trained learners of its class in one pass over ``X``.
+trained learners of its class in one pass over ``X``, or the method ``answer(X, response)``, which gives its own answers
+as `answer_columns` wants them.
 
-**Training again on fewer rows.** A learner that searches for parameters may define ``without_search()``, which returns an
-unfitted clone of a trained one with the parameters it has found. Held-out parts of the rows are then answered by
+**Training again on fewer rows.** A learner that searches for parameters may define ``without_search()``, which returns
+an unfitted clone of a trained one with the parameters it has found. Held-out parts of the rows are then answered by
 learners that search no more.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from functools import partial
 from hashlib import blake2b
 from typing import Any, Literal, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
@@ -112,7 +115,27 @@ def column_seeds(matrix: NDArray[np.int8], root: int, seen: Counter[bytes] | Non
 
 def seeded_clone(estimator: BaseEstimator, seed: int) -> BaseEstimator:
     """Clone a learner and give a seed to each ``random_state``, nested ones too, that is None."""
-    return clone(estimator).set_params(**dict.fromkeys(_unset_seeds(estimator), seed))
+    return SeededClones(estimator).make(seed)
+
+
+class SeededClones:
+    """Makes any number of seeded clones of a learner, as `seeded_clone` would.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The learner; it is not changed.
+    """
+
+    def __init__(self, estimator: BaseEstimator) -> None:
+        self._unfitted = clone(estimator)
+        self._unset = _unset_seeds(estimator)
+
+    def make(self, seed: int) -> BaseEstimator:
+        """Return a clone with a seed for each ``random_state`` that is None."""
+        # A copy of a clone that has not been fitted is another clone, made faster.
+        learner = deepcopy(self._unfitted)
+        return learner.set_params(**dict.fromkeys(self._unset, seed)) if self._unset else learner
 
 
 def _unset_seeds(estimator: BaseEstimator) -> list[str]:
@@ -183,11 +206,8 @@ def fit_columns(
         train, prefer = delayed(_fit_shared_column), "threads"
     else:
         train, prefer, rows = delayed(_fit_column), None, X
-    unset = _unset_seeds(estimator)
-    tasks = (
-        train(clone(estimator).set_params(**dict.fromkeys(unset, seed)), rows, y, column, params)
-        for seed, column in zip(seeds, matrix.T, strict=True)
-    )
+    clones = SeededClones(estimator)
+    tasks = (train(clones.make(seed), rows, y, column, params) for seed, column in zip(seeds, matrix.T, strict=True))
     return list(Parallel(n_jobs=n_jobs, prefer=prefer, verbose=verbose)(tasks))
 
 
@@ -295,10 +315,19 @@ def answer_columns(
             return together(list(learners), X)
         else:
             answers[:, members] = together([learners[q] for q in members], X)
-    tasks = (delayed(_answer_column)(learners[q], X, response) for q in alone)
-    for q, answer in zip(alone, Parallel(n_jobs=n_jobs, prefer="threads")(tasks), strict=True):
+    for q, answer in zip(alone, _answers_alone([learners[q] for q in alone], X, response, n_jobs), strict=True):
         answers[:, q] = answer
     return answers
+
+
+def _answers_alone(
+    learners: Sequence[BaseEstimator], X: Any, response: Response, n_jobs: int | None
+) -> Iterable[Floats]:
+    """Ask learners one by one, in threads if more than one may run at once."""
+    if len(learners) < 2 or effective_n_jobs(n_jobs) == 1:
+        return (_answer_column(learner, X, response) for learner in learners)
+    tasks = (delayed(_answer_column)(learner, X, response) for learner in learners)
+    return Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
 
 
 def _by_kind(learners: Sequence[BaseEstimator]) -> dict[type, list[int]]:
@@ -331,6 +360,8 @@ def _linear_margins(learners: list[BaseEstimator], X: Any) -> Floats:
 
 def _answer_column(learner: BaseEstimator, X: Any, response: Response) -> Floats:
     """Ask one learner about every row."""
+    if hasattr(learner, "answer"):
+        return learner.answer(X, response)
     answer = getattr(learner, response)(X)
     if response == "predict_proba":
         return 2.0 * answer[:, 1] - 1.0

@@ -13,9 +13,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
 from skecoc.learners._binary import check_binary_target
-from skecoc.learners._features import check_features, set_features
+from skecoc.learners._features import check_features, is_checked, set_features
 from skecoc.learners._weak_kmeans import nearest_centre, weak_kmeans
-from skecoc.learners.columns import seeded_clone, shares_rows
+from skecoc.learners.columns import Response, SeededClones, answer_columns, seeded_clone, shares_rows
 from skecoc.learners.stumps import StumpAdaBoostClassifier
 
 Floats = NDArray[np.float64]
@@ -29,6 +29,7 @@ class _Regions:
     X: Floats
     feature_names: NDArray[Any] | None
     inner: Any
+    clones: SeededClones
 
 
 class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -133,7 +134,7 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
 
-    def prepare_rows(self, X: Any, y: ArrayLike | None = None) -> Any:
+    def prepare_rows(self, X: Any, y: ArrayLike | None = None, *, inner: Any = None) -> Any:
         """Check rows once, for any number of `fit_rows` on them.
 
         Parameters
@@ -142,6 +143,8 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Rows; finite numbers.
         y : array-like of shape (n_samples,), default=None
             Class indices of the whole problem, for learners that use them.
+        inner : object, default=None
+            The same rows as the regions' learner has prepared them; None lets it do so if it can.
 
         Returns
         -------
@@ -149,8 +152,9 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             What `fit_rows` takes.
         """
         checked, names = check_features(self, X, np.float64)
-        inner = self._learner().prepare_rows(checked, y) if shares_rows(self._learner()) else None
-        return _Regions(checked, names, inner)
+        if inner is None and shares_rows(self._learner()):
+            inner = self._learner().prepare_rows(checked, y)
+        return _Regions(checked, names, inner, SeededClones(self._learner()))
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit_rows(
@@ -234,7 +238,7 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         seed = random_state.randint(np.iinfo(np.int32).max)
         if labels.min() == labels.max():
             return None, (2 * labels[0] - 1) * 0.5 * np.log1p(weight.sum())
-        learner = seeded_clone(self._learner(), seed)
+        learner = prepared.clones.make(seed)
         if prepared.inner is not None:
             return learner.fit_rows(prepared.inner, rows, labels, weight if weighted else None), 0.0
         params = {"sample_weight": weight} if weighted else {}
@@ -242,8 +246,7 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _answer(self, X: Any, method: str, pure: Floats) -> Floats:
         """Let every row be answered by its region: a pure one's value, or the learner's method."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = self._check_features(X)
         region = nearest_centre(X, self.centres_)
         answers = pure[region]
         for number, learner in enumerate(self.estimators_):
@@ -251,6 +254,40 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if learner is not None and len(members):
                 answer = getattr(learner, method)(X[members])
                 answers[members] = answer[:, 1] if answer.ndim == 2 else answer
+        return answers
+
+    def _check_features(self, X: Any) -> Floats:
+        """Check the features of rows to answer."""
+        check_is_fitted(self)
+        if is_checked(X, [np.float64], self):
+            return X
+        return validate_data(self, X, reset=False, dtype=np.float64)
+
+    def answer(self, X: ArrayLike, response: Response) -> Floats:
+        """Answer rows by one number each, as the column of a code does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to answer.
+        response : {"predict_proba", "decision_function", "predict"}
+            Answer with ``2 p - 1`` for the probability `p` of the second class, with the margin, or with 1 for the
+            second class and -1 for the first.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Answers.
+        """
+        rows = self._check_features(X)
+        region = nearest_centre(rows, self.centres_)
+        answers: Floats = self.region_margins_[region]
+        if response != "decision_function":
+            answers = np.tanh(answers) if response == "predict_proba" else np.sign(answers)
+        for number, learner in enumerate(self.estimators_):
+            members = np.flatnonzero(region == number)
+            if learner is not None and len(members):
+                answers[members] = answer_columns([learner], rows[members], response)[:, 0]
         return answers
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skecoc.learners._binary import check_binary_target
 from skecoc.learners._feature_codes import FeatureCodes, Floats, code_features
-from skecoc.learners._features import check_features, set_features
+from skecoc.learners._features import check_features, is_checked, set_features
 from skecoc.learners._stump_kernels import add_votes, boost
 from skecoc.learners.columns import Response
 
@@ -201,7 +202,8 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             As `fit`, or if `rows` does not hold row numbers.
         """
-        self._validate_params()
+        if not get_config()["skip_parameter_validation"]:
+            self._validate_params()
         taken = None if rows is None else _check_rows(rows, prepared.n_samples)
         n_rows = prepared.n_samples if taken is None else len(taken)
         self.classes_, is_second = _check_labels(y, n_rows, self)
@@ -333,9 +335,11 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         np.add.at(shares, self.features_[splits], self.alphas_[splits])
         return shares / shares.sum() if splits.any() else shares
 
-    def _check_features(self, X: ArrayLike) -> Floats:
+    def _check_features(self, X: Any) -> Floats:
         """Check the features of rows to predict."""
         check_is_fitted(self)
+        if is_checked(X, _FLOAT_TYPES, self):
+            return X
         return validate_data(self, X, dtype=_FLOAT_TYPES, reset=False)
 
     def __sklearn_tags__(self) -> Tags:
@@ -376,13 +380,7 @@ def _check_rows(rows: ArrayLike, n_samples: int) -> NDArray[np.intp]:
 
 def _check_labels(y: ArrayLike, n_rows: int, estimator: BaseEstimator) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Check labels; return the two classes and which rows belong to the second."""
-    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu":
-        # What an ensemble passes, thousands of times: the full check would take as long as a small fit.
-        classes, numbers = np.unique(y, return_inverse=True)
-        if len(classes) != 2:
-            check_binary_target(y, estimator)
-    else:
-        classes, numbers = check_binary_target(y, estimator)
+    classes, numbers = check_binary_target(y, estimator)
     if len(numbers) != n_rows:
         raise ValueError(f"y must have one label per row: got {len(numbers)} labels for {n_rows} rows")
     return classes, numbers == 1
