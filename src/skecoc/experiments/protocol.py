@@ -15,6 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from skecoc.datasets import list_uci
 from skecoc.experiments._errors import InputError
 from skecoc.experiments.methods import GROWN_CODINGS, LEARNERS, PEERS, RESPONSES, check_methods
+from skecoc.experiments.published import DATA_SETS, METHODS
 from skecoc.experiments.records import RoundRecord, RunKey, RunRecord
 from skecoc.experiments.seeds import seed_of
 
@@ -272,33 +273,9 @@ def _check_names(what: str, names: Sequence[str], valid: Sequence[str] | Mapping
             raise InputError(f"{what}s: {name!r} is given more than once")
 
 
-#: The sixteen methods of the paper, in its order.
-PAPER_METHODS: tuple[str, ...] = (
-    *(
-        f"{coding}/{decoding}"
-        for coding in ("one-vs-one", "one-vs-rest", "random-10", "ecoc-one", "decoc")
-        for decoding in ("hamming", "loss-based", "loss-weighted")
-    ),
-    "wolc/optimized-weight",
-)
-
-#: The fourteen data sets of the paper, in its order.
-PAPER_DATA_SETS: tuple[str, ...] = (
-    "dermatology",
-    "iris",
-    "ecoli",
-    "wine",
-    "glass",
-    "thyroid",
-    "vowel",
-    "balance",
-    "yeast",
-    "satimage",
-    "pendigits",
-    "segmentation",
-    "optdigits",
-    "vehicle",
-)
+#: The sixteen methods and the fourteen data sets of the paper, in its order.
+PAPER_METHODS: tuple[str, ...] = tuple(METHODS)
+PAPER_DATA_SETS: tuple[str, ...] = tuple(DATA_SETS)
 
 #: Learners and their ways to answer. The paper's reference library hands on hard labels; probabilities are what the
 #: codes can make of the same learners. Margins of support vector machines are not compared: each column has its own
