@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from skecoc.decoding import LossWeightedDecoder
-from skecoc.decoding._score_ties import TIE_TOLERANCE, TIE_TOLERANCE_WITHOUT_MARGIN
+from skecoc.decoding._rows import MemoryRows
+from skecoc.decoding._score_ties import TIE_TOLERANCE, TIE_TOLERANCE_WITHOUT_MARGIN, order_ties, tie_shares
 from skecoc.decoding.optimized import OptimizedWeightDecoder
 from skecoc.decoding.risk import risk_and_confusion
 from tests.reference.optimized import (
@@ -21,6 +22,7 @@ from tests.reference.optimized import (
     smallest_objective,
     vertex_weights,
 )
+from tests.reference.optimized import order_ties as plain_order_ties
 
 PROBLEMS = [
     {"seed": 0},
@@ -347,13 +349,26 @@ def test_many_rows_are_rehearsed_on_a_sample_and_still_certified():
         assert objective(codewords, y, matrix, weights, 0.3, 0.01) >= found.lower_bound
 
 
-def test_more_weights_than_can_be_coupled(monkeypatch):
-    codewords, y, matrix = random_problem(16, n_rows=300)
-    optimum = OptimizedWeightDecoder(tol=1e-6).fit(codewords, y, matrix).certificate_.objective
-    monkeypatch.setattr("skecoc.decoding._newton._LARGEST_COUPLED", 10)
-    separate = OptimizedWeightDecoder(tol=1e-3).fit(codewords, y, matrix).certificate_
-    assert separate.gap <= 1e-3
-    assert separate.objective == pytest.approx(optimum, rel=2e-3)
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("ternary", [False, True])
+def test_conjugate_gradients_find_the_same_weights(monkeypatch, hard, ternary):
+    codewords, y, matrix = random_problem(16, n_rows=300, n_classes=6, n_columns=12, ternary=ternary, hard=hard)
+    dense = OptimizedWeightDecoder(tol=1e-7).fit(codewords, y, matrix)
+    monkeypatch.setattr("skecoc.decoding._newton._LARGEST_DENSE", 0)
+    found = OptimizedWeightDecoder(tol=1e-7).fit(codewords, y, matrix)
+    assert found.certificate_.gap <= 1e-7
+    assert found.certificate_.objective == pytest.approx(dense.certificate_.objective, rel=2e-7)
+    apart = distance_bound(found.certificate_, 0.01) + distance_bound(dense.certificate_, 0.01)
+    assert np.linalg.norm(found.weights_ - dense.weights_) <= apart
+
+
+def test_fifty_classes_are_certified():
+    rng = np.random.default_rng(0)
+    matrix, y = 2.0 * np.eye(50) - 1.0, np.arange(600) % 50
+    codewords = np.tanh(0.7 * matrix[y] + rng.normal(size=(600, 50)))
+    found = OptimizedWeightDecoder(tol=1e-3).fit(codewords, y, matrix).certificate_
+    assert found.gap <= 1e-3
+    assert found.n_rounds < 200
 
 
 # Ties
@@ -405,6 +420,23 @@ def test_a_codeword_that_no_class_dominates_goes_to_the_one_with_most_rows():
     leader, second = np.sort(scores(-np.ones((1, 3)), matrix, decoder.weights_)[0])[:-3:-1]
     assert leader - second == pytest.approx(0.3, abs=1e-3)
     assert not decoder.tie_shares_.any()
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 1000), n_classes=st.integers(2, 9), n_levels=st.integers(1, 30))
+def test_ties_are_ordered_as_by_plain_loops(seed, n_classes, n_levels):
+    rng = np.random.default_rng(seed)
+    found = rng.integers(0, n_levels, (8, n_classes)) / 10 + rng.choice([0.0, 1e-6], (8, n_classes))
+    for key in (rng.integers(0, 3, n_classes) / 2, rng.integers(0, 3, found.shape) / 2):
+        np.testing.assert_allclose(order_ties(found, key, 0.1), plain_order_ties(found, key, 0.1), atol=1e-15)
+
+
+def test_tie_shares_count_rows_whose_own_class_ties_for_the_best_score():
+    # Ties chain: 0.5 and 0.5 - 0.8e-4 and 0.5 - 1.6e-4 are one group, 0.3 and 0.3 another that is not the best.
+    chain = [0.5, 0.5 - 0.8e-4, 0.5 - 1.6e-4, 0.3, 0.3]
+    codewords = np.array([chain] * 5 + [[0.5, 0.4, 0.3, 0.3, 0.3]])
+    rows = MemoryRows(codewords, np.array([0, 1, 2, 3, 4, 0]), np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), 5)
+    np.testing.assert_array_equal(tie_shares(rows, np.eye(5)), [1, 2, 3, 0, 0])
 
 
 # Risk and confusion

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from skecoc.decoding._collapse import collapse_rows
 from skecoc.decoding._cuts import Smoothing, cut_at, lower_bound
 from skecoc.decoding._kernels import project_shares
+from skecoc.decoding._kinks import Curvature, Kinks, newton_weights
+from skecoc.decoding._master import minimize_quadratic
 from skecoc.decoding._rows import MemoryRows, rows_from_blocks
 from skecoc.decoding._weights import WeightSpace
 from tests.reference.optimized import objective, random_problem, scores, smallest_objective, smoothed_hinge
@@ -89,17 +91,47 @@ def test_curvature_is_the_derivative_of_the_gradient():
         np.testing.assert_allclose(curvature[:, k], (high - low) / (2 * step), atol=1e-6)
 
 
-def test_separate_blocks_bound_the_coupled_curvature():
-    codewords, y, matrix = random_problem(3, n_rows=60, ternary=False)
+def curvatures(seed, width, **parameters):
+    """The second derivative of a smoothed objective as a matrix and by its kinks, and the slope at some weights."""
+    codewords, y, matrix = random_problem(seed, **parameters)
     rows, space = memory_rows(codewords, y, matrix), WeightSpace(matrix)
     weights = random_weights(space)
-    coupled = cut_at(rows, space, weights, 0.1, Smoothing(0.5)).curvature
-    narrow = cut_at(rows, space, weights, 0.1, Smoothing(0.5, coupled=False)).curvature
-    blocks = np.zeros_like(coupled)
-    for first, last in zip(space.bounds[:-1], space.bounds[1:], strict=True):
-        blocks[first:last, first:last] = narrow[first:last]
-    difference = blocks - coupled
-    assert np.linalg.eigvalsh(difference + np.tril(difference, -1).T).min() > -1e-12
+    dense = cut_at(rows, space, weights, 0.1, Smoothing(width))
+    sparse = cut_at(rows, space, weights, 0.1, Smoothing(width, is_dense=False))
+    matrix = dense.curvature + np.tril(dense.curvature, -1).T + 0.01 * np.eye(space.n_weights)
+    slope = space.flatten(dense.gradient + 0.01 * weights)
+    return space, matrix, Curvature(space, sparse.kinks, 0.01), slope, weights
+
+
+@pytest.mark.parametrize("ternary", [False, True])
+@pytest.mark.parametrize("width", [2.0, 0.5, 0.05])  # shares that sum to less than 1, some of each, to 1
+def test_kinks_have_the_curvature(width, ternary):
+    space, matrix, curvature, _, _ = curvatures(3, width, n_rows=60, ternary=ternary)
+    vectors = np.random.default_rng(0).normal(size=(5, space.n_weights))
+    for vector in vectors:
+        np.testing.assert_allclose(curvature.times(vector), matrix @ vector, atol=1e-12)
+    np.testing.assert_allclose(curvature.diagonal(), matrix.diagonal(), atol=1e-12)
+    for group, (first, last) in enumerate(zip(space.bounds[:-1], space.bounds[1:], strict=True)):
+        some = np.arange(first, last, 2)
+        np.testing.assert_allclose(curvature.block(group, some), matrix[np.ix_(some, some)], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_conjugate_gradients_minimise_the_quadratic_model(monkeypatch, seed):
+    monkeypatch.setattr("skecoc.decoding._kinks._ACCURACY", 1e-9)
+    monkeypatch.setattr("skecoc.decoding._kinks._MOST_GUESSES", 20)
+    space, matrix, curvature, slope, weights = curvatures(seed, 0.5, n_rows=60, n_columns=9)
+    expected = minimize_quadratic(space, np.tril(matrix), slope, weights)
+    found = space.repair(newton_weights(curvature, slope, space.flatten(weights)))
+    assert (expected[space.matrix != 0] < 1e-6).any()  # some weights are zero there
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_rows_without_kinks_leave_the_penalty():
+    space = WeightSpace(np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    none = Kinks(np.zeros((0, 2)), np.zeros((0, 2), dtype=np.uint8), np.zeros(0))
+    found = newton_weights(Curvature(space, none, 0.5), np.array([1.0, -1.0, 0.1, 0.0]), np.full(4, 0.5))
+    np.testing.assert_allclose(np.maximum(found, 0.0), [0, 1, 0.4, 0.6], atol=1e-12)
 
 
 def test_shifts_move_to_the_shares():

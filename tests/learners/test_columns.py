@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import check_is_fitted
 
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.learners.columns import (
     ConstantAnswer,
+    SeededClones,
     answer_columns,
     column_seeds,
     fit_columns,
@@ -96,6 +99,17 @@ def test_seeded_clone_reaches_nested_learners_and_respects_a_users_seed():
     assert nested.get_params()["decisiontreeclassifier__random_state"] is None
     assert seeded_clone(DecisionTreeClassifier(random_state=9), 3).random_state == 9
     assert seeded_clone(GaussianNB(), 3).get_params() == GaussianNB().get_params()
+
+
+def test_clones_of_one_maker_share_nothing():
+    clones = SeededClones(make_pipeline(DecisionTreeClassifier()))
+    first, second = clones.make(1), clones.make(2)
+    assert [model.get_params()["decisiontreeclassifier__random_state"] for model in (first, second)] == [1, 2]
+    first.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(second[-1])
+    with pytest.raises(NotFittedError):
+        check_is_fitted(clones.make(1)[-1])
 
 
 @pytest.mark.parametrize(

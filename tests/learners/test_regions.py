@@ -147,6 +147,32 @@ def test_fit_rows_equals_fit_on_these_rows(learner):
     np.testing.assert_allclose(shared.predict_proba(X), alone.predict_proba(X))
 
 
+@pytest.mark.parametrize("learner", [None, LogisticRegression()])
+@pytest.mark.parametrize("response", ["predict_proba", "decision_function", "predict"])
+def test_answers_are_those_of_the_method(learner, response):
+    X, y = half_moons_in_clusters(90)
+    y[:30] = 0  # so that regions may be pure
+    model = RegionClassifier(learner, 6, random_state=1).fit(X, y)
+    assert {learner is None for learner in model.estimators_} == {True, False}
+    expected = getattr(model, response)(X)
+    expected = 2.0 * (expected[:, 1] if expected.ndim == 2 else expected) - 1.0
+    if response == "decision_function":
+        expected = model.decision_function(X)
+    np.testing.assert_allclose(model.answer(X, response), expected, atol=1e-12)
+
+
+def test_rows_prepared_for_the_inner_learner_are_taken():
+    X, y = load_iris(return_X_y=True)
+    inner = StumpAdaBoostClassifier(5)
+    model = RegionClassifier(inner, 3, random_state=0)
+    codes = inner.prepare_rows(X)
+    prepared = model.prepare_rows(X, inner=codes)
+    assert prepared.inner is codes
+    rows = np.flatnonzero(y > 0)
+    shared = clone(model).fit_rows(prepared, rows, y[rows])
+    np.testing.assert_array_equal(shared.predict_proba(X), clone(model).fit(X[rows], y[rows]).predict_proba(X))
+
+
 def test_refitting_without_names_forgets_them():
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = RegionClassifier(random_state=0).fit(X[:100], y[:100])

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
@@ -583,3 +584,15 @@ def test_not_less_accurate_than_scikit_learns_boosted_stumps():
         losses[k] = (they_are_right & ~we_are_right).sum()
     assert (losses - wins <= 3.0 * np.sqrt(wins + losses)).all(), list(zip(ALL_SETS, wins, losses, strict=True))
     assert losses.sum() - wins.sum() <= 3.0 * np.sqrt(wins.sum() + losses.sum())
+
+
+def test_rows_that_an_ensemble_has_checked_are_not_checked_again():
+    X, y = np.arange(8.0).reshape(-1, 1), np.arange(8) % 2
+    model = StumpAdaBoostClassifier(2).fit(X, y)
+    unchecked = np.array([[np.nan]])
+    with config_context(assume_finite=True):
+        assert np.isfinite(model.decision_function(unchecked)).all()
+        with pytest.raises(ValueError, match="features"):
+            model.decision_function(np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="NaN"):
+        model.decision_function(unchecked)

@@ -125,3 +125,21 @@ def random_problem(seed, n_rows=40, n_classes=4, n_columns=6, *, hard=False, ter
     y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n_rows - n_classes)])
     x = np.tanh(0.7 * matrix[y] + noise * rng.normal(size=(n_rows, n_columns)))
     return (np.where(x >= 0, 1, -1).astype(np.int8) if hard else x), y, matrix
+
+
+def order_ties(scores, second, tolerance):
+    """Sort every row, chain close neighbours, and lower each group's best by the second key; plain loops."""
+    ordered = np.array(scores, dtype=float)
+    for i, row in enumerate(scores):
+        key = np.broadcast_to(second, np.shape(scores))[i]
+        groups = []
+        for p in np.argsort(-row, kind="stable"):
+            if groups and row[groups[-1][-1]] - row[p] <= tolerance:
+                groups[-1].append(p)
+            else:
+                groups.append([p])
+        for group in groups:
+            for p in group if len(group) > 1 else []:
+                lowered = (key.max() - key[p]) / (np.ptp(key) or 1.0)
+                ordered[i, p] = row[group[0]] - 0.5 * tolerance * lowered
+    return ordered

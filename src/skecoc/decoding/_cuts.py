@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.decoding._kernels import add_rows
+from skecoc.decoding._kinks import Kinks
 from skecoc.decoding._rows import Block, Rows, map_blocks
 from skecoc.decoding._weights import WeightSpace
 
@@ -29,6 +30,7 @@ class Cut:
     n_pairs: int
     gradient: Floats
     curvature: Floats
+    kinks: Kinks | None
 
     @property
     def smoothing_loss(self) -> float:
@@ -38,11 +40,11 @@ class Cut:
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How a pass smooths the hinge and how much it says about the curvature."""
+    """How a pass smooths the hinge, and how it gives the curvature: as a matrix or by the rows at a kink."""
 
     width: float
     previous_width: float = 0.0
-    coupled: bool = True
+    is_dense: bool = True
     stride: int = 1
 
 
@@ -68,12 +70,15 @@ def cut_at(rows: Rows, space: WeightSpace, weights: Floats, margin: float, smoot
         Means over the rows.
     """
     code = np.ascontiguousarray((weights * space.matrix).T)
-    width = space.n_weights if smoothing.coupled else int(np.diff(space.bounds).max())
+    size = space.n_weights if smoothing.is_dense else 0
 
-    def add_block(block: Block) -> tuple[Floats, Floats, Floats]:
+    def add_block(block: Block) -> tuple[Floats, Floats, Floats, list[Kinks]]:
         sums, gradient = np.zeros(7), np.zeros_like(space.matrix)
-        curvature = np.zeros((space.n_weights, width))
+        curvature = np.zeros((size, size))
+        kinks = []
         for chunk in block.chunks(space.n_classes):
+            n_marked = 0 if smoothing.is_dense else len(chunk.y)
+            marks, factors = np.zeros((n_marked, space.n_classes), dtype=np.uint8), np.zeros(n_marked)
             add_rows(
                 chunk.codewords,
                 chunk.codewords @ code,
@@ -90,18 +95,33 @@ def cut_at(rows: Rows, space: WeightSpace, weights: Floats, margin: float, smoot
                 sums,
                 gradient,
                 curvature,
+                marks,
+                factors,
             )
-        return sums, gradient, curvature
+            found = np.flatnonzero(factors)
+            kinks.append(Kinks(chunk.codewords[found], marks[found], factors[found]))
+        return sums, gradient, curvature, kinks
 
     parts = iter(map_blocks(rows, add_block))
-    sums, gradient, curvature = next(parts)
-    for more_sums, more_gradient, more_curvature in parts:
+    sums, gradient, curvature, kinks = next(parts)
+    for more_sums, more_gradient, more_curvature, more_kinks in parts:
         sums += more_sums
         gradient += more_gradient
         curvature += more_curvature
+        kinks += more_kinks
     hinge, risk, smoothed, linear, offset, n_kinks, n_pairs = sums.tolist()
     return Cut(
-        weights, hinge, risk, smoothed, linear, offset, int(n_kinks), int(n_pairs), gradient * space.matrix, curvature
+        weights,
+        hinge,
+        risk,
+        smoothed,
+        linear,
+        offset,
+        int(n_kinks),
+        int(n_pairs),
+        gradient * space.matrix,
+        curvature,
+        None if smoothing.is_dense else Kinks(*(np.concatenate(arrays) for arrays in zip(*kinks, strict=True))),
     )
 
 

@@ -75,6 +75,16 @@ def _lead(scores: Floats, own: int) -> float:
 
 
 @njit(cache=True, nogil=True)
+def _read_centre(shift: NDArray[np.float32], centre: Floats) -> float:
+    """Copy a row's shift to the centre of smoothing; return its squared size."""
+    size = 0.0
+    for p in range(len(centre)):
+        centre[p] = shift[p]
+        size += centre[p] ** 2
+    return size
+
+
+@njit(cache=True, nogil=True)
 def _move_centre(
     scores: Floats,
     own: int,
@@ -130,22 +140,14 @@ def _add_product(curvature: Floats, top: int, left: int, of_rows: Floats, of_col
 def _add_pair(
     row: Floats, a: int, b: int, factor: float, curvature: Floats, bounds: Indices, columns: Indices, signs: Floats
 ) -> None:
-    """Add the second derivative of ``factor / 2 * (t_a - t_b)**2`` by the weights, lower triangle.
-
-    A curvature that is narrower than high has one block per class; the two classes' blocks are doubled then, which
-    bounds the coupled derivative from above.
-    """
+    """Add the second derivative of ``factor / 2 * (t_a - t_b)**2`` by the weights, lower triangle."""
     if a < b:
         a, b = b, a
     of_a = _signed_part(row, a, bounds, columns, signs)
     of_b = _signed_part(row, b, bounds, columns, signs)
-    if curvature.shape[0] == curvature.shape[1]:
-        _add_square(curvature, bounds[a], bounds[a], of_a, factor)
-        _add_square(curvature, bounds[b], bounds[b], of_b, factor)
-        _add_product(curvature, bounds[a], bounds[b], of_a, of_b, -factor)
-    else:
-        _add_square(curvature, bounds[a], 0, of_a, 2.0 * factor)
-        _add_square(curvature, bounds[b], 0, of_b, 2.0 * factor)
+    _add_square(curvature, bounds[a], bounds[a], of_a, factor)
+    _add_square(curvature, bounds[b], bounds[b], of_b, factor)
+    _add_product(curvature, bounds[a], bounds[b], of_a, of_b, -factor)
 
 
 @njit(cache=True, nogil=True)
@@ -171,6 +173,15 @@ def _add_kink(
             continue
         for m in range(k):
             _add_pair(row, rivals[k], rivals[m], factor / len(rivals), curvature, bounds, columns, signs)
+
+
+@njit(cache=True, nogil=True)
+def _mark_classes(own: int, rivals: Indices, full: bool, marks: NDArray[np.uint8]) -> None:
+    """Mark rivals by 1 and, unless their shares change against each other only, the row's own class by 2."""
+    for p in rivals:
+        marks[p] = 1
+    if not full:
+        marks[own] = 2
 
 
 @njit(cache=True, nogil=True)
@@ -205,6 +216,8 @@ def add_rows(
     sums: Floats,
     gradient: Floats,
     curvature: Floats,
+    marks: NDArray[np.uint8],
+    factors: Floats,
 ) -> None:
     """Add a chunk of rows to the sums that make up a cut, in place.
 
@@ -231,8 +244,13 @@ def add_rows(
         the numbers of rows with curvature and of the pairs of classes that they curve.
     gradient : ndarray of shape (n_classes, n_columns)
         Sum of the derivatives of ``shares @ z`` by the classes' weights times codes.
-    curvature : ndarray of shape (n_weights, n_weights) or (n_weights, size of the largest class)
-        Second derivative of the smoothed hinge, lower triangle; the narrow one has a block per class.
+    curvature : ndarray of shape (n_weights, n_weights)
+        Second derivative of the smoothed hinge, lower triangle. Not written if there are marks.
+    marks : ndarray of uint8 of shape (n, n_classes) or (0, 0)
+        For rows that curve the hinge: 1 for rivals with a share, 2 for the row's own class unless shares sum to 1.
+        If empty, the curvature is summed up instead.
+    factors : ndarray of shape (n,) or (0,)
+        What marked rows' curvatures are multiplied by.
     """
     n_classes = scores.shape[1]
     values, shares, centre = np.empty(n_classes), np.empty(n_classes), np.zeros(n_classes)
@@ -242,11 +260,7 @@ def add_rows(
         lead = _lead(scores[i], own)
         sums[0] += weight[i] * max(0.0, lead + margin)
         sums[1] += weight[i] * max(0.0, lead)
-        size_of_centre = 0.0
-        if shift.size > 0:
-            for p in range(n_classes):
-                centre[p] = shift[i, p]
-                size_of_centre += centre[p] ** 2
+        size_of_centre = _read_centre(shift[i], centre) if shift.size > 0 else 0.0
         if lead + margin <= 0.0 and size_of_centre == 0.0:
             continue  # no share now, and none before
         if shift.size > 0 and previous_smoothing > 0.0:
@@ -271,4 +285,8 @@ def add_rows(
         sums[6] += n_active * (n_active - 1) // 2 if full else n_active
         if int(sums[5]) % stride == 0:
             factor = stride * weight[i] / smoothing
-            _add_kink(codewords[i], own, rivals[:n_active], full, factor, curvature, bounds, columns, signs)
+            if len(marks):
+                factors[i] = factor
+                _mark_classes(own, rivals[:n_active], full, marks[i])
+            else:
+                _add_kink(codewords[i], own, rivals[:n_active], full, factor, curvature, bounds, columns, signs)

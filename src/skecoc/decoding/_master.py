@@ -6,7 +6,6 @@ which Clarabel has.
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import clarabel
 import numpy as np
@@ -30,8 +29,8 @@ def minimize_quadratic(space: WeightSpace, curvature: Floats, slope: Floats, ori
     ----------
     space : WeightSpace
         The feasible weights.
-    curvature : ndarray of shape (n_weights, n_weights) or (n_weights, size of the largest class)
-        Positive definite, lower triangle: of all weights, or one block per class.
+    curvature : ndarray of shape (n_weights, n_weights)
+        Positive definite, lower triangle.
     slope : ndarray of shape (n_weights,)
         Slope at the origin.
     origin : ndarray of shape (n_classes, n_columns)
@@ -43,17 +42,6 @@ def minimize_quadratic(space: WeightSpace, curvature: Floats, slope: Floats, ori
         Feasible weights.
     """
     start = space.flatten(origin)
-    if curvature.shape[1] == space.n_weights:
-        return space.repair(_minimize_block(curvature, slope, start, space.memberships))
-    vector = np.empty(space.n_weights)
-    for first, last in pairwise(space.bounds):
-        block, part = curvature[first:last, : last - first], slice(first, last)
-        vector[part] = _minimize_block(block, slope[part], start[part], np.ones((1, last - first)))
-    return space.repair(vector)
-
-
-def _minimize_block(curvature: Floats, slope: Floats, start: Floats, members: Floats) -> Floats:
-    """Solve one dense quadratic problem; the weights that a row of `members` marks sum to 1."""
     hessian = curvature + np.tril(curvature, -1).T
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = _QUADRATIC_ACCURACY
@@ -61,13 +49,13 @@ def _minimize_block(curvature: Floats, slope: Floats, start: Floats, members: Fl
     solver.setup(
         np.asfortranarray(hessian),
         slope - hessian @ start,
-        members,
-        np.ones(len(members)),
+        space.memberships,
+        np.ones(space.n_classes),
         x_l=np.zeros(len(slope)),
         x_u=np.full(len(slope), np.inf),
     )
     solver.solve()
-    return np.array(solver.result.x)
+    return space.repair(np.array(solver.result.x))
 
 
 @dataclass(frozen=True)

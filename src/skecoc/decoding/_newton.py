@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.decoding._cuts import Cut, Smoothing, cut_at, lower_bound
+from skecoc.decoding._kinks import Curvature, newton_weights
 from skecoc.decoding._master import minimize_quadratic
 from skecoc.decoding._rows import MemoryRows, Rows
 from skecoc.decoding._solution import Problem, Solution, relative_gap
@@ -26,8 +27,8 @@ _NARROWING = 0.5
 _SMALLEST_WIDTH = 1e-9
 # Moving the shares converges fast enough if it leaves less than this part of the loss by smoothing.
 _GOOD_MOVE = 0.25
-# Beyond so many weights the quadratic problem that couples classes costs more than it saves.
-_LARGEST_COUPLED = 1_000
+# Beyond so many weights steps are found by conjugate gradients, without writing down the curvature.
+_LARGEST_DENSE = 300
 # So many row-rival pairs per weight estimate the curvature well; it guides steps and takes no part in any bound.
 _CURVATURE_PAIRS = 20
 _FIRST_PAIRS = 5  # per row, a guess before the first pass
@@ -52,7 +53,7 @@ class _Search:
 
     def __init__(self, problem: Problem, rows: Rows, tol: float, max_rounds: int) -> None:
         self.problem, self.rows, self.tol, self.max_rounds = problem, rows, tol, max_rounds
-        self.coupled = problem.space.n_weights <= _LARGEST_COUPLED
+        self.is_dense = problem.space.n_weights <= _LARGEST_DENSE
         self.objective, self.bound, self.n_rounds = np.inf, 0.0, 0
         self.best: Cut
         self.n_kinks, self.n_pairs = 0, _FIRST_PAIRS * rows.n_rows
@@ -61,7 +62,7 @@ class _Search:
         """Pass over the rows at some weights."""
         problem = self.problem
         stride = max(1, self.n_pairs // (_CURVATURE_PAIRS * problem.space.n_weights))
-        smoothing = Smoothing(width, previous_width, self.coupled, stride)
+        smoothing = Smoothing(width, previous_width, self.is_dense, stride)
         cut = cut_at(self.rows, problem.space, weights, problem.margin, smoothing)
         self.n_rounds += 1
         self.n_kinks, self.n_pairs = cut.n_kinks, cut.n_pairs
@@ -177,10 +178,10 @@ def _step(search: _Search, now: Cut, width: float) -> _Point | None:
 def _newton_weights(problem: Problem, now: Cut) -> Floats:
     """Minimise the second-order model of the smoothed objective over the feasible weights."""
     space = problem.space
-    curvature = now.curvature.copy()
-    diagonal = np.arange(space.n_weights)
-    if curvature.shape[1] < space.n_weights:
-        diagonal = diagonal - space.bounds[space.classes]
-    curvature[np.arange(space.n_weights), diagonal] += problem.l2
     slope = space.flatten(now.gradient + problem.l2 * now.weights)
-    return minimize_quadratic(space, curvature, slope, now.weights)
+    if now.kinks is not None:
+        curvature = Curvature(space, now.kinks, problem.l2)
+        return space.repair(newton_weights(curvature, slope, space.flatten(now.weights)))
+    hessian = now.curvature.copy()
+    hessian[np.diag_indices_from(hessian)] += problem.l2
+    return minimize_quadratic(space, hessian, slope, now.weights)

@@ -24,7 +24,7 @@ learners that search no more.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from functools import partial
 from hashlib import blake2b
 from typing import Any, Literal, Self
@@ -130,11 +130,13 @@ class SeededClones:
     def __init__(self, estimator: BaseEstimator) -> None:
         self._unfitted = clone(estimator)
         self._unset = _unset_seeds(estimator)
+        # A copy of a clone that has not been fitted is another clone, made faster; of numbers, a shallow copy will do.
+        is_flat = all(isinstance(value, int | float | str | None) for value in vars(self._unfitted).values())
+        self._copy = copy if is_flat else deepcopy
 
     def make(self, seed: int) -> BaseEstimator:
         """Return a clone with a seed for each ``random_state`` that is None."""
-        # A copy of a clone that has not been fitted is another clone, made faster.
-        learner = deepcopy(self._unfitted)
+        learner = self._copy(self._unfitted)
         return learner.set_params(**dict.fromkeys(self._unset, seed)) if self._unset else learner
 
 
