@@ -23,7 +23,7 @@ from skecoc.growth import (
     Start,
     StopRules,
     Strategy,
-    automatic_starts,
+    automatic_start_names,
     grow_from,
 )
 from skecoc.growth.folds import assign_folds
@@ -74,10 +74,10 @@ class GrownClassifier(_CodeClassifier):
     def _starts(self, X: Any, y: Integers, weight: Floats, random_state: np.random.RandomState) -> list[Start]:
         """List the code to grow from, and others to try."""
         n_classes = len(self.classes_)
+        codings = [self.init]
         if isinstance(self.init, str) and self.init == "auto":
-            starts = automatic_starts(n_classes)
-        else:
-            starts = [resolve_coding(self.init, X, y, n_classes, random_state, sample_weight=weight)]
+            codings = automatic_start_names(n_classes, resolve_response(self._learner(), self.response_method))
+        starts = [resolve_coding(coding, X, y, n_classes, random_state, sample_weight=weight) for coding in codings]
         most = np.inf if self.max_columns is None else self.max_columns
         allowed = [matrix for matrix in starts if matrix.shape[1] <= most]
         if not allowed:

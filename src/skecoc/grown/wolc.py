@@ -33,10 +33,10 @@ class WOLCClassifier(LayeredClassifier):
     estimator : classifier, default=None
         The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
-        The code to start from: what `ECOCClassifier` takes as `coding`. "auto" grows from one-vs-rest; for 3 to 20
-        classes it also tries one-vs-one as it is. With up to 5 classes, where that is a short code, it is taken unless
-        it errs more on honest codewords by more than the standard error of the difference; with more classes, only if
-        it errs less by more than that.
+        The code to start from: what `ECOCClassifier` takes as `coding`. "auto" grows from one-vs-rest, or for 4 to 20
+        classes and learners that answer by hard labels from DECOC; for 3 to 20 classes it also tries one-vs-one as it
+        is. With up to 5 classes, where that is a short code, it is taken unless it errs more on honest codewords; with
+        more classes, only if it errs less by more than two standard errors of the difference.
     n_pairs : int, default=3
         Largest number of columns that a round adds, one per hard pair of classes.
     max_iter : int, default=None
@@ -62,7 +62,9 @@ class WOLCClassifier(LayeredClassifier):
     l2 : float or "auto", default="auto"
         The penalty of the optimised weights; the larger, the closer are the weights to equal ones. "auto" is 0.1 for
         up to 1000 rows and 100 divided by the number of rows (the sum of their weights) for more. One-vs-one, where
-        ``init="auto"`` tries it, has ten times this.
+        ``init="auto"`` tries it, has ten times this. With up to 2000 rows the weights that growth ends with are then
+        held against equal ones, by cross-validation, and give way to them unless they err less by more than half a
+        standard error of the difference.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         How learners answer: by probabilities, margins or hard labels; "auto" takes the first of these that the
         learner has.
@@ -216,5 +218,10 @@ class WOLCClassifier(LayeredClassifier):
     def _strategy(self, start: int, weight: Floats) -> Strategy:
         l2 = min(0.1, 100.0 / weight.sum()) if isinstance(self.l2, str) else self.l2
         return OptimizedWeightStrategy(
-            self.margin, l2 if start == 0 else _OTHER_PENALTY * l2, _WEIGHTS_TOL, self.n_pairs, self.n_jobs
+            self.margin,
+            l2 if start == 0 else _OTHER_PENALTY * l2,
+            _WEIGHTS_TOL,
+            self.n_pairs,
+            self.n_jobs,
+            may_equalize=isinstance(self.l2, str),
         )

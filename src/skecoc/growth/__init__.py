@@ -3,7 +3,7 @@
 from skecoc.growth.engine import GrowingCode, Growth, GrowthRound, StopRules, Strategy, grow
 from skecoc.growth.layered import LayeredStrategy
 from skecoc.growth.one import OneStrategy
-from skecoc.growth.starts import Start, automatic_starts, grow_from
+from skecoc.growth.starts import Start, automatic_start_names, grow_from
 from skecoc.growth.wolc import OptimizedWeightStrategy
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "Start",
     "StopRules",
     "Strategy",
-    "automatic_starts",
+    "automatic_start_names",
     "grow",
     "grow_from",
 ]

@@ -158,6 +158,11 @@ class Strategy(ABC):
     def propose(self, code: GrowingCode, verdict: Verdict) -> Proposal:
         """Choose the next questions; none ends the growth."""
 
+    def refine(self, code: GrowingCode, growth: "Growth") -> "Growth":
+        """Give the kept round a better decoder, or a better judgement, when growth is over; as it is by default."""
+        del code
+        return growth
+
     #: Reason to give when there are no further questions.
     exhausted = "no hard pair is left"
 
@@ -327,7 +332,7 @@ def grow(
         if not stop_reason:
             code.ask(proposal.questions)
         previous = verdict
-    return Growth(history, decoders, kept, best, stop_reason)
+    return strategy.refine(code, Growth(history, decoders, kept, best, stop_reason))
 
 
 def standard_error(before: Floats | None, now: Floats | None, weight: Floats) -> float:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from skecoc.coding.fixed import one_vs_one, one_vs_rest
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.growth.engine import (
     Floats,
@@ -21,22 +20,39 @@ from skecoc.growth.engine import (
 _FEWEST_CLASSES, _MOST_CLASSES = 3, 20
 # A code of up to this many columns per class is short.
 _SHORT = 2.0
+# A long code must be better by this many standard errors of the difference.
+_PROOF = 2.0
 # Accuracies that differ by less than this are equal.
 _LEAST_GAIN = 1e-9
 
 
-def automatic_starts(n_classes: int) -> list[CodeMatrix]:
-    """List the codes to try if none is given: one-vs-rest, and for 3 to 20 classes one-vs-one as well.
+def automatic_start_names(n_classes: int, response: str) -> list[str]:
+    """Name the codes to try if none is given: one to grow from, and for 3 to 20 classes one-vs-one as it is.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    response : {"predict_proba", "decision_function", "predict"}
+        How learners answer. One-vs-rest, the best code to grow from, needs answers that can be compared: with hard
+        labels, where most of its codewords tie, a tree of bipartitions takes its place for more than 3 classes.
+
+    Returns
+    -------
+    list of str
+        Names of codings, the one to grow from first.
 
     Examples
     --------
-    >>> [matrix.shape for matrix in automatic_starts(7)], [matrix.shape for matrix in automatic_starts(50)]
-    ([(7, 7), (7, 21)], [(50, 50)])
+    >>> automatic_start_names(7, "predict_proba"), automatic_start_names(7, "predict")
+    (['one-vs-rest', 'one-vs-one'], ['decoc', 'one-vs-one'])
+    >>> automatic_start_names(50, "predict")
+    ['one-vs-rest']
     """
-    starts = [one_vs_rest(n_classes)]
-    if _FEWEST_CLASSES <= n_classes <= _MOST_CLASSES:
-        starts.append(one_vs_one(n_classes))
-    return starts
+    if not _FEWEST_CLASSES <= n_classes <= _MOST_CLASSES:
+        return ["one-vs-rest"]
+    has_ties = response == "predict" and n_classes > _FEWEST_CLASSES
+    return ["decoc" if has_ties else "one-vs-rest", "one-vs-one"]
 
 
 class Start(NamedTuple):
@@ -70,8 +86,7 @@ def grow_from(
         Without columns yet.
     rules : StopRules
         When to stop. Another code with at most two columns per class is taken in place of the grown one unless it
-        errs more by more than the standard error of the difference; a longer one only if it errs less by more than
-        that.
+        errs more; a longer one only if it errs less by more than two standard errors of the difference.
     report : callable, default=None
         Called with the number and the record of each round.
 
@@ -91,7 +106,7 @@ def grow_from(
 
 
 def _is_preferable(other: tuple[GrowingCode, Growth], best: tuple[GrowingCode, Growth], weight: Floats) -> bool:
-    """Tell whether another code than the grown one is to be taken; the short one of both has the benefit of the doubt.
+    """Tell whether another code than the grown one is to be taken; a long one must prove that it is better.
 
     Errors are compared, not losses: how far a row misses the margin depends on how many columns share the weight.
     """
@@ -99,7 +114,7 @@ def _is_preferable(other: tuple[GrowingCode, Growth], best: tuple[GrowingCode, G
     gain = second.honest_accuracy - first.honest_accuracy
     doubt = max(standard_error(first.row_errors, second.row_errors, weight), _LEAST_GAIN)
     is_short = other[0].n_columns <= _SHORT * len(other[0].matrix)
-    return gain >= -doubt if is_short else gain > doubt
+    return gain >= 0.0 if is_short else gain > _PROOF * doubt
 
 
 def _grown(

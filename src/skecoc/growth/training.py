@@ -120,18 +120,19 @@ class ColumnTrainer:
         """Train and answer; count the occurrences of patterns in `seen`."""
         matrix = np.column_stack([question.pattern for question in questions])
         seeds = column_seeds(matrix, self.root, seen)
-        # Once a learner has been trained, its parameters and the rows are known to be valid.
+        # Once a learner has been trained and has answered, its parameters and the rows are known to be valid.
         with config_context(skip_parameter_validation=bool(self._trained), assume_finite=bool(self._trained)):
-            return self._train_seeded(questions, matrix, seeds)
-
-    def _train_seeded(
-        self, questions: Sequence[Question], matrix: NDArray[np.int8], seeds: Sequence[int]
-    ) -> TrainedColumns:
-        """Train with and without each fold, and answer."""
-        learners = self._fit(questions, seeds, _NO_FOLD)
-        answers = answer_columns(learners, self.X, self.response, n_jobs=self.n_jobs)
+            learners = self._fit(questions, seeds, _NO_FOLD)
+            answers = answer_columns(learners, self.X, self.response, n_jobs=self.n_jobs)
         if self.folds is None:
             return TrainedColumns(learners, answers, answers)
+        with config_context(skip_parameter_validation=True, assume_finite=True):
+            return TrainedColumns(learners, answers, self._honest_answers(questions, matrix, seeds, answers))
+
+    def _honest_answers(
+        self, questions: Sequence[Question], matrix: NDArray[np.int8], seeds: Sequence[int], answers: Floats
+    ) -> Floats:
+        """Train without each fold and answer its rows; rows that no fold holds keep their answers."""
         honest = answers.copy()
         for fold, (rows, X) in enumerate(self._held_out):
             partial = self._fit(questions, seeds, fold)
@@ -141,7 +142,7 @@ class ColumnTrainer:
                 answer_columns(partial, X, self.response, n_jobs=self.n_jobs),
                 honest[rows],
             )
-        return TrainedColumns(learners, answers, honest)
+        return honest
 
     def _fit(self, questions: Sequence[Question], seeds: Sequence[int], fold: int) -> list[BaseEstimator]:
         """Train one learner per question without the rows of a fold, unless it has been trained before."""
