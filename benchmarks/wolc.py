@@ -1,14 +1,16 @@
 """Time of a whole WOLC-ECOC fit beside scikit-learn's one-vs-one around AdaBoost with the same 40 stumps.
 
-On the UCI sets: seconds of both, their ratio, and the share of the fit that goes into weights. Then fit time against
-the number of rows, on synthetic data, with the exponent of a power law through it.
+On the UCI sets: seconds of both, their ratio, and the share of the whole fit that goes into weights. Then fit time
+against the number of rows, on synthetic data, with the exponent of a power law through it, and against the number of
+classes.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/wolc.py
-    OPENBLAS_NUM_THREADS=1 python benchmarks/wolc.py --rows 10000 100000 1000000 --sets
+    OPENBLAS_NUM_THREADS=1 python benchmarks/wolc.py --rows 10000 100000 1000000 --sets --classes
 """
 
 import argparse
 from time import perf_counter
+from unittest.mock import patch
 
 import numpy as np
 from _timing import best_times
@@ -21,6 +23,24 @@ from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import WOLCClassifier
 from skecoc.datasets import list_uci, load_uci
+from skecoc.growth import GrowingCode, OptimizedWeightStrategy
+from skecoc.growth.engine import Verdict
+
+
+def weights_share(model: WOLCClassifier, X: np.ndarray, y: np.ndarray) -> float:
+    """Fit and return the share of the time that goes into the weights of all codes that are tried."""
+    judge, spent = OptimizedWeightStrategy.judge, []
+
+    def timed(strategy: OptimizedWeightStrategy, code: GrowingCode) -> Verdict:
+        start = perf_counter()
+        verdict = judge(strategy, code)
+        spent.append(perf_counter() - start)
+        return verdict
+
+    with patch.object(OptimizedWeightStrategy, "judge", timed):
+        start = perf_counter()
+        model.fit(X, y)
+        return sum(spent) / (perf_counter() - start)
 
 
 def compare(name: str, repeats: int) -> tuple[float, float]:
@@ -30,8 +50,7 @@ def compare(name: str, repeats: int) -> tuple[float, float]:
     model = WOLCClassifier(random_state=0)
     theirs = OneVsOneClassifier(AdaBoostClassifier(n_estimators=40, random_state=0))
     ours_time, their_time = best_times(lambda: model.fit(X, y), lambda: theirs.fit(X, y), repeats)
-    spent = {phase: sum(record.seconds[phase] for record in model.history_) for phase in ("weights", "columns")}
-    share = spent["weights"] / sum(spent.values())
+    share = float(np.median([weights_share(model, X, y) for _ in range(repeats)]))
     print(
         f"{name:<14}{ours_time:9.3f} s {their_time:9.3f} s {their_time / ours_time:8.1f} x   weights {share:4.0%}"
         f"   {len(model.history_):3d} rounds, {model.code_matrix_.shape[1]:3d} columns",
@@ -52,11 +71,35 @@ def scaling(sizes: list[int]) -> None:
     print(f"exponent {np.polyfit(np.log(sizes), np.log(times), 1)[0]:.2f}")
 
 
+def many_classes(numbers: list[int]) -> None:
+    """Print the fit time for 5,000 rows of many classes."""
+    for n_classes in numbers:
+        X, y = make_classification(
+            5_000,
+            20,
+            n_informative=12,
+            n_redundant=0,
+            n_classes=n_classes,
+            n_clusters_per_class=1,
+            class_sep=2.0,
+            random_state=0,
+        )
+        model = WOLCClassifier(random_state=0)
+        started = perf_counter()
+        share = weights_share(model, X, y)
+        print(
+            f"{n_classes:>4} classes {perf_counter() - started:9.2f} s   weights {share:4.0%}   "
+            f"{len(model.history_)} rounds, {model.code_matrix_.shape[1]} columns",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sets", nargs="*", default=list_uci())
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--rows", nargs="*", type=int, default=[10_000, 30_000, 100_000])
+    parser.add_argument("--classes", nargs="*", type=int, default=[20, 35, 50, 100])
     options = parser.parse_args()
     X, y = load_uci("vehicle", return_X_y=True)
     WOLCClassifier().fit(X, y)  # compiles what is compiled
@@ -67,6 +110,8 @@ def main() -> None:
         print(f"median {np.median(ratios):.1f} x, least {ratios.min():.1f} x; weights at most {found[:, 1].max():.0%}")
     if options.rows:
         scaling(options.rows)
+    if options.classes:
+        many_classes(options.classes)
 
 
 if __name__ == "__main__":
