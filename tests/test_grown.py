@@ -271,17 +271,16 @@ def rival(n_classes, n_columns, errors):
 def test_a_short_code_is_taken_unless_it_errs_more():
     weight, errors = np.ones(100), np.arange(100) < 20
     grown = rival(4, 4, errors)
-    assert _is_preferable(rival(4, 6, errors), grown, weight, 2.0)
-    assert not _is_preferable(rival(4, 6, np.arange(100) < 21), grown, weight, 2.0)
+    assert _is_preferable(rival(4, 6, errors), grown, weight)
+    assert not _is_preferable(rival(4, 6, np.arange(100) < 21), grown, weight)
 
 
 def test_a_long_code_must_be_better_beyond_chance():
     weight, errors = np.ones(100), np.arange(100) < 20
     grown = rival(6, 6, errors)
     # One row fewer is one standard error of the difference; eight rows fewer are 2.9.
-    assert not _is_preferable(rival(6, 15, np.arange(100) < 19), grown, weight, 2.0)
-    assert _is_preferable(rival(6, 15, np.arange(100) < 12), grown, weight, 2.0)
-    assert not _is_preferable(rival(6, 15, np.arange(100) < 12), grown, weight, 3.0)
+    assert not _is_preferable(rival(6, 15, np.arange(100) < 19), grown, weight)
+    assert _is_preferable(rival(6, 15, np.arange(100) < 12), grown, weight)
 
 
 @pytest.mark.parametrize(("response", "first"), [("predict_proba", one_vs_rest), ("predict", None)])

@@ -36,7 +36,7 @@ class WOLCClassifier(LayeredClassifier):
         The code to start from: what `ECOCClassifier` takes as `coding`. "auto" grows from one-vs-rest, or for 4 to 20
         classes and learners that answer by hard labels from DECOC; for 3 to 20 classes it also tries one-vs-one as it
         is. With up to 5 classes, where that is a short code, it is taken unless it errs more on honest codewords; with
-        more classes, only if it errs less by more than two standard errors of the difference (one with hard labels).
+        more classes, only if it errs less by more than two standard errors of the difference.
     n_pairs : int, default=3
         Largest number of columns that a round adds, one per hard pair of classes.
     max_iter : int, default=None

@@ -20,9 +20,8 @@ from skecoc.growth.engine import (
 _FEWEST_CLASSES, _MOST_CLASSES = 3, 20
 # A code of up to this many columns per class is short.
 _SHORT = 2.0
-# A long code must be better by this many standard errors of the difference: by fewer with hard labels, of which a code
-# with many columns makes more than a short one can.
-_PROOF, _PROOF_WITH_LABELS = 2.0, 1.0
+# A long code must be better by this many standard errors of the difference.
+_PROOF = 2.0
 # Accuracies that differ by less than this are equal.
 _LEAST_GAIN = 1e-9
 
@@ -87,8 +86,7 @@ def grow_from(
         Without columns yet.
     rules : StopRules
         When to stop. Another code with at most two columns per class is taken in place of the grown one unless it
-        errs more; a longer one only if it errs less by more than two standard errors of the difference (one, if
-        learners answer by hard labels).
+        errs more; a longer one only if it errs less by more than two standard errors of the difference.
     report : callable, default=None
         Called with the number and the record of each round.
 
@@ -99,18 +97,15 @@ def grow_from(
     growth : Growth
         Its rounds.
     """
-    proof = _PROOF_WITH_LABELS if code.trainer.response == "predict" else _PROOF
     best = _grown(code, starts[0], rules, report)
     for start in starts[1:] if best[1].verdict.loss > rules.target else ():
         other = _grown(code, start, replace(rules, max_iter=0), report)
-        if _is_preferable(other, best, code.weight, proof):
+        if _is_preferable(other, best, code.weight):
             best = other
     return best
 
 
-def _is_preferable(
-    other: tuple[GrowingCode, Growth], best: tuple[GrowingCode, Growth], weight: Floats, proof: float
-) -> bool:
+def _is_preferable(other: tuple[GrowingCode, Growth], best: tuple[GrowingCode, Growth], weight: Floats) -> bool:
     """Tell whether another code than the grown one is to be taken; a long one must prove that it is better.
 
     Errors are compared, not losses: how far a row misses the margin depends on how many columns share the weight.
@@ -119,7 +114,7 @@ def _is_preferable(
     gain = second.honest_accuracy - first.honest_accuracy
     doubt = max(standard_error(first.row_errors, second.row_errors, weight), _LEAST_GAIN)
     is_short = other[0].n_columns <= _SHORT * len(other[0].matrix)
-    return gain >= 0.0 if is_short else gain > proof * doubt
+    return gain >= 0.0 if is_short else gain > _PROOF * doubt
 
 
 def _grown(
