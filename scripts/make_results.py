@@ -150,7 +150,7 @@ def beside_paper(summary: SettingSummary, results: Results) -> str:
     for name in summary.ranked_data_sets:
         values = results.values("accuracy", summary.learner, summary.response, name, [WOLC])[0]
         repeats = 100 * values[~np.isnan(values).any(axis=1)].mean(axis=1)
-        mean, std = published.cell(name, WOLC)
+        mean, std, _ = published.cell(name, WOLC)
         verdict = ""
         if len(repeats) > 1:
             test = ttest_ind_from_stats(
