@@ -127,7 +127,9 @@ def test_user_guide_names_every_coding_and_decoding(page):
 def test_every_page_is_in_the_table_of_contents():
     index = ROOT / "docs" / "index.md"
     linked = {(index.parent / target).resolve() for target in local_targets(index.read_text(encoding="utf-8"))}
-    assert [page_id(page) for page in PAGES if "docs" in page.parts and page not in {index, *linked}] == []
+    # The results page links to the tables, which are written beside it.
+    written = [page for page in PAGES if "docs" in page.parts and "tables" not in page.parts]
+    assert [page_id(page) for page in written if page not in {index, *linked}] == []
 
 
 PAGE = """# A title

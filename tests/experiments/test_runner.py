@@ -154,6 +154,7 @@ def test_two_processes_share_a_store_and_the_work(path, expected):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("interrupts_heard")
 def test_an_interrupt_ends_all_quietly_and_keeps_what_is_done(path, expected):
     process = start(path, n_jobs=2)
     wait_for_runs(process, path, 4)
