@@ -19,11 +19,15 @@ ALLOWED = {
     "growth": {"coding", "decoding", "learners"},
     "classifiers": {"_registry", "coding", "decoding", "learners"},
     "grown": {"classifiers", "growth", "coding", "decoding", "learners"},
+    "onnx": {"classifiers", "grown", "coding", "decoding", "learners"},
     "datasets": {"_registry"},
     "plotting": {"coding"},
     "audio": set(),
     "experiments": {"_registry", "coding", "decoding", "learners", "classifiers", "grown", "datasets", "plotting"},
-    "commands": {"experiments", "datasets", "classifiers", "grown", "audio"},
+    "_restored": {"classifiers", "decoding", "learners"},
+    "persistence": {"_restored"},
+    "tabular": {"datasets", "experiments", "classifiers", "grown", "decoding", "persistence"},
+    "commands": {"experiments", "tabular", "persistence", "datasets", "classifiers", "grown", "audio"},
     "cli": {"commands", "experiments"},
     "__main__": {"cli"},
     "__init__": {"classifiers", "grown"},
@@ -60,7 +64,8 @@ import sys
 class Blocker:
     def find_spec(self, name, path=None, target=None):
         optional = "pandas pyarrow matplotlib jinja2 polars dask highspy soundfile soxr playwright skops"
-        if name.split(".")[0] in optional.split():
+        exported = "onnx skl2onnx onnxruntime lightgbm"
+        if name.split(".")[0] in optional.split() + exported.split():
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Blocker())
 import skecoc.coding, skecoc.decoding, skecoc.learners

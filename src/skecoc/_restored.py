@@ -1,0 +1,120 @@
+"""Check models that come from files: compiled code trusts the arrays it is given, a file may hold any."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from skecoc.classifiers import _CodeClassifier
+from skecoc.decoding import OptimizedWeightDecoder
+from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+
+# What boosted stumps are made of, with the types as their compiled code reads them.
+_STUMP_ARRAYS = {"features_": "int64", "polarities_": "int64", "thresholds_": "float64", "alphas_": "float64"}
+
+
+def check_restored(model: Any) -> None:
+    """Refuse a model whose arrays do not fit together: compiled code would read or write beyond them.
+
+    Parameters
+    ----------
+    model : object
+        What a file held: an estimator, or anything that holds estimators.
+
+    Raises
+    ------
+    ValueError
+        If some array has another type, shape or range than training could have given it.
+
+    Examples
+    --------
+    >>> from skecoc import ECOCClassifier
+    >>> model = ECOCClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> check_restored(model)
+    >>> model.estimators_[0].features_[:] = 1_000_000
+    >>> check_restored(model)
+    Traceback (most recent call last):
+    ...
+    ValueError: a stump looks at a feature that is not there
+    """
+    for part in _parts(model):
+        if isinstance(part, _CodeClassifier):
+            _check_features_agree(part)
+        elif isinstance(part, StumpAdaBoostClassifier):
+            _check_stumps(part)
+        elif isinstance(part, RegionClassifier):
+            _check_regions(part)
+        elif isinstance(part, OptimizedWeightDecoder):
+            _check_tie_shares(part)
+
+
+def _parts(model: Any) -> Iterator[Any]:
+    """Walk over an object and all that it holds, each once, however deep."""
+    seen: set[int] = set()
+    waiting = [model]
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, BaseEstimator):
+            yield part
+            waiting += vars(part).values()
+        elif isinstance(part, dict):
+            waiting += part.values()
+        elif isinstance(part, list | tuple | set):
+            waiting += part
+        elif isinstance(part, np.ndarray) and part.dtype == object:
+            waiting += part.ravel().tolist()
+
+
+def _check_features_agree(classifier: _CodeClassifier) -> None:
+    """Refuse columns that were trained on other features than the classifier: rows are checked once for all."""
+    n_features = getattr(classifier, "n_features_in_", None)
+    learners = _parts([value for name, value in vars(classifier).items() if name in ("estimators_", "_all_learners")])
+    for learner in learners:
+        fitted = [name for name in vars(learner) if name.endswith("_") and not name.startswith("_")]
+        if isinstance(learner, StumpAdaBoostClassifier | RegionClassifier) and fitted:
+            _require(getattr(learner, "n_features_in_", None) == n_features, "columns have different features")
+
+
+def _check_stumps(learner: StumpAdaBoostClassifier) -> None:
+    """Check the arrays of boosted stumps; a learner that was not fitted has none."""
+    arrays: dict[str, Any] = {name: vars(learner).get(name) for name in _STUMP_ARRAYS}
+    if all(array is None for array in arrays.values()):
+        return
+    count = getattr(learner, "n_estimators_", None)
+    for name, kind in _STUMP_ARRAYS.items():
+        array = arrays[name]
+        _require(isinstance(array, np.ndarray) and array.dtype == kind, f"{name} of stumps is not an array of {kind}")
+        _require(array.shape == (count,), f"{name} of stumps has another length than there are stumps")
+    n_features: Any = getattr(learner, "n_features_in_", None)
+    _require(isinstance(n_features, int) and n_features > 0, "stumps have no number of features")
+    inside = (arrays["features_"] >= -1) & (arrays["features_"] < n_features)
+    _require(bool(np.all(inside)), "a stump looks at a feature that is not there")
+
+
+def _check_regions(learner: RegionClassifier) -> None:
+    """Check the centres of regions."""
+    centres = vars(learner).get("centres_")
+    if centres is not None:
+        fits = isinstance(centres, np.ndarray) and centres.dtype == np.float64 and centres.ndim == 2
+        _require(
+            fits and centres.shape[1] == getattr(learner, "n_features_in_", None), "centres do not fit the features"
+        )
+
+
+def _check_tie_shares(decoder: OptimizedWeightDecoder) -> None:
+    """Check what orders ties of optimised weights."""
+    shares: Any = vars(decoder).get("tie_shares_")
+    matrix: Any = vars(decoder).get("matrix_")
+    if shares is not None:
+        fits = isinstance(shares, np.ndarray) and isinstance(matrix, np.ndarray) and shares.dtype == np.float64
+        _require(fits and matrix.ndim == 2 and shares.shape == matrix.shape[:1], "tie_shares_ do not fit the matrix")
+
+
+def _require(condition: Any, problem: str) -> None:
+    """Raise an error unless a condition holds."""
+    if not condition:
+        raise ValueError(problem)

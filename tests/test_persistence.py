@@ -1,0 +1,241 @@
+"""Models as files: all kinds survive the way, and nothing but a model gets in."""
+
+import gzip
+import io
+import json
+import os
+import pickle
+import sys
+import zipfile
+from importlib import import_module
+
+import joblib
+import numpy as np
+import pytest
+import skops.io
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler
+
+import skecoc
+from skecoc import persistence
+from skecoc.audio import ModulationFeatures
+from skecoc.datasets import load_uci
+from skecoc.decoding import DECODERS, losses
+from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
+from skecoc.persistence import TRUSTED_TYPES, ModelFileError, dump_model, load_model, save_model
+
+X, y = load_uci("iris", return_X_y=True)
+X, y = X[::3], y[::3]
+
+
+@pytest.fixture
+def model():
+    return skecoc.ECOCClassifier(random_state=0).fit(X, y)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.skecoc"
+
+
+MODELS = [
+    *(skecoc.ECOCClassifier(decoding=decoding, random_state=0) for decoding in DECODERS),
+    skecoc.ECOCClassifier(TunedSVMClassifier(tune="ensemble"), "decoc", random_state=0),
+    skecoc.ECOCClassifier(RegionClassifier(), "one-vs-one", random_state=0),
+    skecoc.ECOCClassifier(LogisticRegression(), np.array([[1, 0, 1], [-1, 1, 1], [0, -1, -1]]), random_state=0),
+    skecoc.ECOCOneClassifier(random_state=0),
+    skecoc.LCECOCClassifier(init="one-vs-rest", tol=0.0, standard_errors=0.0, max_iter=2, random_state=0),
+    skecoc.SubclassECOCClassifier(random_state=0),
+    skecoc.WOLCClassifier(TunedSVMClassifier(tune="ensemble"), random_state=0),
+    skecoc.WOLCClassifier.paper(random_state=0),
+]
+
+
+@pytest.mark.parametrize(
+    "estimator", MODELS, ids=lambda model: f"{type(model).__name__}-{getattr(model, 'decoding', '')}"
+)
+def test_models_of_all_kinds_survive(estimator, path):
+    model = make_pipeline(MinMaxScaler(), estimator).fit(X, y)
+    save_model(model, path)
+    loaded = load_model(path)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_a_pipeline_from_audio_survives(path):
+    clips = [(np.random.default_rng(seed).normal(scale=0.1, size=300_000), 44100) for seed in range(6)]
+    model = make_pipeline(ModulationFeatures("mosc"), MinMaxScaler(), skecoc.ECOCClassifier()).fit(clips, [*"abcabc"])
+    save_model(model, path)
+    np.testing.assert_array_equal(load_model(path).predict(clips), model.predict(clips))
+
+
+def test_trusted_types_exist_and_none_is_forgotten():
+    for name in TRUSTED_TYPES:
+        module, _, attribute = name.rpartition(".")
+        assert getattr(import_module(module), attribute).__name__ == attribute
+    needed = [
+        *DECODERS.values(),
+        *(getattr(skecoc, name) for name in skecoc.__all__ if name != "__version__"),
+        *losses.LOSSES.values(),
+        StumpAdaBoostClassifier,
+        TunedSVMClassifier,
+        RegionClassifier,
+        ModulationFeatures,
+    ]
+    assert {f"{kind.__module__}.{kind.__name__}" for kind in needed} <= set(TRUSTED_TYPES)
+
+
+def test_the_file_says_what_made_it(model, path):
+    save_model(model, path)
+    with zipfile.ZipFile(path) as archive:
+        assert json.loads(archive.read("skecoc.json"))["skecoc"] == skecoc.__version__
+
+
+def test_another_version_is_warned_of(model, path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(persistence, "__version__", "9.9")
+        save_model(model, path)
+    with pytest.warns(UserWarning, match=f"saved with skecoc 9.9 \\(this is {skecoc.__version__}\\)"):
+        assert load_model(path).score(X, y) > 0.9
+
+
+class Trap:
+    """Leaves a trace if it is ever loaded."""
+
+    sprung = False
+
+    def __reduce__(self):
+        return setattr, (Trap, "sprung", True)
+
+
+@pytest.mark.parametrize("compress", [0, 3])
+def test_pickles_are_refused(compress, path):
+    joblib.dump(Trap(), path, compress=compress)
+    with pytest.raises(ModelFileError, match=r"model\.skecoc' may be a pickle, which could run any code"):
+        load_model(path)
+    path.write_bytes(gzip.compress(pickle.dumps(Trap())))
+    with pytest.raises(ModelFileError, match="may be a pickle"):
+        load_model(path)
+    path.write_bytes(pickle.dumps(Trap(), protocol=0))  # text, which no model is
+    with pytest.raises(ModelFileError, match="is not a model of skecoc"):
+        load_model(path)
+    assert not Trap.sprung
+
+
+def rewrite(path, **members):
+    """Replace members of an archive, and leave the rest."""
+    with zipfile.ZipFile(path) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in {**content, **members}.items():
+            archive.writestr(name, data)
+
+
+def test_changed_files_are_refused(model, path):
+    save_model(model, path)
+    rewrite(path, **{"schema.json": b"{}"})
+    with pytest.raises(ModelFileError, match="has been changed since it was saved"):
+        load_model(path)
+
+
+def test_types_that_are_not_trusted_are_refused_even_with_a_right_checksum(model, path):
+    forged = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(skops.io.dumps(model))) as old, zipfile.ZipFile(forged, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            new.writestr(
+                name, data.replace(b'"skecoc.classifiers"', b'"subprocess"').replace(b'"ECOCClassifier"', b'"Popen"')
+            )
+    path.write_bytes(persistence._labelled(forged.getvalue()))
+    with pytest.raises(ModelFileError, match=r"is refused: .*subprocess\.Popen"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("keep", [0, 1, 100, 0.5, 0.99])
+def test_files_cut_short_are_refused(keep, model, path):
+    content = dump_model(model)
+    path.write_bytes(content[: int(keep if keep >= 1 else keep * len(content))])
+    with pytest.raises(ModelFileError, match="is not a model of skecoc, or damaged"):
+        load_model(path)
+
+
+def test_damaged_bytes_are_noticed(model, path):
+    content = bytearray(dump_model(model))
+    for position in (200, len(content) // 2, len(content) - 400):
+        damaged = content.copy()
+        damaged[position] ^= 0xFF
+        path.write_bytes(damaged)
+        with pytest.raises(ModelFileError):
+            load_model(path)
+
+
+def test_descriptions_that_make_no_sense_are_refused(path):
+    forged = io.BytesIO()
+    with zipfile.ZipFile(forged, "w") as archive:
+        archive.writestr("schema.json", json.dumps({"__loader__": "nothing"}))
+    path.write_bytes(persistence._labelled(forged.getvalue()))
+    with pytest.raises(ModelFileError, match="cannot be loaded"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("label", [{}, {"format": "other"}, [], "text", {"format": "skecoc-model-1", "skecoc": 3}])
+def test_labels_of_other_origin_are_refused(label, model, path):
+    save_model(model, path)
+    rewrite(path, **{"skecoc.json": json.dumps(label)})
+    with pytest.raises(ModelFileError, match=r"is not a model of skecoc|format that this version does not know"):
+        load_model(path)
+
+
+def test_other_files_are_refused(path, tmp_path):
+    for content in (b"RIFF....WAVE", b"hello", bytes(1000)):
+        path.write_bytes(content)
+        with pytest.raises(ModelFileError, match="is not a model of skecoc"):
+            load_model(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    with pytest.raises(ModelFileError, match="is not a model of skecoc"):
+        load_model(path)
+    path.write_bytes(skops.io.dumps(MinMaxScaler()))
+    with pytest.raises(ModelFileError, match="is not a model of skecoc"):
+        load_model(path)
+    with pytest.raises(ModelFileError, match="is a folder"):
+        load_model(tmp_path)
+
+
+def test_messages_are_one_line(model, path):
+    path.write_bytes(persistence._labelled(skops.io.dumps(FunctionTransformer(os.system))))
+    with pytest.raises(ModelFileError) as caught:
+        load_model(path)
+    assert "\n" not in str(caught.value)
+
+
+def users_own(X):
+    return X
+
+
+def test_a_model_that_could_not_be_loaded_is_not_saved(path):
+    with pytest.raises(ModelFileError, match=r"FunctionTransformer cannot be saved: it holds .*users_own"):
+        save_model(FunctionTransformer(users_own).fit(X), path)
+    with pytest.raises(ModelFileError, match="cannot be saved"):
+        save_model(FunctionTransformer(lambda X: X).fit(X), path)
+    assert not path.exists()
+
+
+def test_a_failed_save_leaves_the_old_file(model, path, monkeypatch):
+    path.write_text("old")
+
+    def full_disk(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(persistence.Path, "replace", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        save_model(model, path)
+    assert [entry.name for entry in path.parent.iterdir()] == ["model.skecoc"]
+    assert path.read_text() == "old"
+
+
+def test_without_skops_the_extra_is_named(model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    with pytest.raises(ImportError, match=r"pip install \"scikit-ecoc\[persistence\]\""):
+        dump_model(model)

@@ -1,0 +1,103 @@
+"""Arrays from files: what does not fit together never reaches compiled code."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc._restored import check_restored
+from skecoc.datasets import load_uci
+from skecoc.learners import RegionClassifier
+
+
+@pytest.fixture(scope="module")
+def models():
+    X, y = load_uci("iris", return_X_y=True)
+    return {
+        "stumps": ECOCClassifier(random_state=0).fit(X[::3], y[::3]),
+        "regions": ECOCClassifier(RegionClassifier(), random_state=0).fit(X[::3], y[::3]),
+        "weights": WOLCClassifier(random_state=0).fit(X[::3], y[::3]),
+    }
+
+
+def set_feature(model):
+    model.estimators_[1].features_[0] = 4
+
+
+def set_negative_feature(model):
+    model.estimators_[1].features_[0] = -2
+
+
+def shorten(model):
+    model.estimators_[0].thresholds_ = model.estimators_[0].thresholds_[:-1]
+
+
+def change_type(model):
+    model.estimators_[0].features_ = model.estimators_[0].features_.astype(float)
+
+
+def make_a_list(model):
+    model.estimators_[0].alphas_ = model.estimators_[0].alphas_.tolist()
+
+
+def count_more(model):
+    model.estimators_[0].n_estimators_ += 1
+
+
+def widen_one_column(model):
+    model.estimators_[2].n_features_in_ = 100
+    model.estimators_[2].features_[0] = 99
+
+
+def forget_features(model):
+    del model.estimators_[0].n_features_in_
+
+
+def cut_centres(model):
+    model.estimators_[0].centres_ = model.estimators_[0].centres_[:, :2]
+
+
+def hide_in_a_region(model):
+    region = next(learner for each in model.estimators_ for learner in each.estimators_ if learner is not None)
+    region.features_[0] = 1_000_000
+
+
+def cut_tie_shares(model):
+    model.decoder_.tie_shares_ = model.decoder_.tie_shares_[:1]
+
+
+def hide_in_a_stage(model):
+    model._stages[0].tie_shares_ = np.zeros((3, 3))
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("stumps", set_feature),
+        ("stumps", set_negative_feature),
+        ("stumps", shorten),
+        ("stumps", change_type),
+        ("stumps", make_a_list),
+        ("stumps", count_more),
+        ("stumps", widen_one_column),
+        ("stumps", forget_features),
+        ("regions", cut_centres),
+        ("regions", hide_in_a_region),
+        ("weights", cut_tie_shares),
+        ("weights", hide_in_a_stage),
+    ],
+)
+def test_damage_is_found_wherever_it_hides(models, name, damage):
+    check_restored(models[name])
+    damaged = copy.deepcopy(models[name])
+    damage(damaged)
+    for holder in (damaged, [damaged], {"a": (damaged,)}, np.array([damaged], dtype=object)):
+        with pytest.raises(ValueError, match=r"stump|feature|centres|tie_shares_"):
+            check_restored(holder)
+
+
+def test_anything_else_passes_also_circles():
+    circle = [1, "text", None, ECOCClassifier(), RegionClassifier()]
+    circle.append(circle)
+    check_restored(circle)
