@@ -1,0 +1,12 @@
+"""Music as numbers: MFCC, OSC and NASE, how they move in time, and a scikit-learn transformer for both.
+
+Needs the ``audio`` extra to read files and to resample: ``pip install "scikit-ecoc[audio]"``. Signals at 22.05 or
+44.1 kHz need nothing but the package itself.
+"""
+
+from skecoc.audio.clips import AudioError
+from skecoc.audio.frontends import mfcc, nase, osc
+from skecoc.audio.modulation import feature_names, modulation_features
+from skecoc.audio.transformer import ModulationFeatures
+
+__all__ = ["AudioError", "ModulationFeatures", "feature_names", "mfcc", "modulation_features", "nase", "osc"]
