@@ -2,7 +2,10 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from skecoc.experiments._errors import InputError
 
@@ -92,11 +95,44 @@ def write_bytes(argument: str, path: Path, content: bytes) -> None:
     ...     Path(folder, "a.bin").stat().st_size
     3
     """
+    with open_whole(argument, path) as file:
+        file.write(content)
+
+
+@contextmanager
+def open_whole(argument: str, path: Path) -> Iterator[BinaryIO]:
+    """Open a file to write piece by piece; a reader sees the old file or the new one, never a part.
+
+    Parameters
+    ----------
+    argument : str
+        The argument that holds the path, for the error message.
+    path : pathlib.Path
+        The file to write or replace, as for `write_text`.
+
+    Yields
+    ------
+    binary file
+        What is written there replaces the file when the block ends, unless by an error.
+
+    Raises
+    ------
+    InputError
+        If the system refuses; what was at `path` is still there.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open_whole("--output", Path(folder, "a.bin")) as file:
+    ...         _ = file.write(bytes(3))
+    ...         print([path.name for path in Path(folder).glob("*.bin")])
+    ...     Path(folder, "a.bin").stat().st_size
+    []
+    3
+    """
     try:
-        if _is_replaceable(path):
-            _replace(path.resolve(), content)
-        else:
-            path.write_bytes(content)
+        with _replacement(path.resolve()) if _is_replaceable(path) else path.open("wb") as file:
+            yield file
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -108,14 +144,15 @@ def _is_replaceable(path: Path) -> bool:
     return path.is_file() or not path.exists()
 
 
-def _replace(path: Path, content: bytes) -> None:
+@contextmanager
+def _replacement(path: Path) -> Iterator[BinaryIO]:
     """Write beside the target, then put the complete file in its place."""
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".skecoc-")
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(mode)
