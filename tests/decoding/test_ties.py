@@ -96,6 +96,11 @@ def test_steps_by_hand():
     assert separated[0, 2] == -1.0
 
 
+def test_codewords_of_zeros_go_to_the_most_frequent_class():
+    found = break_ties(np.zeros((2, 3)), np.zeros((2, 3)), [0.2, 0.5, 0.3], np.zeros(2))
+    assert order(found).tolist() == [[1, 2, 0], [1, 2, 0]]
+
+
 def test_rounding_residues_decide_nothing():
     scores = [[0.1 + 0.2, 0.3, 0.3 - 1e-16]]
     np.testing.assert_array_equal(order(break_ties(scores, [[0.0, 1.0, 2.0]], [1, 1, 1])), [[2, 1, 0]])

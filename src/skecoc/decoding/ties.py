@@ -157,6 +157,9 @@ def _separate_tied(
                 highest = values[i, descending[i, start]]
                 tied = descending[i, start:end]
                 _order_tied(tied, second[i], priority, scales[i], tolerance)
+                size = max(scales[i], abs(highest))
+                if size == 0.0:  # codewords of zeros have no size to measure steps by
+                    size = 1.0
                 for k in range(end - start):
-                    values[i, tied[k]] = highest - k * step * max(scales[i], abs(highest))
+                    values[i, tied[k]] = highest - k * step * size
             start = end
