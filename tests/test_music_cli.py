@@ -45,7 +45,7 @@ def cache(folder, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def model(folder, cache, tmp_path_factory):
-    path = tmp_path_factory.mktemp("model") / "genres.skecoc"
+    path = tmp_path_factory.mktemp("model") / "genres.skops"
     assert main(["music", "train", str(folder), *cache, "-o", str(path), "--learner", "stumps"]) == 0
     return path
 
@@ -165,7 +165,7 @@ def test_predictions_for_programs(folder, model, cache, tmp_path, capsys):
 
 
 def test_jobs_do_not_change_the_model(folder, model, cache, tmp_path):
-    path, files = tmp_path / "again.skecoc", sorted(map(str, folder.rglob("*.wav")))
+    path, files = tmp_path / "again.skops", sorted(map(str, folder.rglob("*.wav")))
     arguments = ["music", "train", str(folder), *cache[:2], "--jobs", "2", "-o", str(path), "--learner", "stumps"]
     assert main(arguments) == 0
     np.testing.assert_array_equal(load_model(path).predict_proba(files), load_model(model).predict_proba(files))
@@ -266,9 +266,9 @@ def test_the_dortmund_set_is_checked(folder, tmp_path, cache, capsys):
         (["train", "missing", "-o", "m", "--method", "random-10/hamming"], "ECOCClassifier cannot be saved: it holds"),
         (["train", "missing", "-o", "m", "--method", "sklearn/one-vs-one"], "'sklearn/one-vs-one' is not for music"),
         (["train", "FOLDER", "-o", "m", "--learner", "sklearn.svm.OneClassSVM"], "is not a scikit-learn classifier"),
-        (["predict", "missing.skecoc", "a.wav"], "'missing.skecoc': there is no such file"),
+        (["predict", "missing.skops", "a.wav"], "'missing.skops': there is no such file"),
         (["predict", "file", "a.wav"], "'file' is not a model of skecoc"),
-        (["predict", "scaler.skecoc", "a.wav"], "is a model, but not one that `skecoc music train` wrote"),
+        (["predict", "scaler.skops", "a.wav"], "is a model, but not one that `skecoc music train` wrote"),
         (["predict", "MODEL", "a.wav", "--output", "none/p"], "--output: the folder 'none' does not exist"),
     ],
 )
@@ -276,7 +276,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, model
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
-    save_model(MinMaxScaler().fit([[0.0], [1.0]]), tmp_path / "scaler.skecoc")
+    save_model(MinMaxScaler().fit([[0.0], [1.0]]), tmp_path / "scaler.skops")
     arguments = [{"FOLDER": str(folder), "MODEL": str(model)}.get(word, word) for word in arguments]
     quick = [] if {"--cache", "--no-cache"} & set(arguments) else cache
     code, out, err = run(capsys, *arguments, *quick)
@@ -288,7 +288,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, model
 
 def test_help(capsys):
     assert main(["music"]) == 0
-    assert "skecoc music predict genres.skecoc new/*.mp3" in capsys.readouterr().out
+    assert "skecoc music predict genres.skops new/*.mp3" in capsys.readouterr().out
     for part in ("extract", "compare", "train", "predict"):
         with pytest.raises(SystemExit) as caught:
             main(["music", part, "--help"])

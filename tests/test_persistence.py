@@ -36,7 +36,7 @@ def model():
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "model.skecoc"
+    return tmp_path / "model.skops"
 
 
 MODELS = [
@@ -112,7 +112,7 @@ class Trap:
 @pytest.mark.parametrize("compress", [0, 3])
 def test_pickles_are_refused(compress, path):
     joblib.dump(Trap(), path, compress=compress)
-    with pytest.raises(ModelFileError, match=r"model\.skecoc' may be a pickle, which could run any code"):
+    with pytest.raises(ModelFileError, match=r"model\.skops' may be a pickle, which could run any code"):
         load_model(path)
     path.write_bytes(gzip.compress(pickle.dumps(Trap())))
     with pytest.raises(ModelFileError, match="may be a pickle"):
@@ -231,7 +231,7 @@ def test_a_failed_save_leaves_the_old_file(model, path, monkeypatch):
     monkeypatch.setattr(persistence.Path, "replace", full_disk)
     with pytest.raises(OSError, match="No space left"):
         save_model(model, path)
-    assert [entry.name for entry in path.parent.iterdir()] == ["model.skecoc"]
+    assert [entry.name for entry in path.parent.iterdir()] == ["model.skops"]
     assert path.read_text() == "old"
 
 

@@ -1,9 +1,11 @@
 """Arrays from files: what does not fit together never reaches compiled code."""
 
 import copy
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC, SVR, OneClassSVM
 
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc._restored import check_restored
@@ -17,6 +19,7 @@ def models():
     return {
         "stumps": ECOCClassifier(random_state=0).fit(X[::3], y[::3]),
         "regions": ECOCClassifier(RegionClassifier(), random_state=0).fit(X[::3], y[::3]),
+        "machines": ECOCClassifier(SVC(), response_method="predict", random_state=0).fit(X[::3], y[::3]),
         "weights": WOLCClassifier(random_state=0).fit(X[::3], y[::3]),
     }
 
@@ -71,6 +74,35 @@ def hide_in_a_stage(model):
     model._stages[0].tie_shares_ = np.zeros((3, 3))
 
 
+def add_vectors(model):
+    machine = model.estimators_[0]
+    machine.support_vectors_ = np.repeat(machine.support_vectors_, 1000, axis=0)
+
+
+def count_more_vectors(model):
+    model.estimators_[0]._n_support = model.estimators_[0]._n_support * 1000
+
+
+def cut_coefficients(model):
+    model.estimators_[0]._dual_coef_ = model.estimators_[0]._dual_coef_[:, :1]
+
+
+def cut_indices(model):
+    model.estimators_[0].support_ = model.estimators_[0].support_[:1]
+
+
+def forget_intercepts(model):
+    model.estimators_[0]._intercept_ = np.zeros(0)
+
+
+def make_floats_of_counts(model):
+    model.estimators_[0]._n_support = model.estimators_[0]._n_support.astype(float)
+
+
+def lengthen_probabilities(model):
+    model.estimators_[0]._probA = np.zeros(7)
+
+
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
@@ -84,6 +116,13 @@ def hide_in_a_stage(model):
         ("stumps", forget_features),
         ("regions", cut_centres),
         ("regions", hide_in_a_region),
+        ("machines", add_vectors),
+        ("machines", count_more_vectors),
+        ("machines", cut_coefficients),
+        ("machines", cut_indices),
+        ("machines", forget_intercepts),
+        ("machines", make_floats_of_counts),
+        ("machines", lengthen_probabilities),
         ("weights", cut_tie_shares),
         ("weights", hide_in_a_stage),
     ],
@@ -93,8 +132,17 @@ def test_damage_is_found_wherever_it_hides(models, name, damage):
     damaged = copy.deepcopy(models[name])
     damage(damaged)
     for holder in (damaged, [damaged], {"a": (damaged,)}, np.array([damaged], dtype=object)):
-        with pytest.raises(ValueError, match=r"stump|feature|centres|tie_shares_"):
+        with pytest.raises(ValueError, match=r"stump|feature|centres|tie_shares_|SVM"):
             check_restored(holder)
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 1, 1, 0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 2, 2, 0, 1, 2, 0]])
+@pytest.mark.parametrize("machine", [SVC(), SVC(kernel="linear", probability=True), OneClassSVM(), SVR()])
+def test_machines_as_they_were_trained_pass(machine, labels):
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # scikit-learn is about to drop `probability`
+        check_restored(machine.fit(rows, labels * 4))
 
 
 def test_anything_else_passes_also_circles():

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.svm._base import BaseLibSVM, BaseSVC
 
 from skecoc.classifiers import _CodeClassifier
 from skecoc.decoding import OptimizedWeightDecoder
@@ -12,6 +13,16 @@ from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 
 # What boosted stumps are made of, with the types as their compiled code reads them.
 _STUMP_ARRAYS = {"features_": "int64", "polarities_": "int64", "thresholds_": "float64", "alphas_": "float64"}
+# What libsvm is given, likewise.
+_LIBSVM_ARRAYS = {
+    "support_vectors_": "float64",
+    "support_": "int32",
+    "_n_support": "int32",
+    "_dual_coef_": "float64",
+    "_intercept_": "float64",
+    "_probA": "float64",
+    "_probB": "float64",
+}
 
 
 def check_restored(model: Any) -> None:
@@ -47,6 +58,8 @@ def check_restored(model: Any) -> None:
             _check_regions(part)
         elif isinstance(part, OptimizedWeightDecoder):
             _check_tie_shares(part)
+        elif isinstance(part, BaseLibSVM):
+            _check_libsvm(part)
 
 
 def _parts(model: Any) -> Iterator[Any]:
@@ -112,6 +125,30 @@ def _check_tie_shares(decoder: OptimizedWeightDecoder) -> None:
     if shares is not None:
         fits = isinstance(shares, np.ndarray) and isinstance(matrix, np.ndarray) and shares.dtype == np.float64
         _require(fits and matrix.ndim == 2 and shares.shape == matrix.shape[:1], "tie_shares_ do not fit the matrix")
+
+
+def _check_libsvm(machine: BaseLibSVM) -> None:
+    """Check scikit-learn's machines: libsvm reads so many coefficients as there are vectors, whatever it is given."""
+    arrays: dict[str, Any] = {name: vars(machine).get(name) for name in _LIBSVM_ARRAYS}
+    if all(array is None for array in arrays.values()):
+        return
+    for name, kind in _LIBSVM_ARRAYS.items():
+        array = arrays[name]
+        _require(isinstance(array, np.ndarray) and array.dtype == kind, f"{name} of an SVM is not an array of {kind}")
+    vectors, counts = arrays["support_vectors_"], arrays["_n_support"]
+    n_features = getattr(machine, "n_features_in_", None)
+    _require(vectors.ndim == 2 and vectors.shape[1] == n_features, "support vectors of an SVM do not fit the features")
+    _require(counts.ndim == 1 and bool((counts >= 0).all()), "an SVM has no numbers of support vectors")
+    # Only classifiers are read by the numbers of their classes' vectors; of others libsvm leaves two equal numbers.
+    counted = not isinstance(machine, BaseSVC) or int(counts.sum()) == len(vectors)
+    _require(counted, "an SVM has other support vectors than it counts")
+    n_sides = max(len(counts), 2)
+    n_pairs = n_sides * (n_sides - 1) // 2
+    shapes = {"support_": (len(vectors),), "_dual_coef_": (n_sides - 1, len(vectors)), "_intercept_": (n_pairs,)}
+    for name, shape in shapes.items():
+        _require(arrays[name].shape == shape, f"{name} of an SVM does not fit its support vectors and classes")
+    for name in ("_probA", "_probB"):
+        _require(arrays[name].shape in ((0,), (n_pairs,)), f"{name} of an SVM does not fit its classes")
 
 
 def _require(condition: Any, problem: str) -> None:

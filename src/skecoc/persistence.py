@@ -8,7 +8,6 @@ only those of scikit-learn, numpy and scipy that skops trusts, and those of `TRU
 import hashlib
 import json
 import os
-import tempfile
 import warnings
 import zipfile
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from typing import Any
 import sklearn
 
 from skecoc import __version__
+from skecoc._files import replacement
 from skecoc._restored import check_restored
 
 #: What this package adds to the types that skops trusts: all that fitted models of it are made of.
@@ -116,21 +116,15 @@ def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[st
     >>> from skecoc import ECOCClassifier
     >>> from skecoc.datasets import load_uci
     >>> X, y = load_uci("iris", return_X_y=True)
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_model(ECOCClassifier().fit(X, y), Path(folder, "iris.skecoc"))
-    ...     load_model(Path(folder, "iris.skecoc")).score(X, y) > 0.9
+    ...     save_model(ECOCClassifier().fit(X, y), Path(folder, "iris.skops"))
+    ...     load_model(Path(folder, "iris.skops")).score(X, y) > 0.9
     True
     """
-    path = Path(path)
     content = dump_model(model, trusted=trusted)
-    handle, name = tempfile.mkstemp(dir=path.resolve().parent, prefix=".skecoc-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with replacement(Path(path)) as file:
+        file.write(content)
 
 
 def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
@@ -203,10 +197,10 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
 
     Examples
     --------
-    >>> load_model("missing.skecoc")
+    >>> load_model("missing.skops")
     Traceback (most recent call last):
     ...
-    skecoc.persistence.ModelFileError: 'missing.skecoc': there is no such file
+    skecoc.persistence.ModelFileError: 'missing.skops': there is no such file
     """
     name = repr(str(path))
     content = _read(Path(path), name)

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from io import BytesIO
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from skecoc._files import replacement
 from skecoc.audio.modulation import FEATURE_VERSION
 from skecoc.audio.spectra import Floats
 
@@ -40,6 +40,7 @@ class FeatureCache:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     cache = FeatureCache(folder)
     ...     cache.save(b"digest", 44100, ClipFeatures(np.zeros(332), False))
@@ -98,14 +99,8 @@ class FeatureCache:
         path.parent.mkdir(parents=True, exist_ok=True)
         content = BytesIO()
         np.savez(content, values=features.values, is_short=np.array(features.is_short))
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".partial")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content.getvalue())
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with replacement(path) as file:
+            file.write(content.getvalue())
 
 
 def default_cache_folder() -> Path:

@@ -52,8 +52,8 @@ and OGG are read at any sample rate. Features are kept, so that no file is analy
 examples:
   skecoc music extract music --output features.csv
   skecoc music compare music --group-by artist
-  skecoc music train music -o genres.skecoc
-  skecoc music predict genres.skecoc new/*.mp3"""
+  skecoc music train music -o genres.skops
+  skecoc music predict genres.skops new/*.mp3"""
 
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:

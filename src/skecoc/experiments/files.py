@@ -1,12 +1,12 @@
 """Write result files whole or not at all."""
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from skecoc._files import replacement
 from skecoc.experiments._errors import InputError
 
 
@@ -63,6 +63,7 @@ def write_text(argument: str, path: Path, text: str) -> None:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_text("--output", Path(folder, "a.txt"), "done")
     ...     Path(folder, "a.txt").read_text(encoding="utf-8")
@@ -90,6 +91,7 @@ def write_bytes(argument: str, path: Path, content: bytes) -> None:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_bytes("--output", Path(folder, "a.bin"), bytes(3))
     ...     Path(folder, "a.bin").stat().st_size
@@ -122,6 +124,7 @@ def open_whole(argument: str, path: Path) -> Iterator[BinaryIO]:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with open_whole("--output", Path(folder, "a.bin")) as file:
     ...         _ = file.write(bytes(3))
@@ -131,7 +134,7 @@ def open_whole(argument: str, path: Path) -> Iterator[BinaryIO]:
     3
     """
     try:
-        with _replacement(path.resolve()) if _is_replaceable(path) else path.open("wb") as file:
+        with replacement(path) if _is_replaceable(path) else path.open("wb") as file:
             yield file
     except BrokenPipeError:
         raise
@@ -142,28 +145,3 @@ def open_whole(argument: str, path: Path) -> Iterator[BinaryIO]:
 def _is_replaceable(path: Path) -> bool:
     """Tell a regular or a new file from a device or a pipe, which must not be replaced."""
     return path.is_file() or not path.exists()
-
-
-@contextmanager
-def _replacement(path: Path) -> Iterator[BinaryIO]:
-    """Write beside the target, then put the complete file in its place."""
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".skecoc-")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(mode)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    """Read the process's file mode mask, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
