@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import skecoc
-from skecoc.commands import compare, music, reproduce
+from skecoc.commands import compare, fit, inspect, music, predict, reproduce
 from skecoc.commands._console import discard_output, say
 from skecoc.experiments._errors import InputError
 
@@ -62,6 +62,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"skecoc {skecoc.__version__}")
     parser.set_defaults(run=lambda _: parser.print_help())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (compare, reproduce, music):
+    for command in (compare, fit, predict, inspect, reproduce, music):
         command.add_command(commands.add_parser)
     return parser

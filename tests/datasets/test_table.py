@@ -115,7 +115,8 @@ UNPARSABLE = {
     "latin1.csv": b"x,y\n1,caf\xe9\n2,b\n",
     "open_quote.csv": b'x,y\n1,"a\n2,b\n',
     "not_gzip.csv.gz": b"x,y\n1,a\n2,b\n",
-    "cut_off.csv.gz": gzip.compress(FLOWERS.encode())[:-12],
+    "cut_off.csv.gz": gzip.compress(b"x,y\n1,a\n2,b\n")[:-12],
+    "short_row.csv": b"x,y\n1,a\n2\n",
     "damaged.csv.gz": gzip.compress(FLOWERS.encode())[:12] + b"\xff" * 30,
     "text.parquet": FLOWERS.encode(),
     "cut_off.parquet": b"PAR1" + b"\x00" * 40 + b"PAR1",
@@ -128,9 +129,18 @@ def test_unparsable_file(write, name):
         load_table(write(UNPARSABLE[name], name), target="y")
 
 
-def test_rows_wider_than_the_header_are_explained(write):
-    with pytest.raises(ValueError, match=r"its rows have more cells than its header$"):
-        load_table(write(UNPARSABLE["wide_rows.csv"]), target="y")
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("wide_rows.csv", "line 2 has 3 cells, but its header has 2"),
+        ("short_row.csv", "line 3 has 1 cell, but its header has 2"),
+        ("latin1.csv", r"line 2 is not UTF-8 \(byte 0xe9\)"),
+        ("open_quote.csv", r"line 3: unexpected end of data \(is a quote missing\?\)"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_explained(write, name, reason):
+    with pytest.raises(ValueError, match=f"{reason}$"):
+        load_table(write(UNPARSABLE[name]), target="y")
 
 
 def test_commas_at_the_end_of_rows_do_no_harm(write):

@@ -1,40 +1,37 @@
 """Read a user's own table of features and classes from a CSV or Parquet file."""
 
 import os
-import warnings
-import zlib
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType
 from typing import Any, Literal, overload
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from skecoc.datasets._optional import import_table_extra
+from skecoc.datasets.chunks import Source, open_table, separator_hint
 
-_SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t"}
-_SUFFIXES = (*_SEPARATORS, ".parquet")
+#: How booleans are written.
+BOOLEANS = MappingProxyType({"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False})
+
 _MAX_COLUMNS_SHOWN = 20
 
 
 @overload
-def load_table(path: str | os.PathLike[str], *, target: str, return_X_y: Literal[False] = False) -> Bunch: ...
+def load_table(path: Source, *, target: str, return_X_y: Literal[False] = False) -> Bunch: ...
 @overload
-def load_table(path: str | os.PathLike[str], *, target: str, return_X_y: Literal[True]) -> tuple[Any, Any]: ...
-def load_table(path: str | os.PathLike[str], *, target: str, return_X_y: bool = False) -> Bunch | tuple[Any, Any]:
+def load_table(path: Source, *, target: str, return_X_y: Literal[True]) -> tuple[Any, Any]: ...
+def load_table(path: Source, *, target: str, return_X_y: bool = False) -> Bunch | tuple[Any, Any]:
     r"""Load features and classes from a CSV or Parquet file.
 
     Needs pandas, and pyarrow for Parquet: ``pip install "scikit-ecoc[table]"``.
 
     Parameters
     ----------
-    path : str or path-like
-        A file ending in ``.csv``, ``.csv.gz``, ``.tsv`` or ``.parquet``. A text file is UTF-8 and its
-        first line names the columns.
+    path : str, path-like or binary file
+        A file ending in ``.csv``, ``.csv.gz``, ``.tsv`` or ``.parquet``; or an open stream of bytes, such as
+        ``sys.stdin.buffer``, that holds CSV or Parquet. Text is UTF-8 and its first line names the columns.
     target : str
         Name of the column that holds the class; every other column is a feature.
     return_X_y : bool, default=False
@@ -46,10 +43,10 @@ def load_table(path: str | os.PathLike[str], *, target: str, return_X_y: bool = 
         With ``return_X_y=True`` the pair ``(data, target)``, otherwise a bunch with
 
         data : DataFrame of shape (n_samples, n_features)
-            The features as pandas reads them: numbers as numbers, text as text. Encoding text and
+            The features: numbers as numbers, booleans as booleans, text as text. Encoding text and
             imputing missing values is up to the caller.
         target : Series of shape (n_samples,)
-            The class of each row.
+            The class of each row; text unless every class is written as Python would print the number.
         feature_names : list of str
             Names of the features, length n_features.
         target_names : ndarray of shape (n_classes,)
@@ -66,9 +63,9 @@ def load_table(path: str | os.PathLike[str], *, target: str, return_X_y: bool = 
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the path is a folder or has another suffix; if the file is empty or cannot be parsed, has
-        unnamed or repeated columns, no rows, no target column or no other one; or if the target has
-        missing values or fewer than two classes.
+        If the path is a folder or has another suffix; if the file is empty or cannot be parsed, has rows of
+        another length than its header, unnamed or repeated columns, no rows, no target column or no other
+        one; or if the target has missing values or fewer than two classes.
     ImportError
         If pandas (or pyarrow, for Parquet) is not installed.
 
@@ -86,12 +83,14 @@ def load_table(path: str | os.PathLike[str], *, target: str, return_X_y: bool = 
     >>> flowers.target.tolist()
     ['a', 'b']
     """
-    path = Path(path)
-    suffix = _check_path(path)
-    frame = _read_parquet(path) if suffix == ".parquet" else _read_text(path, suffix)
-    _check_columns(path, list(frame.columns), target)
+    with open_table(path) as table:
+        name = table.name.removeprefix("path=")
+        _check_target(name, table.columns, target)
+        frame = table.whole()
+    if table.holds_text:
+        frame = _with_types(frame, target)
     data, labels = frame.drop(columns=target), frame[target]
-    _check_labels(path, target, labels)
+    _check_labels(name, target, labels)
     if return_X_y:
         return data, labels
     return Bunch(
@@ -100,105 +99,81 @@ def load_table(path: str | os.PathLike[str], *, target: str, return_X_y: bool = 
         feature_names=list(data.columns),
         target_names=np.unique(labels.to_numpy()),
         frame=frame,
-        DESCR=f"{path.name}: {len(data)} rows, {data.shape[1]} features, classes in column {target!r}",
-        filename=str(path),
+        DESCR=f"{_short(path)}: {len(data)} rows, {data.shape[1]} features, classes in column {target!r}",
+        filename=str(path) if isinstance(path, str | os.PathLike) else "",
     )
 
 
-def _check_path(path: Path) -> str:
-    """Refuse a path that is not a readable kind of file; return its suffix."""
-    if path.is_dir():
-        raise ValueError(f"path={str(path)!r} is a folder; expected a file")
-    if not path.exists():
-        raise FileNotFoundError(f"path={str(path)!r}: there is no such file")
-    suffix = next((suffix for suffix in _SUFFIXES if path.name.lower().endswith(suffix)), None)
-    if suffix is None:
-        raise ValueError(f"path={str(path)!r} has an unknown suffix; expected one of {', '.join(_SUFFIXES)}")
-    if path.stat().st_size == 0:
-        raise ValueError(f"path={str(path)!r} is empty; expected a table with a header")
-    return suffix
+def _short(source: Source) -> str:
+    """Name a table without its folder."""
+    return Path(source).name if isinstance(source, str | os.PathLike) else "table"
 
 
-@contextmanager
-def _naming_the_file(path: Path) -> Iterator[None]:
-    """Turn whatever a parser raises on a bad file into a ValueError that names the file."""
-    try:
-        yield
-    except (ValueError, OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"path={str(path)!r} cannot be read as a table: {str(error).strip()}") from error
+def _with_types(text: Any, target: str) -> Any:
+    """Turn columns of text into numbers and booleans where all their values are such."""
+    frame = text.apply(typed_column)
+    # A class is a name, and stays as it is written: as numbers or booleans, "007" and "true" would print otherwise.
+    if (frame[target].astype(str) != text[target].astype(str)).any():
+        frame[target] = text[target]
+    return frame
 
 
-def _read_text(path: Path, suffix: str) -> Any:
-    """Read a CSV or TSV file into a frame with the column names exactly as the header has them."""
+def typed_column(text: Any) -> Any:
+    """Give a column of text the type that all its values have.
+
+    Parameters
+    ----------
+    text : Series of shape (n_rows,)
+        Text, and NaN where a value is missing.
+
+    Returns
+    -------
+    Series of shape (n_rows,)
+        Booleans, whole numbers or floats if every value is written as one, else the text as it is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> [typed_column(pd.Series(values)).tolist() for values in (["1", "2"], ["1", float("nan")], ["1", "b"])]
+    [[1, 2], [1.0, nan], ['1', 'b']]
+    """
     pd = import_table_extra("pandas", "load_table")
-    options: dict[str, Any] = {
-        "sep": _SEPARATORS[suffix],
-        "compression": "gzip" if suffix.endswith(".gz") else None,
-        "encoding": "utf-8-sig",  # spreadsheets like to put a byte order mark first
-        "skipinitialspace": True,
-        "low_memory": False,
-    }
-    with _naming_the_file(path):
-        # pandas renames repeated and empty column names, so the header is read apart, as plain text.
-        header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **options)
-        frame = _read_body(pd, path, options)
-    return frame.set_axis(header.iloc[0].tolist(), axis="columns")
+    missing = text.isna()
+    if not missing.all() and text[~missing].isin(BOOLEANS).all():
+        return text.map(BOOLEANS).astype("boolean" if missing.any() else bool)
+    numbers = pd.Series(pd.to_numeric(text.to_numpy(dtype=object), errors="coerce"), text.index, name=text.name)
+    return text if (numbers.isna() & ~missing).any() else numbers
 
 
-def _read_body(pd: ModuleType, path: Path, options: dict[str, Any]) -> Any:
-    """Read the rows of a text file, refusing those that are wider than the header."""
-    with warnings.catch_warnings():
-        # Of wider rows pandas makes an index, or drops their last cells with no more than a warning.
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        try:
-            return pd.read_csv(path, index_col=False, **options)
-        except pd.errors.ParserWarning as warning:
-            raise ValueError("its rows have more cells than its header") from warning
-
-
-def _read_parquet(path: Path) -> Any:
-    """Read a Parquet file into a frame whose column names are text."""
-    pd = import_table_extra("pandas", "load_table")
-    import_table_extra("pyarrow", "reading Parquet")
-    with _naming_the_file(path):
-        frame = pd.read_parquet(path, engine="pyarrow")
-    return frame.set_axis([str(column) for column in frame.columns], axis="columns")
-
-
-def _check_columns(path: Path, columns: list[str], target: str) -> None:
-    """Refuse columns without a name of their own, a missing target, and a target without features."""
-    if unnamed := [number for number, column in enumerate(columns, start=1) if not column.strip()]:
-        raise ValueError(f"path={str(path)!r}: column {unnamed[0]} has no name; name it or remove it")
-    if repeated := [column for column, count in Counter(columns).items() if count > 1]:
-        raise ValueError(f"path={str(path)!r} has more than one column named {', '.join(map(repr, repeated))}")
+def _check_target(name: str, columns: list[str], target: str) -> None:
+    """Refuse a missing target, and a target without features."""
     if target not in columns:
+        hint = separator_hint(columns)
         raise ValueError(
-            f"target={target!r} is not a column of {str(path)!r}{_suggestion(target, columns)}; "
-            f"its columns are {_listing(columns)}"
+            f"target={target!r} is not a column of {name}{'' if hint else _suggestion(target, columns)}; "
+            f"its columns are {_listing(columns)}{hint}"
         )
     if len(columns) == 1:
-        raise ValueError(f"path={str(path)!r} has no feature columns besides target={target!r}")
+        raise ValueError(f"path={name} has no feature columns besides target={target!r}")
 
 
-def _check_labels(path: Path, target: str, labels: Any) -> None:
+def _check_labels(name: str, target: str, labels: Any) -> None:
     """Refuse a table without rows, and classes that are missing or all the same."""
     if labels.empty:
-        raise ValueError(f"path={str(path)!r} has a header but no rows")
+        raise ValueError(f"path={name} has a header but no rows")
     if n_missing := int(labels.isna().sum()):
         raise ValueError(
-            f"target={target!r} is missing in {n_missing} of {len(labels)} rows of {str(path)!r} "
+            f"target={target!r} is missing in {n_missing} of {len(labels)} rows of {name} "
             "(empty cells and words such as NA and None count as missing); expected a class in every row"
         )
     try:
         classes = labels.unique().tolist()
     except TypeError as error:
         raise ValueError(
-            f"target={target!r} of {str(path)!r} holds lists or other compound values; expected one class per row"
+            f"target={target!r} of {name} holds lists or other compound values; expected one class per row"
         ) from error
     if len(classes) == 1:
-        raise ValueError(
-            f"target={target!r} has a single class, {classes[0]!r}, in {str(path)!r}; expected at least two"
-        )
+        raise ValueError(f"target={target!r} has a single class, {classes[0]!r}, in {name}; expected at least two")
 
 
 def _suggestion(target: str, columns: list[str]) -> str:

@@ -1,5 +1,6 @@
 """The data sets of an experiment: shipped ones by name, or a user's own table."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from skecoc.datasets import list_uci, load_table, load_uci
+from skecoc.datasets.chunks import Source
 from skecoc.experiments._errors import InputError
 from skecoc.experiments.preprocessing import identifier_columns, infinite_columns
 
@@ -89,7 +91,7 @@ def load_data_sets(
     >>> [data_set.X.shape for data_set in load_data_sets(["iris", "wine"])]
     [(150, 4), (178, 13)]
     """
-    own = [] if path is None else [_load_own(Path(path), target)]
+    own = [] if path is None else [load_own(Path(path), target)]
     return own + [_load_shipped(name) for name in dict.fromkeys(names)]
 
 
@@ -146,18 +148,43 @@ def _load_shipped(name: str) -> DataSet:
     return DataSet(name, bunch.data, np.asarray(bunch.target))
 
 
-def _load_own(path: Path, target: str | None) -> DataSet:
-    """Load a user's table."""
+def load_own(source: Source, target: str | None) -> DataSet:
+    r"""Load a user's table.
+
+    Parameters
+    ----------
+    source : str, path-like or binary file
+        What `skecoc.datasets.load_table` reads.
+    target : str or None
+        The column that holds the class labels.
+
+    Returns
+    -------
+    DataSet
+        Named after the file, or "standard input".
+
+    Raises
+    ------
+    InputError
+        If it cannot be read as a table with that target.
+
+    Examples
+    --------
+    >>> import io
+    >>> load_own(io.BytesIO(b"size,label\n1.5,a\n2.5,b\n"), "label").y
+    array(['a', 'b'], dtype='<U1')
+    """
     if target is None:
         raise InputError("target: expected the name of the column that holds the classes")
     try:
-        bunch = load_table(path, target=target)
+        bunch = load_table(source, target=target)
     except (ValueError, OSError, ImportError) as error:
         # What the reader calls its path is the argument `data` here.
         raise InputError(re.sub("^path=", "data=", str(error))) from error
     labels = np.asarray(bunch.target)
+    name = Path(source).name if isinstance(source, str | os.PathLike) else "standard input"
     # scikit-learn takes labels as an object array only if all of them are text.
-    return DataSet(path.name, bunch.data, labels.astype(str) if labels.dtype.kind == "O" else labels)
+    return DataSet(name, bunch.data, labels.astype(str) if labels.dtype.kind == "O" else labels)
 
 
 def _check_table(data_set: DataSet, n_left_out: int) -> None:

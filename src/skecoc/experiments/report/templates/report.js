@@ -82,3 +82,40 @@ if (dialog) {
     button.addEventListener("click", () => resize(Number(button.dataset.scale)));
   }
 }
+
+/* Two classes are chosen: the columns that matter most for telling them apart. */
+const pairData = document.querySelector("#pair-data");
+if (pairData) {
+  const { classes, pairs } = JSON.parse(pairData.textContent);
+  const boxes = [document.querySelector("#first-class"), document.querySelector("#second-class")];
+  const sentence = document.querySelector("#pair .sentence");
+  const list = document.querySelector("#pair ol");
+  const part = (kind, text) => {
+    const element = document.createElement("span");
+    element.className = kind;
+    element.textContent = text;
+    return element;
+  };
+  const item = ([name, drop], largest) => {
+    const element = document.createElement("li");
+    const bar = part("bar", "");
+    bar.style.setProperty("--v", drop / largest);
+    element.append(part("name", name), " ", part("value", drop.toFixed(1)), bar);
+    return element;
+  };
+  const show = () => {
+    const [a, b] = boxes.map((box) => Number(box.value));
+    const found = pairs.find((pair) => (pair.first === a && pair.second === b) || (pair.first === b && pair.second === a));
+    list.replaceChildren();
+    if (a === b) {
+      sentence.textContent = "Choose two different classes.";
+    } else if (!found) {
+      sentence.textContent = `${classes[a]} and ${classes[b]} are easy to tell apart; nothing was counted for them.`;
+    } else {
+      const none = found.columns.length ? "" : " No column alone matters.";
+      sentence.textContent = `Of the held-out rows of ${classes[a]} and ${classes[b]}, ${found.apart.toFixed(1)} % score higher for their own class than for the other.${none}`;
+      list.append(...found.columns.map((column) => item(column, found.columns[0][1])));
+    }
+  };
+  for (const box of boxes) box.addEventListener("change", show);
+}
