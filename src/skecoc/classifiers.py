@@ -2,6 +2,7 @@
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context
-from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils import _safe_indexing, check_random_state, gen_batches, get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
 from sklearn.utils.multiclass import check_classification_targets
@@ -35,6 +36,8 @@ Floats = NDArray[np.float64]
 _CALIBRATION_ROWS = 300
 # Part of a label that is spread over all classes there: training codewords are often perfect.
 _SMOOTHING = 0.01
+# Scores that are computed at once: with many classes, so many rows at a time.
+_BLOCK_SCORES = 2**21
 
 
 def _check_labels(y: Any, estimator: BaseEstimator) -> NDArray[Any]:
@@ -207,6 +210,17 @@ class _CodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         linear = codewords @ self.code_matrix_.T.astype(np.float64)
         return break_ties(self.decoder_.scores(codewords), linear, self._prior, np.abs(codewords).max(axis=1))
 
+    def _from_scores(self, X: Any, summarise: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
+        """Compute something from the class scores of each row, for so many rows at a time that memory is bounded."""
+        check_is_fitted(self)
+        block_size = max(1, _BLOCK_SCORES // len(self.classes_))
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) != 2 or shape[0] <= block_size:
+            return summarise(self._class_scores(X))
+        X = self._check_rows(X, reset=False)
+        blocks = (_safe_indexing(X, rows) for rows in gen_batches(_num_samples(X), block_size))
+        return np.concatenate([summarise(self._class_scores(block)) for block in blocks])
+
     def decision_function(self, X: Any) -> Floats:
         """Score every class for every row; higher is better.
 
@@ -222,8 +236,7 @@ class _CodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             apart by the smallest amount that orders them by the linear-loss score, then the class prior, then
             the order of `classes_`.
         """
-        scores = self._class_scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return self._from_scores(X, lambda scores: scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row.
@@ -238,8 +251,8 @@ class _CodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Class labels: those of the highest scores.
         """
-        scores = self._class_scores(X)
-        return self.classes_[scores.argmax(axis=1)]
+        winners = self._from_scores(X, lambda scores: scores.argmax(axis=1))
+        return self.classes_[winners]
 
     def predict_proba(self, X: Any) -> Floats:
         """Estimate the probability of each class for each row.
@@ -256,8 +269,11 @@ class _CodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             class. The temperature is fitted on training codewords, which strong learners answer too well: for
             probabilities that decisions hang on, wrap the classifier in scikit-learn's `CalibratedClassifierCV`.
         """
-        scores = self._class_scores(X)
-        probabilities = softmax(scores / self.temperature_, axis=1)
+        return self._from_scores(X, self._probabilities)
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        """Turn class scores, ties resolved, into probabilities."""
+        probabilities: Floats = softmax(scores / self.temperature_, axis=1)
         # Softmax rounds away the small differences that resolve ties: give the winner its lead back.
         winner = scores.argmax(axis=1)
         tied = (probabilities >= probabilities[np.arange(len(winner)), winner][:, None]).sum(axis=1) > 1

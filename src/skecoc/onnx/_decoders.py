@@ -1,0 +1,227 @@
+"""Scores of decoders as ONNX nodes."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto
+
+from skecoc.decoding import (
+    AttenuatedEuclideanDecoder,
+    BetaDensityDecoder,
+    EuclideanDecoder,
+    HammingDecoder,
+    InverseHammingDecoder,
+    LaplacianDecoder,
+    LossAveragedDecoder,
+    LossBasedDecoder,
+    LossWeightedDecoder,
+    OptimizedWeightDecoder,
+    ProbabilisticDecoder,
+)
+from skecoc.decoding._score_ties import TIE_TOLERANCE, TIE_TOLERANCE_WITHOUT_MARGIN
+from skecoc.decoding.losses import LARGEST_EXPONENT, LARGEST_OUTPUT
+from skecoc.onnx._graph import Graph
+from skecoc.onnx._ties import write_ordered_ties
+
+Floats = NDArray[np.float64]
+
+
+def write_scores(graph: Graph, codewords: str, decoder: Any) -> str:
+    """Write the scores that a fitted decoder gives to codewords.
+
+    Parameters
+    ----------
+    graph : Graph
+        Takes the nodes.
+    codewords : str
+        Name of the codewords, of shape (n_samples, n_columns).
+    decoder : decoder
+        A fitted decoder of `skecoc.decoding`.
+
+    Returns
+    -------
+    str
+        Name of the scores, of shape (n_samples, n_rows).
+
+    Raises
+    ------
+    NotImplementedError
+        If the decoder is of another class.
+    """
+    writer = _WRITERS.get(type(decoder))
+    if writer is None:
+        raise NotImplementedError(
+            f"{type(decoder).__name__} cannot be exported to ONNX; the decoders that can are "
+            + ", ".join(kind.__name__ for kind in _WRITERS)
+        )
+    return writer(graph, codewords, decoder)
+
+
+def _product(graph: Graph, tensor: str, matrix: Floats) -> str:
+    """Multiply a tensor of shape (n_samples, n_columns) with the transpose of a matrix of shape (n_rows, n_columns)."""
+    return str(graph.node("MatMul", tensor, np.ascontiguousarray(matrix.T)))
+
+
+def _negated(graph: Graph, tensor: str) -> str:
+    """Negate a tensor."""
+    return str(graph.node("Neg", tensor))
+
+
+def _exponential(graph: Graph, margins: str) -> str:
+    """Write exp(-t)."""
+    return str(graph.node("Exp", graph.node("Min", _negated(graph, margins), LARGEST_EXPONENT)))
+
+
+def _hinge(graph: Graph, margins: str) -> str:
+    """Write max(0, 1 - t)."""
+    return str(graph.node("Max", graph.node("Sub", 1.0, margins), 0.0))
+
+
+def _logistic(graph: Graph, margins: str) -> str:
+    """Write log(1 + exp(-t)) as max(-t, 0) + log(1 + exp(-abs(t))), which never overflows."""
+    small = graph.node("Exp", _negated(graph, graph.node("Abs", margins)))
+    large = graph.node("Max", _negated(graph, margins), 0.0)
+    return str(graph.node("Add", large, graph.node("Log", graph.node("Add", small, 1.0))))
+
+
+def _squared(graph: Graph, margins: str) -> str:
+    """Write (1 - t)^2."""
+    shortfalls = graph.node("Clip", graph.node("Sub", 1.0, margins), -LARGEST_OUTPUT, LARGEST_OUTPUT)
+    return str(graph.node("Mul", shortfalls, shortfalls))
+
+
+def _binomial_deviance(graph: Graph, margins: str) -> str:
+    """Write log(1 + exp(-2 t))."""
+    return _logistic(graph, graph.node("Mul", margins, 2.0))
+
+
+_LOSSES: Mapping[str, Callable[[Graph, str], str]] = MappingProxyType(
+    {
+        "exponential": _exponential,
+        "hinge": _hinge,
+        "logistic": _logistic,
+        "squared": _squared,
+        "binomial-deviance": _binomial_deviance,
+    }
+)
+
+
+def _negated_losses(graph: Graph, loss: str, codewords: str, signed_weights: Floats) -> str:
+    """Write the negated sums of weighted losses, as `skecoc.decoding.losses.sum_losses` gives them."""
+    if loss == "linear":
+        return _product(graph, codewords, signed_weights)
+    write_loss = _LOSSES[loss]
+    at_plus_one = _product(graph, write_loss(graph, codewords), -np.maximum(signed_weights, 0.0))
+    opposite = write_loss(graph, _negated(graph, codewords))
+    at_minus_one = _product(graph, opposite, -np.maximum(-signed_weights, 0.0))
+    return str(graph.node("Add", at_plus_one, at_minus_one))
+
+
+def _hamming_distances(graph: Graph, codewords: str, matrix: Floats) -> str:
+    """Write the Hamming distances to the rows of a matrix."""
+    agreement = _product(graph, graph.node("Sign", codewords), -0.5 * matrix)
+    return str(graph.node("Add", agreement, 0.5 * matrix.shape[1]))
+
+
+def _agreements(graph: Graph, codewords: str, matrix: Floats) -> str:
+    """Write the numbers of positions where the signs agree."""
+    agreement = _product(graph, graph.node("Sign", codewords), 0.5 * matrix)
+    return str(graph.node("Add", agreement, 0.5 * np.abs(matrix).sum(axis=1)))
+
+
+def _write_hamming(graph: Graph, codewords: str, decoder: HammingDecoder) -> str:
+    return _negated(graph, _hamming_distances(graph, codewords, decoder.matrix_))
+
+
+def _write_inverse_hamming(graph: Graph, codewords: str, decoder: InverseHammingDecoder) -> str:
+    return _product(graph, _hamming_distances(graph, codewords, decoder.matrix_), decoder.inverse_distances_)
+
+
+def _write_euclidean(graph: Graph, codewords: str, decoder: EuclideanDecoder) -> str:
+    outputs = graph.node("Clip", codewords, -LARGEST_OUTPUT, LARGEST_OUTPUT)
+    at_zeros = _product(graph, graph.node("Mul", outputs, outputs), -(decoder.matrix_ == 0).astype(np.float64))
+    squares = graph.node("Add", _negated_losses(graph, "squared", outputs, decoder.matrix_), at_zeros)
+    return _negated_root(graph, squares)
+
+
+def _write_attenuated(graph: Graph, codewords: str, decoder: AttenuatedEuclideanDecoder) -> str:
+    return _negated_root(graph, _negated_losses(graph, "squared", codewords, decoder.matrix_))
+
+
+def _negated_root(graph: Graph, negated_squares: str) -> str:
+    """Write minus the root of negated squares."""
+    return _negated(graph, graph.node("Sqrt", _negated(graph, negated_squares)))
+
+
+def _write_laplacian(graph: Graph, codewords: str, decoder: LaplacianDecoder) -> str:
+    n_positions = np.abs(decoder.matrix_).sum(axis=1)
+    agreements = _agreements(graph, codewords, decoder.matrix_)
+    return str(graph.node("Div", graph.node("Add", agreements, 1.0), n_positions + 2.0))
+
+
+def _write_beta_density(graph: Graph, codewords: str, decoder: BetaDensityDecoder) -> str:
+    # The score depends on the number of half agreements and on the table of the row only.
+    twice = graph.node("Round", graph.node("Mul", _agreements(graph, codewords, decoder.matrix_), 2.0))
+    first = decoder._table_row * decoder._table.shape[1]
+    place = graph.node("Add", graph.cast(twice, TensorProto.INT64), first)
+    return str(graph.node("Gather", decoder._table.ravel(), place, axis=0))
+
+
+def _write_probabilistic(graph: Graph, codewords: str, decoder: ProbabilisticDecoder) -> str:
+    bounded = graph.node("Clip", codewords, -LARGEST_OUTPUT, LARGEST_OUTPUT)
+    log_odds = graph.node("Add", graph.node("Mul", bounded, -decoder.slopes_), -decoder.intercepts_)
+    log_product = _negated_losses(graph, "logistic", log_odds, decoder.matrix_)
+    if decoder._log_invalid_mass == -np.inf:
+        return log_product
+    # log(a + b) is log(a) plus the logistic loss of log(a) - log(b).
+    difference = graph.node("Sub", log_product, decoder._log_invalid_mass)
+    return str(graph.node("Add", log_product, _logistic(graph, difference)))
+
+
+def _write_loss_based(graph: Graph, codewords: str, decoder: LossBasedDecoder) -> str:
+    losses = _negated_losses(graph, decoder.loss, codewords, decoder.matrix_)
+    return str(graph.node("Sub", losses, decoder._loss_of_zeros)) if decoder._loss_of_zeros.any() else losses
+
+
+def _write_loss_averaged(graph: Graph, codewords: str, decoder: LossAveragedDecoder) -> str:
+    losses = _negated_losses(graph, decoder.loss, codewords, decoder.matrix_)
+    return str(graph.node("Div", losses, np.abs(decoder.matrix_).sum(axis=1)))
+
+
+def _write_loss_weighted(graph: Graph, codewords: str, decoder: LossWeightedDecoder) -> str:
+    return _negated_losses(graph, decoder.loss, codewords, decoder.weights_ * decoder.matrix_)
+
+
+def _write_optimized(graph: Graph, codewords: str, decoder: OptimizedWeightDecoder) -> str:
+    scores = _product(graph, codewords, decoder.weights_ * decoder.matrix_)
+    n_rows = len(decoder.matrix_)
+    if decoder.margin > 0:
+        shares = decoder.tie_shares_
+        lowered = (shares.max() - shares) / (np.ptp(shares) or 1.0)
+        return write_ordered_ties(graph, scores, lowered, TIE_TOLERANCE, n_rows)
+    keys = _product(graph, codewords, decoder.tie_weights_ * decoder.matrix_)
+    largest = graph.node("ReduceMax", keys, np.array([1]), keepdims=1)
+    spread = graph.node("Sub", largest, graph.node("ReduceMin", keys, np.array([1]), keepdims=1))
+    share = graph.node("Div", graph.node("Sub", largest, keys), spread)
+    behind = graph.node("Where", graph.node("Greater", spread, 0.0), share, 0.0)
+    return write_ordered_ties(graph, scores, behind, TIE_TOLERANCE_WITHOUT_MARGIN, n_rows)
+
+
+_WRITERS: Mapping[type, Callable[[Graph, str, Any], str]] = MappingProxyType(
+    {
+        HammingDecoder: _write_hamming,
+        InverseHammingDecoder: _write_inverse_hamming,
+        EuclideanDecoder: _write_euclidean,
+        AttenuatedEuclideanDecoder: _write_attenuated,
+        LossBasedDecoder: _write_loss_based,
+        LossAveragedDecoder: _write_loss_averaged,
+        LaplacianDecoder: _write_laplacian,
+        BetaDensityDecoder: _write_beta_density,
+        ProbabilisticDecoder: _write_probabilistic,
+        LossWeightedDecoder: _write_loss_weighted,
+        OptimizedWeightDecoder: _write_optimized,
+    }
+)

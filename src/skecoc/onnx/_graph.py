@@ -1,0 +1,117 @@
+"""Write nodes and constants of an ONNX graph by name of the operator, as a converter of skl2onnx."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto
+from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType
+from skl2onnx.proto import onnx_proto
+
+#: Operators are used as this version of ONNX defines them (ScatterElements with a reduction is its latest).
+SMALLEST_OPSET = 18
+
+_TENSOR_TYPES = {
+    "f": TensorProto.DOUBLE,
+    "i": TensorProto.INT64,
+    "u": TensorProto.INT64,
+    "b": TensorProto.BOOL,
+    "U": TensorProto.STRING,
+}
+
+#: What a node takes: the name of another node's output, or a constant.
+Value = str | float | NDArray[Any]
+
+
+class Graph:
+    """The part of a graph that one converter writes.
+
+    Tensors are known by their names. Everything is computed in double precision.
+
+    Parameters
+    ----------
+    scope : skl2onnx.common._topology.Scope
+        Gives out names, and declares operators that other converters write.
+    container : skl2onnx.common._container.ModelComponentContainer
+        Takes the nodes.
+    """
+
+    def __init__(self, scope: Any, container: Any) -> None:
+        if container.target_opset < SMALLEST_OPSET:
+            raise ValueError(
+                f"target_opset must be at least {SMALLEST_OPSET} for output codes, got {container.target_opset}"
+            )
+        self.scope = scope
+        self.container = container
+
+    def constant(self, values: Any) -> str:
+        """Add a constant: floats as doubles, integers as int64, strings."""
+        array = np.asarray(values)
+        kind = _TENSOR_TYPES[array.dtype.kind]
+        content = [text.encode() for text in array.ravel()] if kind == TensorProto.STRING else array.ravel()
+        name = self.scope.get_unique_variable_name("constant")
+        self.container.add_initializer(name, kind, list(array.shape), content)
+        return str(name)
+
+    def node(self, operator: str, *inputs: Value, n_outputs: int = 1, **attributes: Any) -> Any:
+        """Add a node; inputs that are numbers or arrays become constants.
+
+        Returns
+        -------
+        str or list of str
+            The name of the output, or the names if there are several.
+        """
+        names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
+        outputs = [self.scope.get_unique_variable_name(operator.lower()) for _ in range(n_outputs)]
+        self.write(operator, names, outputs, **attributes)
+        return outputs[0] if n_outputs == 1 else outputs
+
+    def write(self, operator: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
+        """Add a node whose outputs have names already."""
+        name = self.scope.get_unique_operator_name(operator)
+        self.container.add_node(operator, inputs, outputs, name=name, **attributes)
+
+    def cast(self, tensor: str, kind: int) -> str:
+        """Convert the entries of a tensor to another type."""
+        return str(self.node("Cast", tensor, to=kind))
+
+    def double(self, tensor: str) -> str:
+        """Convert the entries of a tensor to double precision."""
+        return self.cast(tensor, TensorProto.DOUBLE)
+
+    def part(self, tensor: str, first: int, end: int) -> str:
+        """Take the columns from `first` up to `end`, which may be negative: from the last one."""
+        return str(self.node("Slice", tensor, np.array([first]), np.array([end]), np.array([1])))
+
+    def joined(self, tensors: list[str]) -> str:
+        """Put tensors side by side."""
+        return tensors[0] if len(tensors) == 1 else str(self.node("Concat", *tensors, axis=1))
+
+    def columns(self, tensor: str, order: NDArray[np.intp]) -> str:
+        """Take columns in an order."""
+        return str(self.node("Gather", tensor, order, axis=1))
+
+    def variable(self, tensor: str, n_columns: int, *, single: bool = False) -> Any:
+        """Declare a tensor as a variable that other converters take; with `single`, in single precision."""
+        kind = FloatTensorType if single else DoubleTensorType
+        variable = self.scope.declare_local_variable("rows", kind([None, n_columns]))
+        to = onnx_proto.TensorProto.FLOAT if single else onnx_proto.TensorProto.DOUBLE
+        self.write("Cast", [tensor], [variable.onnx_name], to=to)
+        return variable
+
+    def transformed(self, alias: str, transformer: Any, variable: Any) -> Any:
+        """Let another converter write a transformer; return the variable that it gives."""
+        operator = self.scope.declare_local_operator(alias, transformer)
+        operator.inputs.append(variable)
+        result = self.scope.declare_local_variable("transformed", type(variable.type)())
+        operator.outputs.append(result)
+        return result
+
+    def classified(self, alias: str, classifier: Any, variable: Any) -> tuple[str, str]:
+        """Let another converter write a binary classifier; return the names of its labels and probabilities."""
+        operator = self.scope.declare_local_operator(alias, classifier)
+        operator.inputs.append(variable)
+        label = self.scope.declare_local_variable("label", Int64TensorType())
+        probabilities = self.scope.declare_local_variable("probabilities", type(variable.type)())
+        operator.outputs.extend([label, probabilities])
+        return str(label.onnx_name), str(probabilities.onnx_name)

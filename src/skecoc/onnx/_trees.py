@@ -1,0 +1,217 @@
+"""Sums of decision trees as one operator: boosted stumps, and gradient-boosted trees."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto
+from onnx.helper import make_tensor
+
+from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.onnx._graph import Graph
+
+Floats = NDArray[np.float64]
+
+# Columns that share the trees of their features: more make bigger leaves, fewer make more trees.
+_GROUP = 32
+
+
+@dataclass
+class TreeTable:
+    """Nodes of many trees, in the form of the operator TreeEnsembleRegressor.
+
+    Its thresholds are doubles, as the rows are, and so are its sums, but they are rounded to single precision in the
+    end. So a leaf's value is split: multiples of a power of two, whose sums single precision holds exactly, and the
+    rest, of which rounding takes little.
+    """
+
+    features: list[NDArray[np.int64]] = field(default_factory=list)
+    thresholds: list[Floats] = field(default_factory=list)
+    left: list[NDArray[np.int64]] = field(default_factory=list)
+    right: list[NDArray[np.int64]] = field(default_factory=list)
+    missing_left: list[NDArray[np.int64]] = field(default_factory=list)
+    leaf_nodes: list[NDArray[np.int64]] = field(default_factory=list)
+    leaf_targets: list[NDArray[np.int64]] = field(default_factory=list)
+    leaf_values: list[Floats] = field(default_factory=list)
+
+    def add(
+        self,
+        features: NDArray[Any],
+        thresholds: Floats,
+        left: NDArray[Any],
+        right: NDArray[Any],
+        targets: NDArray[np.intp],
+        values: Floats,
+        missing_left: NDArray[Any] | None = None,
+    ) -> None:
+        """Add a tree.
+
+        Parameters
+        ----------
+        features, thresholds, left, right : ndarray of shape (n_nodes,)
+            Values up to the threshold go to the left. Node 0 is the root; a leaf has 0 on its left.
+        targets : ndarray of int of shape (n_targets,)
+            The sums that the tree adds to.
+        values : ndarray of shape (n_nodes, n_targets)
+            What a leaf adds to each.
+        missing_left : ndarray of shape (n_nodes,), default=None
+            Whether a missing value goes to the left; none does by default.
+        """
+        leaves = np.flatnonzero(left == 0)
+        self.features.append(np.where(left == 0, 0, features))
+        self.thresholds.append(np.where(left == 0, 0.0, thresholds))
+        self.left.append(left.astype(np.int64))
+        self.right.append(right.astype(np.int64))
+        self.missing_left.append(np.zeros(len(left), np.int64) if missing_left is None else missing_left)
+        self.leaf_nodes.append(np.repeat(leaves, len(targets)))
+        self.leaf_targets.append(np.tile(targets, len(leaves)))
+        self.leaf_values.append(values[leaves].ravel())
+
+    def write(self, graph: Graph, rows: str, n_targets: int) -> str:
+        """Write the sums of all trees' leaves, as doubles of shape (n_samples, n_targets)."""
+        sizes = [len(nodes) for nodes in self.features]
+        n_leaves = [len(nodes) for nodes in self.leaf_nodes]
+        left, thresholds = np.concatenate(self.left), np.concatenate(self.thresholds)
+        leaf_trees = np.repeat(np.arange(len(sizes)), n_leaves)
+        leaf_nodes, leaf_targets = np.concatenate(self.leaf_nodes), np.concatenate(self.leaf_targets)
+        values = np.concatenate(self.leaf_values)
+        coarse = self._coarse(values, leaf_trees, leaf_targets, n_targets)
+        sums = graph.node(
+            "TreeEnsembleRegressor",
+            rows,
+            op_domain="ai.onnx.ml",
+            op_version=3,  # the first with double thresholds, and the last with this operator
+            n_targets=2 * n_targets,
+            aggregate_function="SUM",
+            post_transform="NONE",
+            nodes_treeids=np.repeat(np.arange(len(sizes)), sizes).tolist(),
+            nodes_nodeids=np.concatenate([np.arange(size) for size in sizes]).tolist(),
+            nodes_featureids=np.concatenate(self.features).tolist(),
+            nodes_modes=["LEAF" if is_leaf else "BRANCH_LEQ" for is_leaf in left == 0],
+            nodes_values_as_tensor=make_tensor("thresholds", TensorProto.DOUBLE, [len(left)], thresholds),
+            nodes_truenodeids=left.tolist(),
+            nodes_falsenodeids=np.concatenate(self.right).tolist(),
+            nodes_missing_value_tracks_true=np.concatenate(self.missing_left).tolist(),
+            target_treeids=np.tile(leaf_trees, 2).tolist(),
+            target_nodeids=np.tile(leaf_nodes, 2).tolist(),
+            target_ids=np.concatenate([leaf_targets, leaf_targets + n_targets]).tolist(),
+            target_weights_as_tensor=make_tensor(
+                "values", TensorProto.DOUBLE, [2 * len(values)], np.concatenate([coarse, values - coarse])
+            ),
+        )
+        sums = graph.double(sums)
+        return str(graph.node("Add", graph.part(sums, 0, n_targets), graph.part(sums, n_targets, 2 * n_targets)))
+
+    @staticmethod
+    def _coarse(values: Floats, trees: NDArray[np.intp], targets: NDArray[np.int64], n_targets: int) -> Floats:
+        """Round leaf values to multiples of a power of two whose sums have no more than 24 binary digits."""
+        largest = np.zeros((trees[-1] + 1, n_targets))
+        np.maximum.at(largest, (trees, targets), np.abs(values))
+        bound = largest.sum(axis=0).max()
+        step = np.exp2(np.ceil(np.log2(bound)) - 23.0) if bound > 0.0 else 1.0
+        return np.rint(values / step) * step
+
+
+def stump_margins(graph: Graph, rows: str, learners: Sequence[StumpAdaBoostClassifier]) -> str:
+    """Write F of several boosted models, of shape (n_samples, n_learners).
+
+    The stumps that look at one feature sum up to a step function of it. So a few models together need one search tree
+    per feature, whose leaves hold the value of the step for every model: far fewer comparisons than stumps.
+    """
+    table = TreeTable()
+    for first in range(0, len(learners), _GROUP):
+        for feature, thresholds, owners, votes in _stumps_by_feature(learners[first : first + _GROUP]):
+            steps, models, values = _step_functions(thresholds, owners, votes)
+            left, right, place = _search_tree(len(steps))
+            padded = np.append(steps, 0.0)  # leaves have no threshold
+            leaf_values = np.where((left == 0)[:, np.newaxis], values[place], 0.0)
+            table.add(np.full(len(left), feature), padded[place], left, right, first + models, leaf_values)
+    return table.write(graph, rows, len(learners))
+
+
+def _stumps_by_feature(
+    learners: Sequence[StumpAdaBoostClassifier],
+) -> Iterator[tuple[int, Floats, NDArray[np.intp], Floats]]:
+    """Yield each feature with the thresholds, the models and the votes of the stumps that look at it."""
+    features = np.concatenate([learner.features_ for learner in learners])
+    thresholds = np.concatenate([learner.thresholds_ for learner in learners])
+    votes = np.concatenate([learner.alphas_ * learner.polarities_ for learner in learners])
+    owners = np.repeat(np.arange(len(learners)), [learner.n_estimators_ for learner in learners])
+    # The constant stump, feature -1, has an infinite threshold: any feature will do. So will a stump without a vote,
+    # for models that have no stump at all.
+    features, thresholds = np.append(np.maximum(features, 0), 0), np.append(thresholds, np.inf)
+    votes, owners = np.append(votes, 0.0), np.append(owners, 0)
+    for feature in np.unique(features):
+        chosen = features == feature
+        yield int(feature), thresholds[chosen], owners[chosen], votes[chosen]
+
+
+def _step_functions(
+    thresholds: Floats, owners: NDArray[np.intp], votes: Floats
+) -> tuple[Floats, NDArray[np.intp], Floats]:
+    """Sum stumps of one feature up to one step function per model.
+
+    Returns
+    -------
+    steps : ndarray of shape (n_steps,)
+        The finite thresholds, ascending.
+    models : ndarray of int of shape (n_models,)
+        The models that have a stump here.
+    values : ndarray of shape (n_steps + 1, n_models)
+        Values up to the first step, up to the second, and so on, and beyond the last.
+    """
+    models, model = np.unique(owners, return_inverse=True)
+    steps = np.unique(thresholds[np.isfinite(thresholds)])
+    # An infinite threshold is found behind the last step, where nothing is.
+    place = np.searchsorted(steps, thresholds) + 1
+    changes = np.zeros((len(steps) + 2, len(models)))
+    changes[0] = np.bincount(model, votes)
+    np.add.at(changes, (place, model), -2.0 * votes)
+    return steps, models, np.cumsum(changes, axis=0)[:-1]
+
+
+def _search_tree(n_steps: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]]:
+    """Lay out a balanced search tree.
+
+    Returns
+    -------
+    left, right : ndarray of int of shape (2 * n_steps + 1,)
+        Children of each node; 0 for a leaf.
+    place : ndarray of int of shape (2 * n_steps + 1,)
+        The step that an inner node compares with, the interval between steps that a leaf stands for.
+    """
+    left, right, place = np.zeros((3, 2 * n_steps + 1), dtype=np.int64)
+    ranges = [(0, n_steps)]  # of the intervals below each node
+    for node in range(2 * n_steps + 1):
+        first, last = ranges[node]
+        place[node] = (first + last) // 2
+        if first < last:
+            left[node], right[node] = len(ranges), len(ranges) + 1
+            ranges += [(first, int(place[node])), (int(place[node]) + 1, last)]
+    return left, right, place
+
+
+def boosted_tree_margins(graph: Graph, rows: str, learners: Sequence[Any]) -> str:
+    """Write the raw predictions of several HistGradientBoostingClassifier, of shape (n_samples, n_learners)."""
+    table = TreeTable()
+    for target, learner in enumerate(learners):
+        for stage in learner._predictors:
+            nodes = stage[0].nodes
+            if nodes["is_categorical"].any():
+                raise NotImplementedError(
+                    "HistGradientBoostingClassifier with categorical features cannot be exported to ONNX; "
+                    "encode them in a pipeline"
+                )
+            table.add(
+                nodes["feature_idx"],
+                nodes["num_threshold"],
+                nodes["left"],
+                nodes["right"],
+                np.array([target]),
+                nodes["value"][:, np.newaxis],
+                nodes["missing_go_to_left"].astype(np.int64),
+            )
+    base = [float(np.ravel(learner._baseline_prediction)[0]) for learner in learners]
+    return str(graph.node("Add", table.write(graph, rows, len(learners)), np.array(base)))
