@@ -1,0 +1,181 @@
+"""Many classes and modern learners: compact codes, bounded memory, sparse text, boosting, learners of two classes."""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
+
+from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier, classifiers
+from skecoc.coding import dense_random, min_row_distance, sparse_random
+
+
+def clouds(n_classes, n_rows_each, n_features=8, scale=0.2):
+    """Rows around one random centre per class: half of them to train on, half to test."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(n_classes), n_rows_each)
+    X = rng.normal(size=(n_classes, n_features))[y] + rng.normal(scale=scale, size=(len(y), n_features))
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+def texts(n_topics, n_texts_each, n_words=3000, seed=0):
+    """Sparse counts of words: half of a text's words are its topic's."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(n_topics), n_texts_each)
+    own = np.random.default_rng(0).integers(0, n_words, (n_topics, 20))
+    words = rng.integers(0, n_words, (len(y), 20))
+    words[:, :10] = own[y[:, np.newaxis], rng.integers(0, 20, (len(y), 10))]
+    rows = np.repeat(np.arange(len(y)), 20)
+    return sparse.csr_matrix((np.ones(words.size), (rows, words.ravel())), shape=(len(y), n_words)), y
+
+
+class TwoClasses(ClassifierMixin, BaseEstimator):
+    """A learner that refuses anything but two classes: the nearer of two means."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        if len(self.classes_) != 2:
+            raise ValueError("two classes only")
+        self.means_ = np.array([X[y == label].mean(axis=0) for label in self.classes_])
+        return self
+
+    def predict(self, X):
+        distances = np.square(X[:, np.newaxis] - self.means_).sum(axis=2)
+        return self.classes_[distances.argmin(axis=1)]
+
+
+class SparseOnly(LogisticRegression):
+    """A learner that wants to see sparse rows."""
+
+    def fit(self, X, y, sample_weight=None):
+        assert sparse.issparse(X)
+        return super().fit(X, y, sample_weight)
+
+    def predict_proba(self, X):
+        assert sparse.issparse(X)
+        return super().predict_proba(X)
+
+
+@pytest.mark.parametrize("coding", [dense_random, sparse_random])
+def test_a_compact_code_of_trees_beats_one_tree_with_a_hundred_classes(coding):
+    X, y, X_test, y_test = clouds(100, 10)
+    tree = DecisionTreeClassifier(random_state=0)
+    model = ECOCClassifier(tree, coding(100, 50, n_draws=1, random_state=0), "loss-averaged").fit(X, y)
+    assert len(model.estimators_) == 50
+    assert model.score(X_test, y_test) > tree.fit(X, y).score(X_test, y_test) + 0.1
+
+
+@pytest.mark.parametrize(("coding", "n_columns"), [(dense_random, 30), (sparse_random, 45)])
+def test_a_thousand_classes(coding, n_columns):
+    X, y, X_test, y_test = clouds(1000, 4, scale=0.1)
+    names = np.array([f"class {number:04d}" for number in range(1000)])
+    matrix = coding(1000, n_columns, n_draws=1, random_state=0)
+    assert min_row_distance(matrix) >= 6
+    tree = DecisionTreeClassifier(random_state=0)
+    model = ECOCClassifier(tree, matrix, "loss-averaged", "predict").fit(X, names[y])
+    assert model.score(X_test, names[y_test]) > 0.3  # by chance 0.001
+    assert model.score(X, names[y]) > 0.99
+    probabilities = model.predict_proba(X_test[:50])
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X_test[:50]))
+
+
+def test_the_binary_numbers_of_the_classes_are_the_shortest_code():
+    X, y, _, _ = clouds(1000, 4)
+    numbers = np.arange(1000)[:, np.newaxis]
+    bits = 2 * ((numbers >> np.arange(10)) & 1) - 1
+    model = ECOCClassifier(DecisionTreeClassifier(random_state=0), bits, "hamming").fit(X, y)
+    assert model.code_matrix_.shape == (1000, 10)
+    assert model.score(X, y) == 1.0
+
+
+def test_memory_of_predictions_does_not_grow_with_the_number_of_rows():
+    X, y, X_test, _ = clouds(500, 4)
+    model = ECOCClassifier(TwoClasses(), dense_random(500, 12, n_draws=1, random_state=0), "hamming").fit(X, y)
+    rows = np.tile(X_test, (9, 1))
+    model.predict(rows[:100])
+    tracemalloc.start()
+    model.predict(rows)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    every_score = 8 * 500 * len(rows)
+    assert len(rows) * 500 > 2 * classifiers._BLOCK_SCORES
+    assert peak < 4 * every_score  # seven arrays of that size without blocks
+
+
+MODELS = [
+    ECOCClassifier(DecisionTreeClassifier(max_depth=3), random_state=0),
+    WOLCClassifier(max_iter=1, random_state=0),
+    SubclassECOCClassifier(random_state=0),
+]
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_blocks_of_rows_change_nothing(model, n_classes, monkeypatch):
+    X, y, X_test, _ = clouds(n_classes, 30, n_features=3, scale=1.0)
+    model.fit(pd.DataFrame(X, columns=list("abc")), y)
+    rows = pd.DataFrame(X_test, columns=list("abc"))
+    methods = (model.predict, model.predict_proba, model.decision_function)
+    expected = [method(rows) for method in methods]
+    monkeypatch.setattr(classifiers, "_BLOCK_SCORES", 7 * n_classes)
+    for method, whole in zip(methods, expected, strict=True):
+        np.testing.assert_array_equal(method(rows), whole)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.coo_matrix, sparse.csc_array])
+def test_blocks_of_sparse_rows_change_nothing(kind, monkeypatch):
+    X, y = texts(4, 20)
+    model = ECOCClassifier(LogisticRegression()).fit(X, y)
+    expected = model.predict_proba(X)
+    monkeypatch.setattr(classifiers, "_BLOCK_SCORES", 28)
+    np.testing.assert_allclose(model.predict_proba(kind(X)), expected)
+
+
+def test_rows_of_no_shape_are_refused_as_ever():
+    X, y, _, _ = clouds(3, 10)
+    model = ECOCClassifier(DecisionTreeClassifier()).fit(X, y)
+    with pytest.raises(ValueError, match="2D array"):
+        model.predict(X[0])
+    with pytest.raises(ValueError, match="2D array"):
+        model.predict(np.float64(3.0))
+
+
+def test_sparse_text_reaches_the_learner_sparse():
+    X, y = texts(100, 6)
+    X_test, y_test = texts(100, 3, seed=1)
+    model = ECOCClassifier(SparseOnly(C=10.0), dense_random(100, 40, n_draws=1, random_state=0), "loss-based")
+    assert model.fit(X, y).score(X_test, y_test) > 0.9
+
+
+def test_a_learner_of_two_classes_serves_fifty():
+    X, y, X_test, y_test = clouds(50, 8, scale=0.4)
+    model = ECOCClassifier(TwoClasses(), "one-vs-one", "hamming").fit(X, y)
+    assert len(model.estimators_) == 50 * 49 // 2
+    assert model.score(X_test, y_test) > 0.8
+
+
+def test_gradient_boosting_takes_missing_values():
+    X, y, X_test, y_test = clouds(6, 60, scale=0.5)
+    rng = np.random.default_rng(0)
+    for rows in (X, X_test):
+        rows[rng.random(rows.shape) < 0.2] = np.nan
+    with threadpool_limits(1):
+        boosting = HistGradientBoostingClassifier(max_iter=10, min_samples_leaf=5)
+        model = ECOCClassifier(boosting, "one-vs-rest", "loss-based").fit(X, y)
+        assert model.score(X_test, y_test) > 0.8
+
+
+def test_lightgbm():
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y, X_test, y_test = clouds(6, 60, scale=0.5)
+    learner = lightgbm.LGBMClassifier(n_estimators=10, min_child_samples=5, n_jobs=1, verbose=-1)
+    model = ECOCClassifier(learner, "one-vs-one").fit(X, y)
+    assert isinstance(model.estimators_[0], lightgbm.LGBMClassifier)
+    assert model.score(X_test, y_test) > 0.8
