@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: install demo test test-fast lint format benchmarks figures clean
+.PHONY: install demo test test-fast lint format benchmarks figures docs clean
 
 install: $(STAMP)
 
@@ -38,5 +38,10 @@ benchmarks: install
 figures: install
 	$(BIN)/python scripts/make_figures.py
 
+docs: install
+	rm -rf docs/api/generated
+	$(BIN)/python -m sphinx -M html docs docs/_build --fail-on-warning --keep-going
+
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist skecoc-report.html
+	rm -rf docs/_build docs/gallery docs/api/generated docs/api/backreferences

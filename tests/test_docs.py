@@ -13,7 +13,8 @@ from skecoc.coding import CODINGS
 from skecoc.decoding import DECODERS
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Without the copies of pages that the site offers for download.
+PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts)]
 
 _FENCE = re.compile(r"^(?P<indent>\s*)(?P<marks>`{3,}|~{3,})\s*(?P<info>.*)$")
 _LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(\s*<?(?P<target>[^)\s>]+)>?(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)")
@@ -124,12 +125,34 @@ def test_user_guide_names_every_coding_and_decoding(page):
     assert [name for name in names if f"`{name}`" not in text] == []
 
 
-def test_every_page_is_in_the_table_of_contents():
-    index = ROOT / "docs" / "index.md"
-    linked = {(index.parent / target).resolve() for target in local_targets(index.read_text(encoding="utf-8"))}
-    # The results page links to the tables, which are written beside it.
+def linked_pages(first: Path) -> set[Path]:
+    """Return the Markdown pages that links lead to from a page, step by step."""
+    reached, waiting = set(), [first]
+    while waiting:
+        page = waiting.pop()
+        reached.add(page)
+        targets = {target.partition("#")[0] for target in local_targets(page.read_text(encoding="utf-8"))}
+        pages = {(page.parent / target).resolve() for target in targets if target.endswith(".md")}
+        waiting += sorted(target for target in pages - reached - set(waiting) if target.exists())
+    return reached
+
+
+def test_every_page_can_be_reached_from_the_first_one():
+    reached = linked_pages(ROOT / "docs" / "index.md")
+    # Tables are files beside the results page, which links to the more important ones.
     written = [page for page in PAGES if "docs" in page.parts and "tables" not in page.parts]
-    assert [page_id(page) for page in written if page not in {index, *linked}] == []
+    assert [page_id(page) for page in written if page not in reached] == []
+
+
+def test_pages_are_reached_step_by_step(tmp_path):
+    pages = {
+        "first": "[a](second.md#title)",
+        "second": "# Title\n\n[b](first.md) [c](folder/) [d](missing.md)",
+        "alone": "[e](first.md)",
+    }
+    for name, text in pages.items():
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
+    assert linked_pages(tmp_path / "first.md") == {tmp_path / "first.md", tmp_path / "second.md"}
 
 
 PAGE = """# A title

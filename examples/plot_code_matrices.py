@@ -1,0 +1,87 @@
+# ruff: noqa: D205, D400
+"""
+Code matrices: which questions to ask
+=====================================
+
+A code matrix has one row per class and one column per binary question. Blue classes (+1) are set against orange ones
+(-1); grey ones (0) take no part. This example draws the codings of the library and measures them.
+"""
+
+# %%
+# Codes that need the number of classes alone
+# -------------------------------------------
+# One-vs-rest and one-vs-one are the best known. Exhaustive codes ask every question that involves all classes,
+# Hadamard codes few of them that lie far apart, ordinal codes suit classes that have an order. Random codes have as
+# many columns as you like; many are drawn and the one whose closest rows are farthest apart is kept.
+import matplotlib.pyplot as plt
+
+from skecoc.coding import (
+    code_statistics,
+    decoc,
+    dense_random,
+    exhaustive,
+    forest,
+    hadamard,
+    min_row_distance,
+    one_vs_one,
+    one_vs_rest,
+    ordinal,
+    sparse_random,
+)
+from skecoc.datasets import load_uci
+from skecoc.plotting import plot_code_matrix
+
+codes = {
+    "one-vs-rest": one_vs_rest(5),
+    "one-vs-one": one_vs_one(5),
+    "ordinal": ordinal(5),
+    "Hadamard": hadamard(5),
+    "exhaustive": exhaustive(5),
+    "dense random": dense_random(5, 12, random_state=0),
+    "sparse random": sparse_random(5, 12, random_state=0),
+}
+figure, panels = plt.subplots(4, 2, figsize=(9, 8), layout="constrained")
+for axes, (title, matrix) in zip(panels.flat, codes.items(), strict=False):
+    plot_code_matrix(matrix, title=f"{title}: {matrix.shape[1]} columns", ax=axes)
+    axes.set_xlabel("")
+panels[-1, -1].axis("off")
+plt.show()
+
+# %%
+# What they are worth, before any learning
+# ----------------------------------------
+# The minimum distance of two rows says how many wrong answers a code can stand at most; a zero counts one half.
+# Zeros make questions smaller, hence easier to learn. Columns are the price: each is a learner to train and to ask.
+print(f"{'':14}columns  minimum distance  zeros")
+for title, matrix in codes.items():
+    measured = code_statistics(matrix)
+    print(f"{title:14}{measured['n_columns']:7d}{measured['min_distance']:18.1f}{measured['zero_share']:7.0%}")
+
+# %%
+# Codes that are read off the data
+# --------------------------------
+# :func:`~skecoc.coding.decoc` splits the classes in two where the features tell the sides apart best, then each
+# side again. Here the classes are kinds of soil in a satellite image; damp soils and stubble end up in one branch.
+# :func:`~skecoc.coding.forest` goes on with further trees that repeat no split.
+soils = load_uci("satimage")
+names = ["red", "cotton", "grey", "damp grey", "stubble", "very damp"]
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 2.8), width_ratios=(1, 2.4), layout="constrained")
+plot_code_matrix(decoc(soils.data, soils.target), class_names=names, title="one tree", ax=left)
+plot_code_matrix(forest(soils.data, soils.target, n_trees=3), class_names=names, title="three trees", ax=right)
+plt.show()
+
+# %%
+# Distance for columns
+# --------------------
+# For sixteen classes: how far apart can the closest two rows be, with so many columns? The search over random codes
+# comes close to the Hadamard code, which is the best possible with its fifteen columns, and can be had in any
+# length.
+lengths = [6, 8, 10, 12, 15, 20, 25, 30, 40]
+found = [min_row_distance(dense_random(16, length, random_state=0)) for length in lengths]
+figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
+axes.plot(lengths, found, "o-", color="#2b6cb0", label="dense random, searched")
+for title, matrix, marker in (("Hadamard", hadamard(16), "s"), ("one-vs-rest", one_vs_rest(16), "^")):
+    axes.plot(matrix.shape[1], min_row_distance(matrix), marker, color="#d8822b", markersize=9, label=title)
+axes.set(xlabel="columns", ylabel="minimum distance of two rows")
+axes.legend(frameon=False)
+plt.show()

@@ -1,0 +1,83 @@
+# ruff: noqa: D205, D400
+"""
+Growth: a code that asks again where it goes wrong
+==================================================
+
+:class:`~skecoc.WOLCClassifier` starts from one-vs-rest, looks which pairs of classes still cost most, and adds a
+column for each of them, round by round. A pair that comes back gets a clustering-based column: its rows are split into
+regions, each with a learner of its own.
+"""
+
+# %%
+# In the plane
+# ------------
+# Four classes, of which two lie in stripes that no line separates. The learner draws lines only: logistic
+# regression.
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import ListedColormap
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import MinMaxScaler
+
+from skecoc import WOLCClassifier
+from skecoc.datasets import load_uci
+from skecoc.plotting import plot_code_matrix, plot_convergence
+
+
+def draw_rows(n_rows, seed):
+    """Draw rows in the unit square, and their classes."""
+    rows = np.random.default_rng(seed).uniform(size=(n_rows, 2))
+    stripes = np.where((rows[:, 0] * 4 + 0.4 * np.sin(6 * rows[:, 1])).astype(int) % 2, "b", "a")
+    return rows, np.select([rows[:, 1] > 0.85, rows[:, 1] < 0.15], ["c", "d"], default=stripes)
+
+
+X, y = draw_rows(900, seed=0)
+X_test, y_test = draw_rows(2000, seed=1)
+model = WOLCClassifier(LogisticRegression(C=100), init="one-vs-rest", n_pairs=1, random_state=0).fit(X, y)
+for number, record in enumerate(model.history_):
+    pairs = " ".join(f"{model.classes_[i]}/{model.classes_[j]}" for i, j in record.pairs)
+    kept = "  <- kept" if number == model.best_round_ else ""
+    print(f"round {number}: {record.n_columns:2d} columns, loss {record.loss:.3f}, next: {pairs or 'nothing'}{kept}")
+print(model.stop_reason_)
+
+# %%
+# Four columns cannot do it. Round 1 adds a line between a and b, which changes nothing. From round 2 on the pair
+# has come back, and every layer cuts the plane into regions in another way: the stripes appear.
+horizontal, vertical = np.meshgrid(np.linspace(0, 1, 150), np.linspace(0, 1, 150))
+plane = np.column_stack([horizontal.ravel(), vertical.ravel()])
+colours = ListedColormap(["#2b6cb0", "#d8822b", "#4a9d5b", "#8c5fa8"])
+rounds = list(zip(model.staged_predict(plane), model.staged_score(X_test, y_test), model.history_, strict=True))
+figure, panels = plt.subplots(2, 3, figsize=(10, 6.8), sharex=True, sharey=True, layout="constrained")
+panels.flat[0].scatter(*X.T, c=np.searchsorted(model.classes_, y), cmap=colours, s=7)
+panels.flat[0].set_title("training rows")
+for axes, number in zip(panels.flat[1:], (0, 1, 2, 3, 4), strict=True):
+    predicted, score, record = rounds[number]
+    regions = np.searchsorted(model.classes_, predicted).reshape(horizontal.shape)
+    axes.pcolormesh(horizontal, vertical, regions, cmap=colours, alpha=0.5)
+    axes.set_title(f"round {number}, {record.n_columns} columns: {score:.0%}")
+plt.show()
+
+# %%
+# On real data
+# ------------
+# Eleven spoken vowels, boosted stumps. Triangles mark simple columns that growth has added, rings clustering-based
+# ones.
+vowels = load_uci("vowel")
+X = MinMaxScaler().fit_transform(vowels.data)
+train, test = slice(None, None, 2), slice(1, None, 2)
+model = WOLCClassifier(random_state=0).fit(X[train], vowels.target[train])
+plot_code_matrix(model, title=f"{len(model.estimators_)} columns, {len(model.used_columns_)} of them with weight")
+plt.show()
+
+# %%
+# Growth is judged by honest answers, those of learners that have not seen the row: the grey line. Their own
+# training rows they answer almost without fault from the start, which would say that there is little left to do.
+# The dotted line marks the round that is kept.
+plot_convergence(model, X[test], vowels.target[test])
+plt.show()
+
+# %%
+# Prediction asks every column, so columns are what a model costs. ``max_columns`` sets a budget.
+for budget in (14, 20, 30):
+    short = WOLCClassifier(max_columns=budget, random_state=0).fit(X[train], vowels.target[train])
+    print(f"at most {budget} columns: {len(short.estimators_)} kept, {short.score(X[test], vowels.target[test]):.1%}")
