@@ -12,7 +12,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from skecoc import ECOCClassifier
 from skecoc.decoding import DECODERS
 from skecoc.experiments import DataSet, load_data_sets
-from skecoc.experiments.batch import _Fold, _SharedColumns, run_batch
+from skecoc.experiments._trial import Fold
+from skecoc.experiments.batch import _SharedColumns, run_batch
 from skecoc.experiments.methods import make_learner
 from skecoc.experiments.protocol import Batch, batches_of
 from tests.reference import runs as reference
@@ -55,7 +56,7 @@ def test_every_run_is_what_a_classifier_trained_alone_gives(learner, data_set):
 )
 def test_shared_columns_decode_exactly_as_columns_of_ones_own(decoding, learner, response):
     X_train, y_train, X_test, y_test = reference.fold_rows("glass", 0, 0, 3, 0)
-    fold = _Fold(X_train[:, :4], y_train, X_test[:, :4], y_test)
+    fold = Fold(X_train[:, :4], y_train, X_test[:, :4], y_test)
     batch = Batch("glass", 0, 0, "any", "one-vs-one", ((response, decoding),))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # margins may suit a decoding badly

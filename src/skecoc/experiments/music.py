@@ -20,15 +20,15 @@ from tqdm import tqdm
 from skecoc.experiments._errors import InputError
 from skecoc.experiments._interrupts import interrupts_remembered
 from skecoc.experiments._parallel import results_of
-from skecoc.experiments.batch import (
-    _distinct,
-    _Fold,
-    _named_errors,
-    _record,
-    _recorded_warnings,
-    _rounds,
-    _thread_pools,
-    _try_alone,
+from skecoc.experiments._trial import (
+    Fold,
+    distinct_messages,
+    named_errors,
+    recorded_warnings,
+    round_records,
+    run_record,
+    thread_pools,
+    try_alone,
 )
 from skecoc.experiments.methods import PEERS, check_methods, coding_of, make_learner
 from skecoc.experiments.records import RoundRecord, RunKey, RunRecord
@@ -357,11 +357,11 @@ def _run(X: Floats, genres: NDArray[Any], task: _Task, learner: BaseEstimator, s
     key = task.key
     run_seed = seed_of(seed, "run", key.data_set, key.repeat, key.fold, coding_of(key.method))
     scaler = MinMaxScaler().fit(X[task.train])
-    fold = _Fold(scaler.transform(X[task.train]), genres[task.train], scaler.transform(X[task.test]), genres[task.test])
-    with _thread_pools().limit(limits=1), _recorded_warnings() as caught, _named_errors(key):
-        trial = _try_alone(key, learner, run_seed, fold)
-        rounds = list(_rounds(key, trial.classifier, fold))
-    return _Outcome(_record(key, trial, fold), rounds, _distinct(caught))
+    fold = Fold(scaler.transform(X[task.train]), genres[task.train], scaler.transform(X[task.test]), genres[task.test])
+    with thread_pools().limit(limits=1), recorded_warnings() as caught, named_errors(key):
+        trial = try_alone(key, learner, run_seed, fold)
+        rounds = list(round_records(key, trial.classifier, fold))
+    return _Outcome(run_record(key, trial, fold), rounds, distinct_messages(caught))
 
 
 def _notes_on_small_genres(data: MusicData, folds: int) -> list[str]:

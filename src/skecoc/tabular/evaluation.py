@@ -15,14 +15,14 @@ from tqdm import tqdm
 
 from skecoc.experiments._interrupts import interrupts_remembered
 from skecoc.experiments._parallel import results_of
-from skecoc.experiments.batch import (
-    _distinct,
-    _Fold,
-    _named_errors,
-    _recorded_warnings,
-    _thread_pools,
-    _Trial,
-    _try_alone,
+from skecoc.experiments._trial import (
+    Fold,
+    Trial,
+    distinct_messages,
+    named_errors,
+    recorded_warnings,
+    thread_pools,
+    try_alone,
 )
 from skecoc.experiments.data import DataSet
 from skecoc.experiments.methods import coding_of, count_columns
@@ -170,18 +170,18 @@ def _run_fold(
 ) -> _HeldOut:
     """Train a method on all folds but one, and try it on that."""
     key = RunKey(data_set.name, 0, fold, "learner", "auto", *_parts(method))
-    with _thread_pools().limit(limits=1), _recorded_warnings() as caught, _named_errors(key):
+    with thread_pools().limit(limits=1), recorded_warnings() as caught, named_errors(key):
         train, test = split_rows(data_set.y, data_set.name, 0, n_folds, seed)[fold]
         preprocessor = make_preprocessor(data_set.X)
         X_train = preprocessor.fit_transform(_safe_indexing(data_set.X, train))
         X_test = preprocessor.transform(_safe_indexing(data_set.X, test))
-        rows = _Fold(X_train, data_set.y[train], X_test, data_set.y[test])
+        rows = Fold(X_train, data_set.y[train], X_test, data_set.y[test])
         run_seed = seed_of(seed, "run", data_set.name, 0, fold, coding_of(method))
-        trial = _try_alone(key, learner, run_seed, rows)
+        trial = try_alone(key, learner, run_seed, rows)
         details = _details(data_set, trial, rows, preprocessor, run_seed) if in_detail else None
     accuracy = float(np.mean(trial.predicted == rows.y_test))
     columns = count_columns(trial.classifier)
-    return _HeldOut(method, fold, accuracy, columns, trial.fit_seconds, _distinct(caught), details)
+    return _HeldOut(method, fold, accuracy, columns, trial.fit_seconds, distinct_messages(caught), details)
 
 
 def _parts(method: str) -> tuple[str, str]:
@@ -190,7 +190,7 @@ def _parts(method: str) -> tuple[str, str]:
     return coding, decoding
 
 
-def _details(data_set: DataSet, trial: _Trial, rows: _Fold, preprocessor: Any, seed: int) -> _Details:
+def _details(data_set: DataSet, trial: Trial, rows: Fold, preprocessor: Any, seed: int) -> _Details:
     """Predict held-out rows with probabilities, and count what each column is worth."""
     classes = np.unique(data_set.y)
     present = np.searchsorted(classes, trial.classifier.classes_)
