@@ -93,7 +93,7 @@ def headline(summary: SettingSummary) -> str:
     other = min((method for method in summary.methods if method != WOLC), key=lambda method: ranks[method])
     return (
         f"{setting_title(summary)}: WOLC-ECOC {scores[WOLC]:.2f} %, average rank {ranks[WOLC]:.2f} of "
-        f"{len(ranks)}; next by rank {METHODS[other]} {scores[other]:.2f} %, {ranks[other]:.2f}."
+        f"{len(ranks)}; of the others {METHODS[other]} has the best, {ranks[other]:.2f}, with {scores[other]:.2f} %."
     )
 
 
