@@ -19,7 +19,7 @@ def test_tables_and_quoted_numbers_are_those_of_the_stored_runs():
 def test_every_page_closes_its_blocks():
     pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
     counts = {
-        page.name: (page.read_text().count("<!-- results: "), page.read_text().count("<!-- end -->")) for page in pages
+        page: (page.read_text().count("<!-- results: "), page.read_text().count("<!-- end -->")) for page in pages
     }
     assert all(begun == ended for begun, ended in counts.values())
     assert sum(begun for begun, _ in counts.values()) > 10
