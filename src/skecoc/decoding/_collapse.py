@@ -32,7 +32,7 @@ def collapse_rows(rows: Rows, n_columns: int) -> Rows:
         The collapsed rows, sorted by pattern, or the rows as they are if the codewords are not hard (all -1, 0 or 1)
         or mostly distinct.
     """
-    first = next(iter(rows.blocks()))
+    first = rows.first_block()
     spread = np.linspace(0, len(first.y) - 1, min(len(first.y), _ROWS_TO_LOOK_AT)).astype(int)
     looked_at = np.asarray(first.codewords)[spread]
     if not _is_hard(looked_at) or len(np.unique(_patterns(looked_at, first.y[spread]))) > _LARGEST_SHARE * len(spread):

@@ -200,6 +200,31 @@ def _add_slope(row: Floats, own: int, rivals: Indices, shares: Floats, weight: f
 
 
 @njit(cache=True, nogil=True)
+def row_scores(codewords: Floats, code: Floats) -> Floats:
+    """Multiply each row by a matrix, always in the same order, which a library's product may change with the rows.
+
+    Parameters
+    ----------
+    codewords : ndarray of shape (n, n_columns)
+        Rows.
+    code : ndarray of shape (n_columns, n_classes)
+        The matrix.
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes)
+        The products.
+    """
+    scores = np.zeros((len(codewords), code.shape[1]))
+    for i in range(len(codewords)):
+        for q in range(len(code)):
+            x = codewords[i, q]
+            for p in range(code.shape[1]):
+                scores[i, p] += x * code[q, p]
+    return scores
+
+
+@njit(cache=True, nogil=True)
 def add_rows(
     codewords: Floats,
     scores: Floats,

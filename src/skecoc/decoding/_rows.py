@@ -1,6 +1,8 @@
 """Training rows as blocks: arrays in memory, or any iterable of blocks that can be read again and again."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,12 +24,17 @@ _NO_SHIFT = np.zeros((0, 0), dtype=np.float32)
 
 
 class Block(NamedTuple):
-    """Some rows: codewords of any real dtype, class indices, weights, and smoothing shifts (or an empty array)."""
+    """Some rows: codewords of any real dtype, class indices, weights, and smoothing shifts (or an empty array).
+
+    Rows may have draws, fixed numbers that are uniform in [0, 1). Sums over them then do not depend on how rows are
+    divided into blocks.
+    """
 
     codewords: NDArray[Any]
     y: NDArray[np.intp]
     weight: Floats
     shift: NDArray[np.float32]
+    draws: Floats | None = None
 
     def chunks(self, n_classes: int) -> "Iterator[Block]":
         """Cut the block into chunks that fit into a core's cache, with codewords as contiguous float64."""
@@ -35,7 +42,8 @@ class Block(NamedTuple):
         for start in range(0, len(self.y), step):
             part = slice(start, start + step)
             codewords = np.ascontiguousarray(self.codewords[part], dtype=np.float64)
-            yield Block(codewords, self.y[part], self.weight[part], self.shift[part])
+            draws = None if self.draws is None else self.draws[part]
+            yield Block(codewords, self.y[part], self.weight[part], self.shift[part], draws)
 
 
 class MemoryRows:
@@ -70,6 +78,10 @@ class MemoryRows:
             part = slice(first, last)
             yield Block(self.codewords[part], self.y[part], self.weight[part], self.shift[part])
 
+    def first_block(self) -> Block:
+        """Return some rows, to look at."""
+        return next(self.blocks())
+
     def sample(self, size: int) -> "MemoryRows":
         """Draw about so many rows, the same ones every time."""
         kept = np.flatnonzero(np.random.default_rng(_SAMPLING_SEED).random(self.n_rows) < size / self.n_rows)
@@ -101,6 +113,10 @@ class StreamedRows:
         for codewords, y, weight in labelled_blocks(self._source, self.n_classes):
             yield Block(codewords, y, weight * self._class_factor[y], _NO_SHIFT)
 
+    def first_block(self) -> Block:
+        """Return some rows, to look at."""
+        return next(self.blocks())
+
     def sample(self, size: int) -> MemoryRows:
         """Draw about so many rows, the same ones every time."""
         rng = np.random.default_rng(_SAMPLING_SEED)
@@ -112,11 +128,57 @@ class StreamedRows:
         return MemoryRows(codewords, y, weight / weight.sum(), self.n_classes, self.n_jobs)
 
 
-Rows = MemoryRows | StreamedRows
+class RemoteRows(ABC):
+    """Rows that live elsewhere: functions go to their blocks, and only what these return comes back.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    n_rows : int
+        Number of rows of all blocks.
+    """
+
+    n_jobs: int | None = None
+
+    def __init__(self, n_classes: int, n_rows: int) -> None:
+        self.n_classes, self.n_rows = n_classes, n_rows
+
+    def blocks(self) -> Iterator[Block]:
+        """Refuse: the rows do not come here."""
+        raise ValueError("l2 must be positive for rows that live elsewhere")
+
+    @abstractmethod
+    def map(self, function: Callable[[Block], Result]) -> list[Result]:
+        """Apply a function, which can be pickled, to every block that is not empty."""
+
+    @abstractmethod
+    def sum(self, function: Callable[[Block], Result], merge: Callable[[Result, Result], Result]) -> Result:
+        """Merge what a function, which can be pickled, returns for every block that is not empty."""
+
+    @abstractmethod
+    def first_block(self) -> Block:
+        """Return some rows, to look at."""
+
+    @abstractmethod
+    def sample(self, size: int) -> MemoryRows:
+        """Draw about so many rows, the same ones every time."""
+
+
+Rows = MemoryRows | StreamedRows | RemoteRows
+
+
+def sum_blocks(rows: Rows, function: Callable[[Block], Result], merge: Callable[[Result, Result], Result]) -> Result:
+    """Merge what a function returns for every block, from the first on; remote rows have an order of their own."""
+    if isinstance(rows, RemoteRows):
+        return rows.sum(function, merge)
+    return reduce(merge, map_blocks(rows, function))
 
 
 def map_blocks(rows: Rows, function: Callable[[Block], Result]) -> Iterable[Result]:
     """Apply a function to every block, in threads if the rows ask for more than one job."""
+    if isinstance(rows, RemoteRows):
+        return rows.map(function)
     if effective_n_jobs(rows.n_jobs) == 1:
         return map(function, rows.blocks())
     threads = Parallel(n_jobs=rows.n_jobs, require="sharedmem", return_as="generator")

@@ -1,11 +1,13 @@
 """Which scores of optimised weights are tied, and what puts them in order."""
 
+from functools import partial
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from skecoc.decoding._rows import Rows
+from skecoc.decoding._rows import Block, Rows, map_blocks
 from skecoc.decoding._weights import WeightSpace
 
 Floats = NDArray[np.float64]
@@ -19,12 +21,19 @@ TIE_TOLERANCE_WITHOUT_MARGIN = 0.05
 def tie_shares(rows: Rows, code: Floats) -> Floats:
     """Return the weight of each class's rows whose own class ties with others for the best score."""
     shares = np.zeros(len(code))
-    for block in rows.blocks():
-        for chunk in block.chunks(len(code)):
-            scores = chunk.codewords @ code.T
-            counts = _is_tied_for_best(scores, chunk.y, TIE_TOLERANCE)
-            shares += np.bincount(chunk.y, chunk.weight * counts, minlength=len(code))
+    for of_block in map_blocks(rows, partial(_tied_weights, code=code)):
+        for of_chunk in of_block:  # one by one: so threads do not change the sums
+            shares += of_chunk
     return shares
+
+
+def _tied_weights(block: Block, code: Floats) -> list[Floats]:
+    """Return the weights of the tied rows of each class, chunk by chunk."""
+    found: list[Floats] = []
+    for chunk in block.chunks(len(code)):
+        counts = _is_tied_for_best(chunk.codewords @ code.T, chunk.y, TIE_TOLERANCE)
+        found.append(np.bincount(chunk.y, chunk.weight * counts, minlength=len(code)).astype(np.float64))
+    return found
 
 
 def loss_weights(rows: Rows, space: WeightSpace) -> Floats:

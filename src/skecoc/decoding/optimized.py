@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skecoc.decoding._collapse import collapse_rows
 from skecoc.decoding._face import maximum_entropy_minimizer
 from skecoc.decoding._newton import minimize_regularized
-from skecoc.decoding._rows import Rows, rows_from_arrays, rows_from_blocks
+from skecoc.decoding._rows import RemoteRows, Rows, rows_from_arrays, rows_from_blocks
 from skecoc.decoding._score_ties import (
     TIE_TOLERANCE,
     TIE_TOLERANCE_WITHOUT_MARGIN,
@@ -246,6 +246,12 @@ class OptimizedWeightDecoder(BaseDecoder):
         M = check_decoder_matrix(matrix)
         rows = rows_from_blocks(blocks, M, self.class_weight, self.n_jobs)
         return self._minimize(rows, M, warm_start_weights, started)
+
+    def _fit_remote(self, rows: RemoteRows, matrix: ArrayLike, warm_start_weights: ArrayLike | None = None) -> Self:
+        """Find the weights of minimal training risk from rows that live elsewhere."""
+        started = perf_counter()
+        self._check_parameters()
+        return self._minimize(rows, check_decoder_matrix(matrix), warm_start_weights, started)
 
     def risk_and_confusion(
         self, codewords: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -1,6 +1,6 @@
 """Loss-weighted decoding: columns count by how well they answer for each class."""
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,14 +37,53 @@ def agreement_weights(codewords: Floats, y: NDArray[np.intp], matrix: Floats, sa
     array([[0.6667, 0.3333],
            [1.    , 0.    ]])
     """
+    return normalized_agreements(right_answers(codewords, y, matrix, sample_weight), matrix)
+
+
+def right_answers(codewords: Floats, y: NDArray[np.intp], matrix: Floats, sample_weight: Floats) -> Floats:
+    """Sum up the weights of each class's rows that a column answers rightly: a sum that blocks of rows can share.
+
+    Parameters
+    ----------
+    codewords : ndarray of shape (n_samples, n_columns)
+        Predicted codewords; only their signs count, and zero is never right.
+    y : ndarray of int of shape (n_samples,)
+        Index of the matrix row that each row belongs to.
+    matrix : ndarray of shape (n_rows, n_columns)
+        The code matrix.
+    sample_weight : ndarray of shape (n_samples,)
+        Non-negative weights of the rows.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+        Sums of weights, zero where the matrix is zero.
+    """
     n_samples, n_rows = len(codewords), len(matrix)
     members = csr_array((sample_weight, (y, np.arange(n_samples))), shape=(n_rows, n_samples))
-    # A row of weights is normalised, so the fraction's common denominator, the class's total weight, cancels.
     right = np.where(matrix > 0, members @ (codewords > 0).astype(np.float64), 0.0)
     right += np.where(matrix < 0, members @ (codewords < 0).astype(np.float64), 0.0)
-    never_right = ~right.any(axis=1)
-    right[never_right] = np.abs(matrix[never_right])
-    return right / right.sum(axis=1, keepdims=True)
+    return right
+
+
+def normalized_agreements(right: Floats, matrix: Floats) -> Floats:
+    """Turn the weights of right answers into weights of columns.
+
+    Parameters
+    ----------
+    right : ndarray of shape (n_rows, n_columns)
+        Result of `right_answers` for all rows.
+    matrix : ndarray of shape (n_rows, n_columns)
+        The code matrix, with a non-zero entry in every row.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+        Weights with rows that sum to 1; equal ones for a class without a right answer.
+    """
+    # A row of weights is normalised, so the fraction's common denominator, the class's total weight, cancels.
+    agreements = np.where(right.any(axis=1, keepdims=True), right, np.abs(matrix))
+    return agreements / agreements.sum(axis=1, keepdims=True)
 
 
 class LossWeightedDecoder(BaseDecoder):
@@ -108,6 +147,12 @@ class LossWeightedDecoder(BaseDecoder):
         """Learn the weights."""
         self.loss_function_ = resolve_loss(self.loss)
         self.weights_ = agreement_weights(codewords, y, self.matrix_, weight)
+
+    def _fit_sums(self, right: Floats, matrix: Floats) -> Self:
+        """Learn the weights from the sums of `right_answers` over blocks of rows."""
+        self.matrix_, self.loss_function_ = matrix, resolve_loss(self.loss)
+        self.weights_ = normalized_agreements(right, matrix)
+        return self
 
     def _scores(self, codewords: Floats) -> Floats:
         """Return the negated weighted sums of losses."""

@@ -166,7 +166,8 @@ class ColumnTrainer:
         labels = (sides[rows] > 0).astype(np.intp)
         prepared = self._prepare(question.clustered) if shared or question.clustered else None
         learner = self._untrained(question, seed, fold)
-        return delayed(_fit_one)(learner, self.X, prepared, rows, labels, dict(self.fit_params))
+        X = self.X if prepared is None or self.fit_params else None  # a cluster need not send what nobody reads
+        return delayed(_fit_one)(learner, X, prepared, rows, labels, dict(self.fit_params))
 
     def _untrained(self, question: Question, seed: int, fold: int) -> BaseEstimator:
         """Return a learner to be trained; for a fold, one that takes what the search on all rows has found."""

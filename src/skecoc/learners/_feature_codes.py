@@ -26,7 +26,7 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class FeatureCodes:
     """The integer codes of a matrix of features, feature by feature.
 
@@ -57,6 +57,10 @@ class FeatureCodes:
 
     def __reduce__(self) -> tuple[type["FeatureCodes"], tuple[Any, ...]]:
         return FeatureCodes, (self.codes, self.starts, self.lower, self.upper, self.feature_names)
+
+    def __sizeof__(self) -> int:
+        # A cluster sends objects that know they are large, and can be referred to weakly, only once.
+        return self.codes.nbytes + self.lower.nbytes + self.upper.nbytes
 
     @property
     def n_features(self) -> int:
@@ -115,11 +119,31 @@ class FeatureCodes:
         thresholds = np.full(len(features), np.inf)
         splits = features >= 0
         bins = self.starts[features[splits]] + cuts[splits]
-        left, right = self.upper[bins], self.lower[bins + 1]
-        middle = left / 2 + right / 2  # left + right might overflow
-        # Between neighbouring numbers the middle may round to the right one, which it would then fail to part.
-        thresholds[splits] = np.where((left <= middle) & (middle < right), middle, left)
+        thresholds[splits] = midway(self.upper[bins], self.lower[bins + 1])
         return thresholds
+
+
+def midway(left: Any, right: Any) -> Floats:
+    """Return numbers that part pairs of numbers: values ``<=`` the result lie on the left.
+
+    Parameters
+    ----------
+    left, right : array-like of shape (n,), or float
+        Each number on the right is the larger one.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The middles of the pairs.
+
+    Examples
+    --------
+    >>> midway(np.array([1.0, 2.0]), np.array([2.0, 4.0]))
+    array([1.5, 3. ])
+    """
+    middle = left / 2 + right / 2  # left + right might overflow
+    # Between neighbouring numbers the middle may round to the right one, which it would then fail to part.
+    return np.where((left <= middle) & (middle < right), middle, left)
 
 
 def code_features(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Integral
+from sys import getsizeof
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,6 +31,9 @@ class _Regions:
     feature_names: NDArray[Any] | None
     inner: Any
     clones: SeededClones
+
+    def __sizeof__(self) -> int:
+        return self.X.nbytes + getsizeof(self.inner)  # for clusters, which send what is large only once
 
 
 class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):

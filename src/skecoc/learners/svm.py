@@ -43,6 +43,10 @@ class _Prepared:
     feature_names: Names | None
     choice: tuple[float, float] | None
 
+    def __sizeof__(self) -> int:
+        distances = self.shared.squared_distances  # clusters send what is large only once
+        return self.shared.X.nbytes + (0 if distances is None else distances.nbytes)
+
 
 class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
     """Binary support vector machine with a Gaussian kernel, tuned by cross-validation.
