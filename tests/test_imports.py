@@ -19,6 +19,9 @@ ALLOWED = {
     "growth": {"coding", "decoding", "learners"},
     "classifiers": {"_registry", "coding", "decoding", "learners"},
     "grown": {"classifiers", "growth", "coding", "decoding", "learners"},
+    "blocks": {"coding", "decoding", "learners", "growth", "classifiers", "grown"},
+    "_dask_blocks": {"blocks"},
+    "dask": {"_dask_blocks", "blocks", "learners"},
     "onnx": {"classifiers", "grown", "coding", "decoding", "learners"},
     "_files": set(),
     "datasets": {"_registry"},
@@ -74,7 +77,7 @@ def test_the_core_works_without_any_optional_package():
 import sys
 class Blocker:
     def find_spec(self, name, path=None, target=None):
-        optional = "pandas pyarrow matplotlib jinja2 polars dask highspy soundfile soxr playwright skops"
+        optional = "pandas pyarrow matplotlib jinja2 polars dask distributed highspy soundfile soxr playwright skops"
         exported = "onnx skl2onnx onnxruntime lightgbm"
         if name.split(".")[0] in optional.split() + exported.split():
             raise ModuleNotFoundError(name)

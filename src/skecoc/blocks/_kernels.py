@@ -1,0 +1,261 @@
+"""Compiled loops over the coded rows of one block: histograms, reweighting, votes and distances.
+
+Weights are floats that change row by row, without regard to other rows; every sum of them is a sum of integers, to
+which the weights are rounded first. So sums do not depend on how rows are divided into blocks, nor on any order.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from skecoc.learners._feature_codes import Codes, Floats
+
+Ints = NDArray[np.int64]
+Signs = NDArray[np.int8]
+
+#: Rows that are worked on together: what is noted about them stays in a core's cache.
+_CHUNK = 2_048
+
+
+@njit(cache=True, nogil=True)
+def count_classes(codes: Codes, starts: Ints, weight: Floats, scale: float, counts: Ints, weights: Ints) -> None:
+    """Add the rows of one feature to its histograms of each class.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_rows,)
+        Bin of every row.
+    starts : ndarray of int64 of shape (n_classes + 1,)
+        Rows of each class.
+    weight : ndarray of shape (n_rows,) or (0,)
+        Weights; empty if all are 1.
+    scale : float
+        What weights are multiplied by before they are rounded.
+    counts : ndarray of int64 of shape (n_classes, n_bins)
+        Numbers of rows, added to in place.
+    weights : ndarray of int64 of shape (n_classes, n_bins)
+        Their weights, added to in place; not used if all are 1.
+    """
+    for p in range(starts.size - 1):
+        of_class = counts[p]
+        for i in range(starts[p], starts[p + 1]):
+            of_class[codes[i]] += 1
+        if weight.size > 0:
+            weights_of_class = weights[p]
+            for i in range(starts[p], starts[p + 1]):
+                weights_of_class[codes[i]] += np.int64(np.rint(weight[i] * scale))
+
+
+@njit(cache=True, nogil=True)
+def reweight(
+    codes: Codes,
+    starts: Ints,
+    bin_starts: Ints,
+    column: Signs,
+    weights: Floats,
+    feature: int,
+    cut: int,
+    polarity: int,
+    factor: float,
+    changes_wrong: bool,
+    scale: float,
+    histogram: Ints,
+) -> int:
+    """Multiply the weights of the rows that a stump gets wrong (or right), and note what this does to the histograms.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_features, n_rows)
+        Bin of every row in every feature; rows are sorted by class.
+    starts : ndarray of int64 of shape (n_classes + 1,)
+        Rows of each class.
+    bin_starts : ndarray of int64 of shape (n_features + 1,)
+        First bin of each feature in the histogram.
+    column : ndarray of int8 of shape (n_classes,)
+        The side of each class.
+    weights : ndarray of shape (n_rows_of_column,)
+        Weights of the rows of the classes that take part, class after class. Overwritten.
+    feature, cut, polarity : int
+        The stump: its feature (-1: none), the last bin on its left and the vote there.
+    factor : float
+        What weights are multiplied by.
+    changes_wrong : bool
+        Whether the rows that the stump gets wrong are multiplied, or the others.
+    scale : float
+        If not 1, all weights are multiplied by it in addition, and all rows are added to the histogram.
+    histogram : ndarray of int64 of shape (n_bins,)
+        Signed sums of rounded weights by bin: their changes, or if there is a scale the sums, are added in place.
+
+    Returns
+    -------
+    int
+        The change of the sum of the rounded weights, or the sum.
+    """
+    rows = np.empty(_CHUNK, np.int64)
+    changes = np.empty(_CHUNK, np.int64)
+    of_feature = codes[max(feature, 0)]
+    last = cut if feature >= 0 else np.iinfo(np.int64).max
+    total = 0
+    place = 0
+    for p in range(column.size):
+        if column[p] == 0:
+            continue
+        # On its left the stump says +1 if its polarity is positive: there it is wrong about classes of the other side.
+        left_changes = ((polarity > 0) != (column[p] > 0)) == changes_wrong
+        for first in range(starts[p], starts[p + 1], _CHUNK):
+            n_rows = min(_CHUNK, starts[p + 1] - first)
+            n_changed = _change_weights(
+                of_feature[first : first + n_rows],
+                last,
+                left_changes,
+                factor,
+                scale,
+                column[p],
+                weights[place : place + n_rows],
+                rows,
+                changes,
+            )
+            for j in range(n_changed):
+                total += changes[j] * column[p]
+                rows[j] += first
+            _add_changes(codes, bin_starts, rows[:n_changed], changes, histogram)
+            place += n_rows
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _change_weights(
+    codes: Codes,
+    last: int,
+    left_changes: bool,
+    factor: float,
+    scale: float,
+    sign: np.int8,
+    weights: Floats,
+    rows: Ints,
+    changes: Ints,
+) -> int:
+    """Multiply weights on one side of a cut; list the rows and by how much their rounded weights change."""
+    n_changed = 0
+    if scale != 1.0:
+        for i in range(codes.size):
+            is_changed = (codes[i] <= last) == left_changes
+            weights[i] *= (factor if is_changed else 1.0) * scale
+            rows[i] = i
+            changes[i] = sign * np.int64(np.rint(weights[i]))
+        return codes.size
+    for i in range(codes.size):
+        # Writing always and moving on only if the row changes is faster than a branch that nobody can predict.
+        is_changed = (codes[i] <= last) == left_changes
+        before = weights[i]
+        after = before * factor if is_changed else before
+        weights[i] = after
+        rows[n_changed] = i
+        changes[n_changed] = sign * (np.int64(np.rint(after)) - np.int64(np.rint(before)))
+        n_changed += is_changed
+    return n_changed
+
+
+@njit(cache=True, nogil=True)
+def _add_changes(codes: Codes, bin_starts: Ints, rows: Ints, changes: Ints, histogram: Ints) -> None:
+    """Add the changes of some rows to the histograms of all features, four features at a time."""
+    n_features = codes.shape[0]
+    n_fours = n_features // 4
+    for four in range(n_fours):
+        f = 4 * four
+        a, b, c, d = codes[f], codes[f + 1], codes[f + 2], codes[f + 3]
+        into_a, into_b = histogram[bin_starts[f] :], histogram[bin_starts[f + 1] :]
+        into_c, into_d = histogram[bin_starts[f + 2] :], histogram[bin_starts[f + 3] :]
+        for j in range(rows.size):
+            row, change = rows[j], changes[j]
+            into_a[a[row]] += change
+            into_b[b[row]] += change
+            into_c[c[row]] += change
+            into_d[d[row]] += change
+    for f in range(4 * n_fours, n_features):
+        a, into_a = codes[f], histogram[bin_starts[f] :]
+        for j in range(rows.size):
+            into_a[a[rows[j]]] += changes[j]
+
+
+@njit(cache=True, nogil=True)
+def add_coded_votes(codes: Codes, features: Ints, cuts: Ints, votes: Floats, starts: Ints) -> Floats:
+    """Add up the votes of several boosted models for coded rows.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_features, n_rows)
+        Bin of every row in every feature.
+    features : ndarray of int64 of shape (n_stumps,)
+        Feature of each stump; -1 for the constant stump.
+    cuts : ndarray of int64 of shape (n_stumps,)
+        Last bin on the left of each stump.
+    votes : ndarray of shape (n_stumps,)
+        Votes of the left sides; the right sides vote the opposite.
+    starts : ndarray of int64 of shape (n_models + 1,)
+        Model `q` owns the stumps ``starts[q]:starts[q + 1]``.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_models)
+        The sums, each taken in the order of the stumps.
+    """
+    n_models = starts.size - 1
+    result = np.empty((codes.shape[1], n_models))
+    sums = np.empty(_CHUNK)
+    for first in range(0, codes.shape[1], _CHUNK):
+        n_rows = min(_CHUNK, codes.shape[1] - first)
+        for q in range(n_models):
+            sums[:] = 0.0
+            for t in range(starts[q], starts[q + 1]):
+                vote = votes[t]
+                if features[t] < 0:
+                    for i in range(n_rows):
+                        sums[i] += vote
+                    continue
+                of_feature = codes[features[t], first : first + n_rows]
+                cut = cuts[t]
+                for i in range(n_rows):
+                    sums[i] += vote if of_feature[i] <= cut else -vote
+            for i in range(n_rows):
+                result[first + i, q] = sums[i]
+    return result
+
+
+@njit(cache=True, nogil=True)
+def nearest_coded_centre(codes: Codes, bin_starts: Ints, squares: Floats) -> NDArray[np.uint8]:
+    """Find the nearest of some centres for coded rows, the first one if several are.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_features, n_rows)
+        Bin of every row in every feature.
+    bin_starts : ndarray of int64 of shape (n_features + 1,)
+        First bin of each feature.
+    squares : ndarray of shape (n_centres, n_bins)
+        Squared distance of the middle of each bin from each centre, along the bin's feature.
+
+    Returns
+    -------
+    ndarray of uint8 of shape (n_rows,)
+        Number of the nearest centre.
+    """
+    n_rows = codes.shape[1]
+    nearest = np.zeros(n_rows, np.uint8)
+    smallest = np.empty(_CHUNK)
+    distance = np.empty(_CHUNK)
+    for first in range(0, n_rows, _CHUNK):
+        size = min(_CHUNK, n_rows - first)
+        smallest[:] = np.inf
+        for k in range(squares.shape[0]):
+            distance[:] = 0.0
+            for f in range(codes.shape[0]):
+                of_feature = codes[f, first : first + size]
+                along = squares[k, bin_starts[f] : bin_starts[f + 1]]
+                for i in range(size):
+                    distance[i] += along[of_feature[i]]
+            for i in range(size):
+                if distance[i] < smallest[i]:
+                    smallest[i] = distance[i]
+                    nearest[first + i] = k
+    return nearest

@@ -1,0 +1,260 @@
+"""Clustering-based columns on blocks: k-means from sums over blocks, then stumps in the regions of all columns at once.
+
+A row is placed by the middles of its bins, which are its values where bins are exact. The regions' rows are copied
+once, sorted by column, region and side, and boosted like the classes of a code of their own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from skecoc.blocks._kernels import nearest_coded_centre
+from skecoc.blocks.answers import squared_distances
+from skecoc.blocks.bins import UNIT, Bins, CodedBlock, Ints, class_totals
+from skecoc.blocks.boosting import boost_columns
+from skecoc.blocks.executor import Blocks, Executor
+from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from skecoc.learners._features import Names, set_features
+from skecoc.learners._weak_kmeans import _distinct_start
+
+Floats = NDArray[np.float64]
+Pattern = NDArray[np.int8]
+
+# Steps of the k-means: few, as for rows in memory.
+_MAX_ITER = 10
+
+
+@dataclass(frozen=True)
+class StartRows:
+    """Training rows that clusterings may start from.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Middles of the rows' bins.
+    y : ndarray of int of shape (n_rows,)
+        Class indices.
+    mass : ndarray of shape (n_rows,)
+        Weights.
+    """
+
+    X: Floats
+    y: NDArray[np.intp]
+    mass: Floats
+
+
+@dataclass(frozen=True)
+class RegionTrainer:
+    """Trains clustering-based columns.
+
+    Attributes
+    ----------
+    executor : Executor
+        What holds the blocks.
+    coded : Blocks of CodedBlock
+        The training rows.
+    bins : Bins
+        How they are coded.
+    starts : StartRows
+        Rows to start from.
+    learner : StumpAdaBoostClassifier
+        The learner of a mixed region.
+    n_regions : int
+        Number of centres.
+    largest_weight : float
+        Weight of a row whose weight in `coded` is 1.
+    names : ndarray of str of shape (n_features,) or None
+        Names of the features.
+    """
+
+    executor: Executor
+    coded: Blocks
+    bins: Bins
+    starts: StartRows
+    learner: StumpAdaBoostClassifier
+    n_regions: int
+    largest_weight: float
+    names: Names | None
+
+    def train(self, patterns: Sequence[Pattern], seeds: Sequence[int]) -> list[BaseEstimator]:
+        """Train one `RegionClassifier` per column.
+
+        Parameters
+        ----------
+        patterns : sequence of ndarray of int8 of shape (n_classes,)
+            The columns.
+        seeds : sequence of int
+            A seed for each.
+
+        Returns
+        -------
+        list of RegionClassifier
+            The trained learners.
+        """
+        centres = self._cluster(patterns, [self._start(*column) for column in zip(patterns, seeds, strict=True)])
+        message = (patterns, centres, self.n_regions, self.bins.starts, self.bins.centres)
+        parted = self.executor.map(part_block, self.coded, message=message)
+        counts, weights = self.executor.sum(class_totals, parted)
+        matrix, mixed = _matrix_of_regions(counts)
+        learners: list[BaseEstimator] = []
+        if len(mixed):
+            learners = boost_columns(self.executor, parted, self.bins, matrix, weights, self.learner, self.names)
+        in_regions = dict(zip(mixed.tolist(), learners, strict=True))
+        by_side = (weights / UNIT * self.largest_weight).reshape(len(patterns), self.n_regions, 2)
+        return [
+            self._assemble(c, seed, centres[c], by_side[c], counts.reshape(by_side.shape)[c], in_regions)
+            for c, seed in enumerate(seeds)
+        ]
+
+    def _start(self, pattern: Pattern, seed: int) -> Floats:
+        """Draw the centres to start from."""
+        used = pattern[self.starts.y] != 0
+        random_state = np.random.RandomState(seed)
+        return _distinct_start(self.starts.X[used], self.n_regions, random_state, self.starts.mass[used])
+
+    def _cluster(self, patterns: Sequence[Pattern], starts: list[Floats]) -> list[Floats]:
+        """Run k-means for all columns together, one pass per step."""
+        centres = list(starts)
+        moving = list(range(len(patterns)))
+        for _ in range(_MAX_ITER):
+            taken = [patterns[c] for c in moving]
+            message = (taken, [centres[c] for c in moving], self.n_regions, self.bins.starts, self.bins.centres)
+            sums = self.executor.sum(sum_regions, self.coded, message=message)
+            moved = [self._moved(centres[c], of_column) for c, of_column in zip(moving, sums, strict=True)]
+            still = [not np.array_equal(centres[c], new) for c, new in zip(moving, moved, strict=True)]
+            for c, new in zip(moving, moved, strict=True):
+                centres[c] = new
+            moving = [c for c, moves in zip(moving, still, strict=True) if moves]
+            if not moving:
+                break
+        return centres
+
+    def _moved(self, centres: Floats, sums: Ints) -> Floats:
+        """Move centres to the means of their rows; a centre without rows stays where it was."""
+        moved = centres.copy()
+        middles = self.bins.centres
+        for k in range(len(centres)):
+            mass = float(sums[k, self.bins.of(0)].sum())
+            if mass > 0:
+                products = sums[k] * middles
+                moved[k] = np.add.reduceat(products, self.bins.starts[:-1]) / mass
+        return moved
+
+    def _assemble(
+        self,
+        number: int,
+        seed: int,
+        centres: Floats,
+        weights: Floats,
+        counts: Ints,
+        in_regions: dict[int, BaseEstimator],
+    ) -> RegionClassifier:
+        """Put the learner of a column together: its regions that hold rows."""
+        region_learner = RegionClassifier(self.learner, n_regions=self.n_regions, random_state=seed)
+        set_features(region_learner, self.bins.n_features, self.names)
+        occupied = np.flatnonzero(counts.any(axis=1))
+        learners = [in_regions.get(int(number * self.n_regions + r)) for r in occupied]
+        margins = [(1 if counts[r, 1] else -1) * 0.5 * np.log1p(weights[r].sum()) for r in occupied]
+        region_learner.classes_ = np.array([0, 1])
+        region_learner.centres_ = centres[occupied]
+        region_learner.n_regions_ = len(occupied)
+        region_learner.estimators_ = learners
+        pure = np.array([learner is None for learner in learners])
+        region_learner.region_margins_ = np.where(pure, margins, 0.0)
+        return region_learner
+
+
+def _rows_of(block: CodedBlock, pattern: Pattern) -> NDArray[np.intp]:
+    """List the rows of the classes that take part in a column."""
+    spans = [np.arange(block.starts[p], block.starts[p + 1]) for p in np.flatnonzero(pattern)]
+    return np.concatenate(spans)
+
+
+def sum_regions(
+    block: CodedBlock,
+    patterns: Sequence[Pattern],
+    centres: Sequence[Floats],
+    n_regions: int,
+    bin_starts: Ints,
+    bin_centres: Floats,
+) -> Ints:
+    """Sum up the weights of the rows of each region, by bin.
+
+    Parameters
+    ----------
+    block : CodedBlock
+        Rows.
+    patterns : sequence of ndarray of int8 of shape (n_classes,)
+        The columns.
+    centres : sequence of ndarray of shape (n_centres, n_features)
+        Centres of each column's regions.
+    n_regions : int
+        Largest number of regions.
+    bin_starts, bin_centres : ndarray
+        First bin of each feature, and middle of each bin.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_columns, n_regions, n_bins)
+        Weights in parts of `UNIT`.
+    """
+    sums = np.zeros((len(patterns), n_regions, bin_starts[-1]), np.int64)
+    units = np.rint(block.weights * UNIT)
+    for c, pattern in enumerate(patterns):
+        rows = _rows_of(block, pattern)
+        codes = block.codes[:, rows]
+        region = nearest_coded_centre(codes, bin_starts, squared_distances(centres[c], bin_starts, bin_centres))
+        for f in range(len(codes)):
+            size = int(bin_starts[f + 1] - bin_starts[f])
+            # Doubles hold these sums of integers exactly: a block has less than 2^23 rows.
+            found = np.bincount(region * np.intp(size) + codes[f], units[rows], minlength=n_regions * size)
+            sums[c, :, bin_starts[f] : bin_starts[f + 1]] = found.reshape(n_regions, size)
+    return sums
+
+
+def part_block(
+    block: CodedBlock,
+    patterns: Sequence[Pattern],
+    centres: Sequence[Floats],
+    n_regions: int,
+    bin_starts: Ints,
+    bin_centres: Floats,
+) -> CodedBlock:
+    """Copy the rows of columns, sorted by column, region and side, as if these were classes.
+
+    Parameters
+    ----------
+    block, patterns, centres, n_regions, bin_starts, bin_centres
+        As in `sum_regions`.
+
+    Returns
+    -------
+    CodedBlock
+        Its class ``2 * (n_regions * c + r) + s`` holds the rows of column `c` in region `r` on side `s` (1: positive).
+    """
+    taken, labels = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
+    y = block.y
+    for c, pattern in enumerate(patterns):
+        rows = _rows_of(block, pattern)
+        squares = squared_distances(centres[c], bin_starts, bin_centres)
+        region = nearest_coded_centre(block.codes[:, rows], bin_starts, squares)
+        taken.append(rows)
+        labels.append(2 * (n_regions * c + region.astype(np.intp)) + (pattern[y[rows]] > 0))
+    every, label = np.concatenate(taken), np.concatenate(labels)
+    order = np.argsort(label, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=2 * n_regions * len(patterns)))])
+    rows = every[order]
+    weight = block.weight[rows] if len(block.weight) else block.weight
+    return CodedBlock(block.codes[:, rows], starts, weight, block.keys[rows])
+
+
+def _matrix_of_regions(counts: Ints) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
+    """Return the code whose columns are the mixed regions, and their numbers."""
+    mixed = np.flatnonzero(counts.reshape(-1, 2).all(axis=1))
+    matrix = np.zeros((len(counts), len(mixed)), np.int8)
+    matrix[2 * mixed, np.arange(len(mixed))] = -1
+    matrix[2 * mixed + 1, np.arange(len(mixed))] = 1
+    return matrix, mixed

@@ -1,0 +1,179 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skecoc.blocks import boosting
+from skecoc.blocks._kernels import nearest_coded_centre, reweight
+from skecoc.blocks.answers import answer_coded, code_learners, squared_distances
+from skecoc.blocks.bins import code_values
+from skecoc.blocks.boosting import boost_columns, column_groups
+from skecoc.blocks.executor import Blocks, LocalExecutor
+from skecoc.blocks.preparation import prepare_rows
+from skecoc.blocks.regions import RegionTrainer
+from skecoc.blocks.rows import IterableBlocks
+from skecoc.coding import one_vs_one, one_vs_rest, sparse_random
+from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from skecoc.learners.columns import ConstantAnswer, answer_columns, fit_columns
+from tests.reference.blocks import blobs, divided, signed_histogram
+
+
+def boosted(blocks, matrix, n_estimators=15, max_bins=256):
+    with LocalExecutor() as executor:
+        rows = prepare_rows(executor, Blocks(IterableBlocks(blocks)), 0, max_bins, 0.0)
+        learner = StumpAdaBoostClassifier(n_estimators)
+        return boost_columns(executor, rows.training, rows.bins, matrix, rows.training_weights, learner)
+
+
+def assert_same_stumps(learners, expected):
+    for learner, other in zip(learners, expected, strict=True):
+        assert type(learner) is type(other)
+        if isinstance(learner, ConstantAnswer):
+            assert learner.side == other.side
+            continue
+        assert np.array_equal(learner.features_, other.features_)
+        assert np.array_equal(learner.thresholds_, other.thresholds_)
+        assert np.array_equal(learner.polarities_, other.polarities_)
+        np.testing.assert_allclose(learner.alphas_, other.alphas_, rtol=1e-9)
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    st.integers(0, 1000),
+    st.sampled_from(["one-vs-rest", "one-vs-one", "sparse"]),
+    st.lists(st.integers(0, 150), max_size=3),
+    st.sampled_from([None, "small", "wide"]),
+)
+def test_stumps_are_those_of_rows_in_memory(seed, coding, edges, weights):
+    X, y = blobs(150, seed, decimals=0)
+    y[:4] = np.arange(4)
+    rng = np.random.default_rng(seed)
+    weight = {None: None, "small": rng.integers(0, 3, 150) / 2, "wide": 10.0 ** rng.integers(-4, 5, 150)}[weights]
+    if weight is not None:
+        weight[:4] = 1.0
+    matrix = {"one-vs-rest": one_vs_rest, "one-vs-one": one_vs_one}.get(
+        coding, lambda p: sparse_random(p, random_state=seed)
+    )(4)
+    params = {} if weight is None else {"sample_weight": weight}
+    expected = fit_columns(StumpAdaBoostClassifier(15), X, y, matrix, [0] * matrix.shape[1], fit_params=params)
+    assert_same_stumps(boosted(divided(X, y, sorted(edges), weight), matrix), expected)
+
+
+def test_16_bit_codes_serve_features_of_many_values():
+    X, y = blobs(700)
+    matrix = one_vs_one(4)
+    expected = fit_columns(StumpAdaBoostClassifier(15), X, y, matrix, [0] * 6)
+    assert_same_stumps(boosted(divided(X, y, [100]), matrix, max_bins=1000), expected)
+
+
+def test_groups_of_columns_and_scaled_weights_change_nothing(monkeypatch):
+    X, y = blobs(300, decimals=0)
+    matrix = one_vs_one(4)
+    before = boosted(divided(X, y, [150]), matrix, 40)
+    monkeypatch.setattr(boosting, "_WEIGHTS_PER_ROW", 1.0)
+    monkeypatch.setattr(boosting, "_LARGEST_SUM", 2.0**57)
+    assert [group.shape[1] for group in column_groups(matrix, np.ones(4, np.int64), 50)] == [2, 2, 2]
+    assert_same_stumps(boosted(divided(X, y, [150]), matrix, 40), before)
+
+
+@pytest.mark.parametrize("edges", [[1], [0, 250, 499], [100, 100, 200]])
+def test_approximate_stumps_do_not_depend_on_blocks_or_order(edges):
+    X, y = blobs(500)
+    order = np.random.default_rng(0).permutation(500)
+    whole = boosted([(X, y)], one_vs_rest(4), max_bins=16)
+    parts = boosted(divided(X[order], y[order], edges), one_vs_rest(4), max_bins=16)
+    for a, b in zip(whole, parts, strict=True):
+        assert np.array_equal(a.alphas_, b.alphas_)
+        assert np.array_equal(a.thresholds_, b.thresholds_)
+
+
+def test_a_perfect_stump_ends_boosting_and_a_useless_one_is_not_taken():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    perfect, useless = boosted([(X, [0, 0, 1, 1])], np.array([[-1], [1]], np.int8)) + boosted(
+        [(np.zeros((4, 1)), [0, 0, 1, 1])], np.array([[-1], [1]], np.int8)
+    )
+    assert perfect.thresholds_.tolist() == [1.5]
+    assert perfect.alphas_[0] == pytest.approx(0.5 * np.log(1e10 - 1))
+    assert useless.n_estimators_ == 0
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10_000), st.booleans(), st.sampled_from([1.0, 0.25]))
+def test_the_kernel_adds_up_what_a_plain_loop_does(seed, changes_wrong, scale):
+    rng = np.random.default_rng(seed)
+    starts = np.array([0, 5, 5, 11, 14])
+    column = np.array([1, -1, 0, -1], np.int8)
+    codes = rng.integers(0, 4, (6, 14)).astype(np.uint8)
+    bin_starts = np.arange(0, 28, 4)
+    rows = np.r_[0:5, 11:14]
+    sides = np.repeat([1, -1], [5, 3])
+    before = rng.random(8) * 1000
+    feature, cut, polarity = int(rng.integers(-1, 6)), int(rng.integers(0, 3)), int(rng.choice([-1, 1]))
+    weights, histogram = before.copy(), np.zeros(24, np.int64)
+    total = reweight(
+        codes, starts, bin_starts, column, weights, feature, cut, polarity, 2.5, changes_wrong, scale, histogram
+    )
+    left = np.ones(8, bool) if feature < 0 else codes[feature, rows] <= cut
+    is_wrong = np.where(left, polarity, -polarity) != sides
+    after = np.where(is_wrong == changes_wrong, before * 2.5, before) * scale
+    assert np.array_equal(weights, after)
+    expected = signed_histogram(codes[:, rows], sides, after, bin_starts)
+    if scale == 1.0:
+        expected -= signed_histogram(codes[:, rows], sides, before, bin_starts)
+    assert np.array_equal(histogram, expected)
+    sums = np.rint(after).sum() - (np.rint(before).sum() if scale == 1.0 else 0.0)
+    assert total == sums
+
+
+def region_learners(blocks, patterns, seeds, n_regions=3):
+    with LocalExecutor() as executor:
+        rows = prepare_rows(executor, Blocks(IterableBlocks(blocks)), 0, 256, 0.0)
+        trainer = RegionTrainer(
+            executor,
+            rows.training,
+            rows.bins,
+            rows.start_rows(),
+            StumpAdaBoostClassifier(10),
+            n_regions,
+            rows.summary.largest_weight,
+            None,
+        )
+        return trainer.train(patterns, seeds), rows.bins
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_regions_are_those_of_rows_in_memory(weighted):
+    X, y = blobs(400, decimals=1)
+    weight = np.random.default_rng(1).integers(1, 4, 400) * 0.7 if weighted else None
+    patterns = [np.array([1, -1, 0, 0], np.int8), np.array([0, 1, 0, -1], np.int8)]
+    found, bins = region_learners(divided(X, y, [11, 200, 200], weight), patterns, [3, 4])
+    for learner, pattern, seed in zip(found, patterns, [3, 4], strict=True):
+        used = pattern[y] != 0
+        expected = RegionClassifier(StumpAdaBoostClassifier(10), n_regions=3, random_state=seed)
+        expected.fit(X[used], (pattern[y[used]] > 0).astype(int), None if weight is None else weight[used])
+        np.testing.assert_allclose(learner.centres_, expected.centres_, rtol=1e-8 if weighted else 1e-12)
+        np.testing.assert_allclose(learner.region_margins_, expected.region_margins_, rtol=1e-8)
+        for a, b in zip(learner.estimators_, expected.estimators_, strict=True):
+            if a is not None or b is not None:
+                assert_same_stumps([a], [b])
+        for response in ("predict_proba", "predict", "decision_function"):
+            coded = answer_coded(code_values(X, bins), code_learners([learner], bins, response))
+            assert np.array_equal(coded, answer_columns([learner], X, response))
+
+
+def test_pure_and_single_row_regions_do_not_fail():
+    X = np.array([[0.0], [0.1], [0.2], [10.0], [20.0]])
+    y = np.array([0, 0, 0, 1, 1])
+    found, _ = region_learners(divided(X, y, [2]), [np.array([1, -1], np.int8)], [0])
+    assert found[0].n_regions_ >= 2
+    assert (found[0].predict(X) == (y == 0)).all()
+
+
+def test_coded_rows_find_the_centre_that_plain_distances_find():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, (3, 50)).astype(np.uint8)
+    starts, middles = np.array([0, 4, 8, 12]), rng.normal(size=12)
+    centres = rng.normal(size=(4, 3))
+    rows = np.stack([middles[starts[f] + codes[f]] for f in range(3)], axis=1)
+    expected = ((rows[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    assert np.array_equal(nearest_coded_centre(codes, starts, squared_distances(centres, starts, middles)), expected)

@@ -1,0 +1,185 @@
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
+from skecoc.blocks.answers import append_answers, begin_answers, code_learners
+from skecoc.blocks.executor import Blocks, LocalExecutor
+from skecoc.blocks.preparation import prepare_rows
+from skecoc.blocks.rows import IterableBlocks
+from skecoc.blocks.weights import DistributedRows, sum_losses
+from skecoc.coding import one_vs_rest
+from skecoc.datasets import load_uci
+from skecoc.decoding import OptimizedWeightDecoder
+from skecoc.decoding.risk import risk_and_confusion
+from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.learners.columns import answer_columns, fit_columns
+from skecoc.persistence import load_model, save_model
+from tests.reference.blocks import blobs, divided
+
+STUMPS = StumpAdaBoostClassifier(10)
+
+
+@pytest.mark.parametrize("name", ["iris", "vehicle", "dermatology"])
+@pytest.mark.parametrize("coding", ["one-vs-one", "one-vs-rest", "dense-random"])
+def test_exact_codes_give_the_classifier_of_rows_in_memory(name, coding):
+    X, y = load_uci(name, return_X_y=True)
+    X = np.nan_to_num(X)
+    expected = ECOCClassifier(STUMPS, coding, random_state=0).fit(X, y)
+    model = BlockECOCClassifier(STUMPS, coding, max_bins=1000, block_size=80, random_state=0).fit(X, y)
+    assert np.array_equal(model.code_matrix_, expected.code_matrix_)
+    np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-9)
+    assert np.array_equal(model.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("response", ["predict_proba", "decision_function", "predict"])
+@pytest.mark.parametrize("decoding", ["loss-weighted", "hamming", "optimized-weight", "probabilistic"])
+def test_every_response_and_decoding_agrees_with_rows_in_memory(response, decoding):
+    X, y = blobs(300, decimals=0)
+    weight = np.random.default_rng(0).integers(0, 3, 300) / 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = ECOCClassifier(STUMPS, "one-vs-rest", decoding, response).fit(X, y, weight)
+        model = BlockECOCClassifier(STUMPS, "one-vs-rest", decoding, response)
+        model.fit_blocks(divided(X, y, [10, 200], weight))
+    # Weights are solved to a gap of 1e-4; the scale of Platt's sigmoid is fitted to rows that were put together.
+    agreement = (model.predict(X) == expected.predict(X)).mean()
+    assert agreement == 1.0 if decoding in ("loss-weighted", "hamming") else agreement > 0.97
+
+
+@pytest.mark.parametrize("decoding", ["loss-weighted", "optimized-weight"])
+def test_the_division_into_blocks_changes_no_prediction(decoding, tmp_path):
+    X, y = blobs(3000)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    order = np.argsort(y, kind="stable")  # blocks that lack classes
+    models = [
+        BlockECOCClassifier(STUMPS, decoding=decoding, random_state=0).fit(X, y),
+        BlockECOCClassifier(STUMPS, decoding=decoding, random_state=0, block_size=1000, n_jobs=2).fit(mapped, y),
+        BlockECOCClassifier(STUMPS, decoding=decoding, random_state=0).fit_blocks(divided(X, y, [1, 1, 2000])),
+        BlockECOCClassifier(STUMPS, decoding=decoding, random_state=0, block_size=900).fit(X[order], y[order]),
+    ]
+    scores = models[0].decision_function(X)
+    for model in models[1:]:
+        if decoding == "loss-weighted":
+            assert np.array_equal(model.decision_function(X), scores)
+        else:
+            np.testing.assert_allclose(model.decision_function(X), scores, atol=1e-7)
+            assert np.array_equal(model.predict(X), models[0].predict(X))
+
+
+@pytest.fixture(scope="module")
+def grown():
+    X, y = blobs(6000)
+    return X, y, BlockWOLCClassifier(STUMPS, random_state=0, max_iter=4).fit(X, y)
+
+
+def test_wolc_grows_by_simple_and_clustered_columns_and_gains_by_it(grown):
+    model = grown[2]
+    X_test, y_test = blobs(3000, seed=1)
+    assert {"initial", "simple", "clustered"} <= set(model.column_kinds_)
+    objectives = [record.objective for record in model.history_]
+    assert objectives == sorted(objectives, reverse=True)
+    first = next(model.to_local().staged_score(X_test, y_test))
+    assert model.score(X_test, y_test) > first + 0.02
+    assert list(model.to_local().staged_score(X_test, y_test))[model.best_round_] == model.score(X_test, y_test)
+
+
+def test_wolc_is_as_accurate_as_on_rows_in_memory(grown):
+    X, y, model = grown
+    X_test, y_test = blobs(3000, seed=1)
+    memory = WOLCClassifier(STUMPS, init="one-vs-rest", random_state=0, max_iter=4).fit(X, y)
+    assert model.score(X_test, y_test) > memory.score(X_test, y_test) - 0.03
+
+
+@pytest.mark.parametrize("edges", [[3000], [1, 2, 2, 4000]])
+def test_the_division_into_blocks_does_not_change_how_wolc_grows(grown, edges):
+    X, y, model = grown
+    other = BlockWOLCClassifier(STUMPS, random_state=0, max_iter=4).fit_blocks(divided(X, y, edges))
+    assert np.array_equal(other.code_matrix_, model.code_matrix_)
+    assert np.array_equal(other.predict(X), model.predict(X))
+    np.testing.assert_allclose(other.weights_, model.weights_, atol=1e-8)
+
+
+@pytest.mark.parametrize("response", ["decision_function", "predict"])
+def test_wolc_takes_every_response(response):
+    X, y = blobs(1500)
+    model = BlockWOLCClassifier(STUMPS, response_method=response, random_state=0, max_iter=2, block_size=700)
+    weight = np.full(len(y), 0.5)
+    assert model.fit(X, y, weight).score(X, y) > 0.6
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_the_local_model_is_an_ordinary_one(grown):
+    X, _, model = grown
+    local = pickle.loads(pickle.dumps(model.to_local()))  # noqa: S301
+    assert type(local) is WOLCClassifier
+    assert np.array_equal(local.predict(X), model.predict(X))
+    assert local.get_params()["n_regions"] == model.n_regions
+
+
+def test_the_local_model_can_be_saved_without_pickle(grown, tmp_path):
+    pytest.importorskip("skops")
+    X, _, model = grown
+    save_model(model.to_local(), tmp_path / "model.skops")
+    assert np.array_equal(load_model(tmp_path / "model.skops").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_losses_and_optimised_weights_are_those_of_rows_in_memory(weighted):
+    X, y = blobs(2500, decimals=1)
+    weight = np.random.default_rng(0).integers(1, 4, 2500) / 3 if weighted else None
+    matrix = one_vs_rest(4)
+    learners = fit_columns(STUMPS, X, y, matrix, [0] * 4)
+    codewords = answer_columns(learners, X, "predict_proba").astype(np.float32)
+    expected = OptimizedWeightDecoder(tol=1e-6).fit(codewords, y, matrix, weight)
+    earlier = OptimizedWeightDecoder(l2=1.0).fit(codewords, y, matrix, weight)
+    with LocalExecutor() as executor:
+        rows = prepare_rows(executor, Blocks(IterableBlocks(divided(X, y, [5, 900], weight))), 0, 256, 0.0)
+        coded = code_learners(learners, rows.bins, "predict_proba")
+        answered = executor.map(
+            append_answers, executor.map(begin_answers, rows.training), rows.training, message=(coded,)
+        )
+        remote = DistributedRows(executor, answered, rows.training_factor(None), 2500)
+        found = OptimizedWeightDecoder(tol=1e-6)._fit_remote(remote, matrix)
+        losses = sum_losses(executor, answered, expected, earlier)
+    assert found.certificate_.gap <= 1e-6
+    np.testing.assert_allclose(found.weights_, expected.weights_, atol=1e-3)
+    full = np.ones(2500) if weight is None else weight
+    risk, confusion = risk_and_confusion(codewords, y, matrix, expected.weights_, margin=0.3, sample_weight=full)
+    np.testing.assert_allclose(losses.pairs, risk, atol=2500 * 2**-20)
+    before = risk_and_confusion(codewords, y, matrix, earlier.weights_, margin=0.3, sample_weight=full).risk.sum()
+    assert losses.drop == pytest.approx(before - risk.sum(), abs=2500 * 2**-20)
+    assert losses.right == pytest.approx(np.trace(confusion), abs=5)
+
+
+def test_frames_keep_names():
+    pd = pytest.importorskip("pandas")
+    X, y = blobs(300)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = BlockECOCClassifier(STUMPS, block_size=100, random_state=0).fit(frame, y)
+    assert model.feature_names_in_.tolist() == list("abcde")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.score(frame, y) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda X, y: BlockECOCClassifier().fit(X, np.zeros(len(y))), "at least 2 classes"),
+        (lambda X, y: BlockECOCClassifier().fit_blocks([]), "at least one row"),
+        (lambda X, y: BlockECOCClassifier(max_bins=1).fit(X, y), "max_bins"),
+        (lambda X, y: BlockECOCClassifier(ECOCClassifier()).fit(X, y), "estimator"),
+        (lambda X, y: BlockWOLCClassifier(validation_fraction=0.0).fit(X, y), "validation_fraction"),
+        (lambda X, y: BlockWOLCClassifier(max_columns=2).fit(X, y), "max_columns=2"),
+        (lambda X, y: BlockECOCClassifier(decoding=OptimizedWeightDecoder(l2=0.0)).fit(X, y), "l2 must be positive"),
+    ],
+)
+def test_bad_arguments_are_named(make, message):
+    X, y = blobs(200)
+    with pytest.raises(ValueError, match=message):
+        make(X, y)

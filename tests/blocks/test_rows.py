@@ -1,0 +1,157 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skecoc.blocks import rows as module
+from skecoc.blocks.bins import bins_from_summary, code_block, code_values, is_held_out, make_layout
+from skecoc.blocks.executor import merge_in_turn
+from skecoc.blocks.rows import ArrayBlocks, IterableBlocks, RawBlock, check_block, merge_summaries, summarise_block
+from skecoc.learners._feature_codes import code_features
+from tests.reference.blocks import blobs, divided
+
+
+def summary_of(blocks, most_values=256, seed=1):
+    return merge_in_turn(merge_summaries, (summarise_block(RawBlock(*block), seed, most_values) for block in blocks))
+
+
+def assert_same_summary(a, b):
+    assert (a.n_rows, a.largest_weight, a.labels.tolist()) == (b.n_rows, b.largest_weight, b.labels.tolist())
+    for one, other in zip(a.values, b.values, strict=True):
+        assert (one is None) == (other is None)
+        assert one is None or np.array_equal(one, other)
+    for one, other in zip(a.sample, b.sample, strict=True):
+        assert np.array_equal(one, other)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.integers(0, 400), max_size=5), st.booleans(), st.integers(0, 9))
+def test_a_summary_depends_on_the_rows_alone(edges, weighted, seed):
+    X, y = blobs(400, seed, decimals=1)
+    X[:, 1] = np.round(X[:, 1] / 4)
+    weight = np.random.default_rng(seed).integers(0, 4, 400) / 2 if weighted else None
+    order = np.random.default_rng(seed + 1).permutation(400)
+    whole = summary_of([(X, y, weight)], 30)
+    shuffled = [(a[order] if a is not None else None) for a in (X, y, weight)]
+    assert_same_summary(whole, summary_of(divided(*shuffled[:2], sorted(edges), shuffled[2]), 30))
+
+
+def test_the_sample_is_limited_and_has_rows_of_every_class(monkeypatch):
+    monkeypatch.setattr(module, "SAMPLE_ROWS", 50)
+    monkeypatch.setattr(module, "SAMPLE_ROWS_OF_CLASS", 3)
+    X, y = blobs(2000)
+    y[y == 2] = 1
+    y[[5, 6, 7, 8]] = 2  # a rare class
+    whole = summary_of([(X, y)])
+    assert_same_summary(whole, summary_of(divided(X, y, [3, 900, 901])))
+    assert 50 <= len(whole.sample.y) <= 50 + 3 * 4
+    assert (whole.sample.y == 2).sum() == 3
+    keys = check_block(RawBlock(X, y), 1).keys
+    assert set(np.sort(keys)[:50]) <= set(whole.sample.keys)
+
+
+def test_equal_rows_are_sampled_as_one_with_their_weight():
+    X = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0], [1.0, 0.0]])
+    summary = summary_of([(X[:2], [0, 1], [1.0, 2.0]), (X[2:], [0, 1], [4.0, 0.0])])
+    assert sorted(zip(summary.sample.X[:, 0], summary.sample.y, summary.sample.mass, strict=True)) == [
+        (1.0, 0, 5.0),
+        (2.0, 1, 2.0),
+    ]
+
+
+def test_single_precision_has_the_same_keys():
+    X, y = blobs(30)
+    X = X.astype(np.float32)
+    assert np.array_equal(check_block(RawBlock(X, y), 3).keys, check_block(RawBlock(X.astype(float), y), 3).keys)
+
+
+def test_bins_of_few_values_are_these_values_and_code_as_the_learner_does():
+    X, y = blobs(500, decimals=1)
+    bins = bins_from_summary(summary_of(divided(X, y, [100, 130])), 256)
+    assert bins.exact.all()
+    expected = code_features(X)
+    assert np.array_equal(code_values(X, bins), expected.codes)
+    assert np.array_equal(bins.centres, expected.lower)
+
+
+def test_bins_of_many_values_hold_about_equally_many_rows():
+    X, y = blobs(20_000)
+    bins = bins_from_summary(summary_of([(X, y)], 16), 16)
+    assert not bins.exact.any()
+    for codes in code_values(X, bins):
+        counts = np.bincount(codes, minlength=16)
+        assert abs(counts - 1250).max() <= 2
+
+
+def test_a_heavy_value_among_many_gets_a_bin_of_its_own():
+    X = np.concatenate([np.zeros(5000), np.random.default_rng(0).normal(size=5000)])[:, None]
+    bins = bins_from_summary(summary_of([(X, np.arange(10_000) % 2)], 8), 8)
+    zero = code_values(np.array([[0.0]]), bins)[0, 0]
+    assert 0.4 < (code_values(X, bins)[0] == zero).mean() < 0.65
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_about_a_share_of_the_rows_is_held_out_whatever_the_blocks(share):
+    X, y = blobs(4000)
+    layout = make_layout(summary_of([(X, y)]), 1, share)
+    held = np.sort(np.concatenate([code_block(RawBlock(*b), layout)[1].keys for b in divided(X, y, [7, 7, 2000])]))
+    assert np.array_equal(held, np.sort(code_block(RawBlock(X, y), layout)[1].keys))
+    assert abs(len(held) / 4000 - share) < 0.03
+
+
+def test_every_class_has_rows_held_out_and_rows_to_train_on_unless_all_are_equal():
+    X = np.arange(200.0)[:, None]
+    y = np.zeros(200, dtype=int)
+    y[:2], y[2:5] = 1, 2
+    X[2:5] = 7.0
+    layout = make_layout(summary_of([(X, y)]), 1, 0.001)
+    training, held = code_block(RawBlock(X, y), layout)
+    assert np.diff(held.starts).tolist() == [1, 1, 3]
+    assert np.diff(training.starts).tolist() == [194, 1, 3]
+    assert not layout.shared[:2].any()
+    assert layout.shared[2]
+    assert is_held_out(held.keys, held.y, layout).all()
+
+
+def test_no_rows_are_held_out_unless_asked_for():
+    X, y = blobs(100)
+    training, held = code_block(RawBlock(X, y), make_layout(summary_of([(X, y)]), 1, 0.0))
+    assert (len(training.keys), len(held.keys)) == (100, 0)
+
+
+def test_array_blocks_cover_all_rows_and_read_memory_mapped_files(tmp_path):
+    X, y = blobs(1000)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    blocks = list(ArrayBlocks(mapped, y, None, 300))
+    assert [len(block.y) for block in blocks] == [300, 300, 300, 100]
+    assert np.array_equal(np.vstack([block.X for block in blocks]), X)
+    assert not isinstance(blocks[0].X, np.memmap)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: IterableBlocks(iter([])), "blocks must be readable more than once"),
+        (lambda: ArrayBlocks(np.zeros(3), np.zeros(3)), "X must be two-dimensional"),
+        (lambda: ArrayBlocks(np.zeros((3, 1)), np.zeros(2)), r"y must have shape \(3,\)"),
+        (lambda: check_block(RawBlock(np.zeros((2, 1)), [0]), 0), "y must have one label per row"),
+        (lambda: check_block(RawBlock(np.zeros((2, 1)), [0.5, 1]), 0), "y must hold class labels"),
+        (lambda: check_block(RawBlock(np.zeros((2, 1)), [0, 1], [1, -1]), 0), "sample_weight must hold 2 finite"),
+        (lambda: check_block(RawBlock([[np.nan]], [0]), 0), "NaN"),
+        (lambda: summary_of([(np.zeros((2, 1)), [0, 1]), (np.zeros((2, 2)), [0, 1])]), "as many features"),
+        (lambda: summary_of([(np.zeros((1, 1)), [0]), (np.zeros((1, 1)), ["a"])]), "labels of one type"),
+    ],
+)
+def test_bad_rows_are_refused_by_name(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_frames_keep_their_names_and_must_agree_on_them():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    summary = summary_of([(frame, [0, 1]), (frame, [1, 0])])
+    assert summary.names.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="same feature names"):
+        summary_of([(frame, [0, 1]), (frame[["b", "a"]], [1, 0])])
