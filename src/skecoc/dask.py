@@ -1,0 +1,387 @@
+"""Classifiers for Dask arrays and frames: rows stay with the workers, and only small sums travel.
+
+They need ``dask[array,dataframe]`` and ``distributed``.
+"""
+
+from typing import Any, ClassVar, Self
+
+import dask.array as da
+import distributed
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+import dask
+from skecoc._dask_blocks import DaskExecutor, is_dask, merged, source_of
+from skecoc.blocks.executor import add
+from skecoc.blocks.fitting import ECOCFit, WOLCFit
+from skecoc.blocks.rows import RawBlock
+from skecoc.learners import StumpAdaBoostClassifier
+
+__all__ = ["DaskECOCClassifier", "DaskWOLCClassifier"]
+
+
+class DaskMixin:
+    """Fit on Dask collections, and predict lazily."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit on the workers of a cluster.
+
+        Parameters
+        ----------
+        X : dask array of shape (n_samples, n_features) or dask DataFrame
+            Finite numbers, divided by rows into partitions that each fit into a worker's memory. Some may be empty.
+            They are read twice; where that is expensive and memory suffices, call ``X.persist()`` first.
+        y : dask array of shape (n_samples,) or dask Series
+            Class labels, at least two classes. A partition may lack some.
+        sample_weight : dask array of shape (n_samples,) or dask Series, default=None
+            Weights of the rows; None means 1 each.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            If collections are not divided alike, hold values that cannot be used, or there is no client.
+        ConnectionError
+            If the scheduler is lost.
+        """
+        self._validate_params()  # type: ignore[attr-defined]
+        client = self._connected()
+        return self._fit_source(DaskExecutor(client), source_of(X, y, sample_weight))  # type: ignore[attr-defined]
+
+    def __sklearn_clone__(self) -> Self:
+        """Clone all parameters but the client, which cannot be copied and is shared."""
+        parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
+        client = parameters.pop("client")
+        copied = {name: clone(value, safe=False) for name, value in parameters.items()}
+        make: Any = type(self)
+        return make(**copied, client=client)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the client out of what is pickled."""
+        return {**super().__getstate__(), "client": None}  # type: ignore[dict-item]
+
+    def _connected(self) -> distributed.Client:
+        """Return the client."""
+        client = self.client  # type: ignore[attr-defined]
+        if client is not None:
+            return client
+        try:
+            return distributed.get_client()
+        except ValueError as error:
+            raise ValueError(
+                "client is None and there is no Dask client: make one by distributed.Client(), or give one"
+            ) from error
+
+    def predict(self, X: Any) -> Any:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : dask collection, or array-like, of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        dask array, dask Series or ndarray of shape (n_samples,)
+            Class labels; of a Dask collection, not computed yet.
+        """
+        return self._mapped("predict", X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Estimate the probability of each class for each row.
+
+        Parameters
+        ----------
+        X : dask collection, or array-like, of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        dask array, dask DataFrame or ndarray of shape (n_samples, n_classes)
+            Probabilities; of a Dask collection, not computed yet.
+        """
+        return self._mapped("predict_proba", X)
+
+    def decision_function(self, X: Any) -> Any:
+        """Score every class for every row; higher is better.
+
+        Parameters
+        ----------
+        X : dask collection, or array-like, of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        dask array, dask frame or ndarray of shape (n_samples, n_classes) or (n_samples,)
+            Scores; of a Dask collection, not computed yet. With two classes, the second class's minus the first's.
+        """
+        return self._mapped("decision_function", X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Compute the share of rows that are classified rightly.
+
+        Parameters
+        ----------
+        X : dask collection, or array-like, of shape (n_samples, n_features)
+            Rows.
+        y : dask collection, or array-like, of shape (n_samples,)
+            Their class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights; only for rows in memory.
+
+        Returns
+        -------
+        float
+            The share.
+        """
+        if not is_dask(X):
+            return float(self.to_local().score(X, y, sample_weight))  # type: ignore[attr-defined]
+        if sample_weight is not None:
+            raise ValueError("sample_weight must be None for Dask collections")
+        model = dask.delayed(self.to_local(), traverse=False)  # type: ignore[attr-defined]
+        count = dask.delayed(_count_right, pure=False, traverse=False)
+        counts = [count(block, model) for block in source_of(X, y).handles]
+        right, total = merged(add, counts).compute()
+        return float(right / total)
+
+    def _mapped(self, method: str, X: Any) -> Any:
+        """Call a method of the fitted classifier for the rows, or lazily for each partition."""
+        model = self.to_local()  # type: ignore[attr-defined]
+        if not is_dask(X):
+            return getattr(model, method)(X)
+        example = _answer_part(np.empty((0, model.n_features_in_)), model, method)
+        shared = dask.delayed(model, traverse=False)
+        if not isinstance(X, da.Array):
+            meta = _labelled(example, X._meta.index[:0], model)
+            return X.map_partitions(_answer_frame, shared, method, meta=meta)
+        rows = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+        if example.ndim == 1:
+            return rows.map_blocks(_answer_part, shared, method, drop_axis=1, dtype=example.dtype, meta=example)
+        chunks = (rows.chunks[0], (example.shape[1],))
+        return rows.map_blocks(_answer_part, shared, method, chunks=chunks, dtype=example.dtype, meta=example)
+
+
+def _answer_part(X: Any, model: Any, method: str) -> NDArray[Any]:
+    """Call a method of a fitted classifier for the rows of a partition, which may be empty."""
+    if len(X):
+        answer: NDArray[Any] = getattr(model, method)(X)
+        return answer
+    if method == "predict":
+        return model.classes_[:0]
+    wide = method == "predict_proba" or len(model.classes_) > 2
+    return np.empty((0, len(model.classes_)) if wide else 0)
+
+
+def _answer_frame(X: Any, model: Any, method: str) -> Any:
+    """Call a method of a fitted classifier for the rows of a frame, and keep their index."""
+    return _labelled(_answer_part(X, model, method), X.index, model)
+
+
+def _labelled(answer: NDArray[Any], index: Any, model: Any) -> Any:
+    """Make a Series of one value per row, or a DataFrame with a column per class."""
+    import pandas as pd
+
+    if answer.ndim == 1:
+        return pd.Series(answer, index=index)
+    return pd.DataFrame(answer, index=index, columns=model.classes_)
+
+
+def _count_right(block: RawBlock, model: Any) -> tuple[int, int]:
+    """Count the rows of a partition that are classified rightly, and all of them."""
+    y = np.asarray(block.y)
+    return int((_answer_part(block.X, model, "predict") == y).sum()), len(y)
+
+
+class DaskECOCClassifier(DaskMixin, ECOCFit):
+    """`skecoc.ECOCClassifier` with boosted stumps, fitted on Dask arrays and frames.
+
+    Rows may exceed the memory of any worker. They are coded once where they are; all columns are then boosted together
+    from histograms, which are summed on the cluster. The result is the same, bit for bit, however rows are divided
+    into partitions, and it is that of `skecoc.blocks.BlockECOCClassifier` on one machine (with ``"optimized-weight"``
+    decoding, up to the rounding of sums).
+
+    Parameters
+    ----------
+    estimator : StumpAdaBoostClassifier, default=None
+        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+    coding : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-one"
+        As in `ECOCClassifier`. Codings that read the rows, such as ``"decoc"``, are given a sample.
+    decoding : str or decoder, default="loss-weighted"
+        As in `ECOCClassifier`. Loss weights and optimised weights (with positive `l2`) are fitted to all rows, other
+        decodings that learn, such as ``"probabilistic"``, to a sample.
+    response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        How learners answer: by probabilities, margins or hard labels; "auto" means probabilities.
+    max_bins : int, default=256
+        Largest number of bins of a feature, at most 65,536. A feature with at most so many distinct values has a bin
+        for each, and its stumps are exact; others have bins of about equally many rows, and only thresholds between
+        bins are tried.
+    random_state : int, RandomState instance or None, default=None
+        Seeds random codings and the choice of the sample.
+    client : distributed.Client, default=None
+        The cluster; None takes the client that was made last.
+
+    Attributes
+    ----------
+    model_ : ECOCClassifier
+        The fitted classifier of rows in memory; `to_local` returns it. Its fitted attributes (`classes_`,
+        `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_` ...) are also attributes of this
+        one.
+
+    See Also
+    --------
+    skecoc.blocks.BlockECOCClassifier : The same on one machine, out of core.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from skecoc.dask import DaskECOCClassifier
+    >>> from skecoc.datasets import load_uci
+    >>> X, y = load_uci("iris", return_X_y=True)
+    >>> X, y = da.from_array(X, chunks=(50, -1)), da.from_array(y, chunks=50)
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    ...     model = DaskECOCClassifier(random_state=0).fit(X, y)
+    ...     model.score(X, y) > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **ECOCFit._parameter_constraints,
+        "client": [distributed.Client, None],
+    }
+
+    def __init__(
+        self,
+        estimator: StumpAdaBoostClassifier | None = None,
+        coding: Any = "one-vs-one",
+        decoding: Any = "loss-weighted",
+        response_method: str = "auto",
+        max_bins: int = 256,
+        random_state: int | np.random.RandomState | None = None,
+        client: distributed.Client | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.coding = coding
+        self.decoding = decoding
+        self.response_method = response_method
+        self.max_bins = max_bins
+        self.random_state = random_state
+        self.client = client
+
+
+class DaskWOLCClassifier(DaskMixin, WOLCFit):
+    """`skecoc.WOLCClassifier` with boosted stumps, fitted on Dask arrays and frames.
+
+    Rows are treated as by `DaskECOCClassifier`. A part of them, chosen by a hash of their features, is held out of all
+    training: optimised weights are fitted to the answers that these rows get, and growth is judged by them.
+
+    Parameters
+    ----------
+    estimator : StumpAdaBoostClassifier, default=None
+        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+    init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
+        The code to start from: what `DaskECOCClassifier` takes as `coding`.
+    n_pairs : int, default=3
+        Largest number of columns that a round adds, one per hard pair of classes.
+    max_iter : int, default=None
+        Largest number of rounds that add columns; None stands for three times the number of classes.
+    max_columns : int, default=None
+        Largest number of columns.
+    tol : float, default=0.02
+        The price of a round: it makes progress if it lowers the loss of the rows held out by more than this share.
+    standard_errors : float, default=2.0
+        The proof of a round: to make progress it must also lower the loss by more than this many standard errors of
+        the difference, taken row by row.
+    patience : int, default=2
+        Growth stops after this many rounds in a row without progress.
+    n_regions : int, default=3
+        Number of regions of a clustering-based column.
+    validation_fraction : float, default=0.1
+        Share of the rows that is held out.
+    margin : float, default=0.3
+        The margin of the optimised weights, positive; see `skecoc.WOLCClassifier`.
+    l2 : float or "auto", default="auto"
+        The penalty of the optimised weights, positive; "auto" is 0.1 for up to 1000 rows held out, and 100 divided by
+        their number (the sum of their weights) for more.
+    response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        How learners answer: by probabilities, margins or hard labels; "auto" means probabilities.
+    max_bins : int, default=256
+        Largest number of bins of a feature, at most 65,536; see `DaskECOCClassifier`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds random codings, the sample, the rows held out, and clusterings.
+    verbose : int, default=0
+        Above zero, one line is printed per round.
+    client : distributed.Client, default=None
+        The cluster; None takes the client that was made last.
+
+    Attributes
+    ----------
+    model_ : WOLCClassifier
+        The fitted classifier of rows in memory; `to_local` returns it. Its fitted attributes (`classes_`,
+        `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_` ...) are also attributes of this one.
+
+    See Also
+    --------
+    skecoc.blocks.BlockWOLCClassifier : The same on one machine, out of core.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from skecoc.dask import DaskWOLCClassifier
+    >>> from skecoc.datasets import load_uci
+    >>> X, y = load_uci("iris", return_X_y=True)
+    >>> X, y = da.from_array(X, chunks=(50, -1)), da.from_array(y, chunks=50)
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    ...     model = DaskWOLCClassifier(random_state=0).fit(X, y)
+    ...     model.score(X, y) > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **WOLCFit._parameter_constraints,
+        "client": [distributed.Client, None],
+    }
+
+    def __init__(
+        self,
+        estimator: StumpAdaBoostClassifier | None = None,
+        init: Any = "one-vs-rest",
+        n_pairs: int = 3,
+        max_iter: int | None = None,
+        max_columns: int | None = None,
+        tol: float = 0.02,
+        standard_errors: float = 2.0,
+        patience: int = 2,
+        n_regions: int = 3,
+        validation_fraction: float = 0.1,
+        margin: float = 0.3,
+        l2: float | str = "auto",
+        response_method: str = "auto",
+        max_bins: int = 256,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        client: distributed.Client | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.init = init
+        self.n_pairs = n_pairs
+        self.max_iter = max_iter
+        self.max_columns = max_columns
+        self.tol = tol
+        self.standard_errors = standard_errors
+        self.patience = patience
+        self.n_regions = n_regions
+        self.validation_fraction = validation_fraction
+        self.margin = margin
+        self.l2 = l2
+        self.response_method = response_method
+        self.max_bins = max_bins
+        self.random_state = random_state
+        self.verbose = verbose
+        self.client = client

@@ -1,0 +1,192 @@
+import os
+import pickle
+import signal
+import subprocess
+import sys
+
+import dask.array as da
+import distributed
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from dask import dataframe as dd
+from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc._dask_blocks import DaskExecutor, source_of
+from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
+from skecoc.dask import DaskECOCClassifier, DaskWOLCClassifier
+from skecoc.learners import StumpAdaBoostClassifier
+from tests.reference.blocks import blobs, divided
+
+STUMPS = StumpAdaBoostClassifier(5)
+N_ROWS = 1500
+X, Y = blobs(N_ROWS)
+X, Y = X[np.argsort(Y, kind="stable")], np.sort(Y)  # so that partitions lack classes
+DIVISIONS = {"one": (1500,), "three": (500, 500, 500), "uneven and empty": (3, 0, 997, 500)}
+
+
+def arrays(chunks):
+    return da.from_array(X, chunks=(chunks, 5)), da.from_array(Y, chunks=(chunks,))
+
+
+def blocks(chunks):
+    return divided(X, Y, np.cumsum(chunks)[:-1].tolist())
+
+
+@pytest.fixture(scope="module")
+def local_code():
+    return BlockECOCClassifier(STUMPS, random_state=0).fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def local_wolc():
+    return BlockWOLCClassifier(STUMPS, random_state=0, max_iter=2).fit_blocks(blocks(DIVISIONS["three"]))
+
+
+@pytest.mark.parametrize("chunks", DIVISIONS.values(), ids=DIVISIONS)
+def test_any_division_of_an_array_gives_the_very_result_of_one_machine(client, local_code, chunks):
+    model = DaskECOCClassifier(STUMPS, random_state=0).fit(*arrays(chunks))
+    assert type(model.to_local()) is ECOCClassifier
+    assert np.array_equal(model.decision_function(X), local_code.decision_function(X))
+
+
+def test_wolc_on_a_cluster_is_bit_for_bit_that_of_the_same_blocks_on_one_machine(client, local_wolc):
+    model = DaskWOLCClassifier(STUMPS, random_state=0, max_iter=2).fit(*arrays(DIVISIONS["three"]))
+    assert type(model.to_local()) is WOLCClassifier
+    assert np.array_equal(model.code_matrix_, local_wolc.code_matrix_)
+    assert np.array_equal(model.decision_function(X), local_wolc.decision_function(X))
+
+
+def test_wolc_of_another_division_predicts_the_same(client, local_wolc):
+    model = DaskWOLCClassifier(STUMPS, random_state=0, max_iter=2).fit(*arrays(DIVISIONS["uneven and empty"]))
+    assert np.array_equal(model.code_matrix_, local_wolc.code_matrix_)
+    assert np.array_equal(model.predict(X), local_wolc.predict(X))
+
+
+def test_predictions_of_arrays_are_lazy_and_those_of_the_local_model(client, local_code):
+    model = DaskECOCClassifier(STUMPS, random_state=0)
+    model.model_ = local_code.to_local()
+    rows = da.from_array(X, chunks=((700, 0, 800), (2, 3)))  # divided by features, too
+    for method in ("predict", "predict_proba", "decision_function"):
+        lazy = getattr(model, method)(rows)
+        assert isinstance(lazy, da.Array)
+        expected = getattr(local_code, method)(X)
+        assert (lazy.shape, lazy.dtype) == (expected.shape, expected.dtype)
+        assert np.array_equal(lazy.compute(), expected)
+    assert np.array_equal(model.predict(X), local_code.predict(X))
+    assert model.score(rows, da.from_array(Y, chunks=400)) == pytest.approx(local_code.score(X, Y))
+
+
+def test_clones_share_the_client_and_copies_do_without(client, local_code):
+    model = DaskWOLCClassifier(STUMPS, n_pairs=2, client=client)
+    assert clone(model).client is client
+    assert clone(model).get_params()["n_pairs"] == 2
+    code = DaskECOCClassifier(STUMPS, client=client)
+    code.model_ = local_code.to_local()
+    copy = pickle.loads(pickle.dumps(code))  # noqa: S301
+    assert copy.client is None
+    assert np.array_equal(copy.predict(X), local_code.predict(X))
+
+
+def test_frames_with_labels_and_weights(client):
+    names = list("abcde")
+    labels = np.array(["ash", "beech", "oak", "yew"])[Y]
+    weight = np.random.default_rng(0).integers(0, 3, N_ROWS) / 2
+    frame = pd.DataFrame(X, columns=names, index=np.arange(N_ROWS) * 2)
+    frame["label"], frame["weight"] = labels, weight
+    parts = dd.from_pandas(frame, npartitions=3)
+    model = DaskECOCClassifier(STUMPS, random_state=0).fit(parts[names], parts["label"], parts["weight"])
+    expected = BlockECOCClassifier(STUMPS, random_state=0).fit(frame[names], labels, weight)
+    assert model.feature_names_in_.tolist() == names
+    found = model.predict(parts[names])
+    assert isinstance(found, dd.Series)
+    computed = found.compute()
+    assert computed.index.equals(frame.index)
+    assert np.array_equal(computed.to_numpy(), expected.predict(frame[names]))
+    probabilities = model.predict_proba(parts[names]).compute()
+    assert probabilities.columns.tolist() == ["ash", "beech", "oak", "yew"]
+    assert np.array_equal(probabilities.to_numpy(), expected.predict_proba(frame[names]))
+    unknown = DaskECOCClassifier(STUMPS, random_state=0).fit(parts[names].values, parts["label"].values)
+    assert unknown.n_features_in_ == 5  # arrays whose numbers of rows Dask does not know
+
+
+class _Saboteur:
+    """A client that kills a process when so many sets of tasks have been submitted."""
+
+    def __init__(self, client, victim, when):
+        self._client, self._victim, self._left = client, victim, when
+
+    def compute(self, *args, **kwargs):
+        return self._count(self._client.compute(*args, **kwargs))
+
+    def map(self, *args, **kwargs):
+        return self._count(self._client.map(*args, **kwargs))
+
+    def _count(self, futures):
+        self._left -= 1
+        if self._left == 0:
+            os.kill(self._victim(), signal.SIGKILL)
+        return futures
+
+    def __getattr__(self, name):
+        return getattr(self._client, name)
+
+
+@pytest.mark.parametrize("when", [2, 15])
+def test_a_worker_killed_during_fit_changes_nothing(client, local_code, when):
+    victim = client.run(os.getpid)
+    saboteur = _Saboteur(client, lambda: next(iter(victim.values())), when)
+    model = DaskECOCClassifier(STUMPS, random_state=0)
+    model._fit_source(DaskExecutor(saboteur), source_of(*arrays(DIVISIONS["three"])))
+    assert saboteur._left < 0
+    assert np.array_equal(model.decision_function(X), local_code.decision_function(X))
+    assert set(client.run(os.getpid).values()) != set(victim.values())
+
+
+@pytest.mark.slow
+def test_a_worker_killed_while_wolc_grows_changes_nothing(client, local_wolc):
+    victim = client.run(os.getpid)
+    saboteur = _Saboteur(client, lambda: next(iter(victim.values())), 200)
+    model = DaskWOLCClassifier(STUMPS, random_state=0, max_iter=2)
+    model._fit_source(DaskExecutor(saboteur), source_of(*arrays(DIVISIONS["three"])))
+    assert saboteur._left < 0
+    assert np.array_equal(model.decision_function(X), local_wolc.decision_function(X))
+
+
+@pytest.mark.slow
+def test_the_loss_of_the_scheduler_is_a_clear_error(tmp_path):
+    file = str(tmp_path / "scheduler.json")
+    start = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"]
+    scheduler = subprocess.Popen([*start, "--scheduler-file", file], stderr=subprocess.DEVNULL)
+    start = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+    worker = subprocess.Popen([*start, "--scheduler-file", file], stderr=subprocess.DEVNULL)
+    try:
+        with distributed.Client(scheduler_file=file, timeout=60, set_as_default=False) as client:
+            address = client.scheduler.address
+            saboteur = _Saboteur(client, lambda: scheduler.pid, 12)
+            with pytest.raises(ConnectionError, match=f"lost the Dask scheduler at {address}"):
+                DaskECOCClassifier(STUMPS)._fit_source(DaskExecutor(saboteur), source_of(*arrays((1500,))))
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()
+
+
+def test_bad_collections_are_named(client):
+    rows, labels = arrays((500, 1000))
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=2)
+    for wrong, message in [
+        ((X, labels), "X must be a Dask array or DataFrame"),
+        ((rows[:, 0], labels), "X must be two-dimensional"),
+        ((frame, dd.from_pandas(pd.Series(Y), npartitions=3)), "y must have as many partitions as X"),
+        ((frame, Y), "y must be a Dask collection"),
+        ((rows, da.where(labels > 0, np.nan, 0.0)), "y must hold class labels"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            DaskECOCClassifier(STUMPS).fit(*wrong)
+
+
+def test_without_a_client_there_is_a_hint():
+    with pytest.raises(ValueError, match=r"distributed\.Client\(\)"):
+        DaskECOCClassifier().fit(*arrays((1500,)))

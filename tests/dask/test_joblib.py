@@ -1,0 +1,65 @@
+import joblib
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
+from skecoc.learners import regions as region_module
+from skecoc.learners import svm as svm_module
+from skecoc.learners._feature_codes import FeatureCodes
+from tests.reference.blocks import blobs
+
+X, Y = blobs(400, n_classes=5)
+
+
+@pytest.fixture
+def pickled(monkeypatch):
+    """How often this process pickles what columns share."""
+    counts = dict.fromkeys(("FeatureCodes", "_Regions", "_Prepared"), 0)
+    for kind in (FeatureCodes, region_module._Regions, svm_module._Prepared):
+
+        def reduce(self, kind=kind):
+            counts[kind.__name__] += 1
+            return kind, tuple(getattr(self, name) for name in kind.__dataclass_fields__)
+
+        monkeypatch.setattr(kind, "__reduce__", reduce)
+    return counts
+
+
+def both(model, client):
+    alone = model.fit(X, Y).decision_function(X)
+    with joblib.parallel_config(backend="dask", client=client):
+        return alone, model.fit(X, Y).decision_function(X)
+
+
+@pytest.mark.parametrize(
+    ("learner", "shared"),
+    [(StumpAdaBoostClassifier(10), "FeatureCodes"), (TunedSVMClassifier(C=2.0**14, width=1.0), "_Prepared")],
+)
+def test_what_columns_share_is_sent_once_not_once_per_column(client, pickled, learner, shared):
+    alone, there = both(ECOCClassifier(learner, random_state=0), client)  # ten columns
+    assert np.array_equal(alone, there)
+    assert pickled[shared] == 1
+
+
+def test_rows_of_any_learner_are_scattered_once(client, monkeypatch):
+    scattered = []
+    scatter = client.scatter
+
+    def counted(data, **options):
+        scattered.append(data)
+        return scatter(data, **options)
+
+    monkeypatch.setattr(client, "scatter", counted)
+    alone, there = both(ECOCClassifier(LogisticRegression(), random_state=0), client)
+    assert np.array_equal(alone, there)
+    assert sum(np.shape(data) == X.shape for data in scattered) == 1
+
+
+def test_growth_sends_rows_once_per_set_of_columns(client, pickled):
+    model = WOLCClassifier(StumpAdaBoostClassifier(10), init="one-vs-rest", n_folds=None, max_iter=2, random_state=0)
+    alone, there = both(model, client)
+    assert np.array_equal(alone, there)
+    assert model.n_iter_ == 3
+    assert pickled["FeatureCodes"] + pickled["_Regions"] <= 2 * model.n_iter_
