@@ -5,10 +5,13 @@ import math
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from skecoc.commands._console import add_jobs, deliver, say
+from skecoc.experiments._cluster import connected
 from skecoc.experiments._errors import InputError
 from skecoc.experiments.paper_tables import paper_tables
 from skecoc.experiments.protocol import Protocol
@@ -36,6 +39,7 @@ examples:
   skecoc reproduce --quick
   skecoc reproduce table2 --jobs 8
   skecoc reproduce --status
+  skecoc reproduce --backend dask --scheduler tcp://10.0.0.1:8786
   skecoc report skecoc-results --output docs/results"""
 
 
@@ -87,6 +91,17 @@ def _add_reproduce(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         help="add to results of other versions or settings, which is refused otherwise",
     )
     add_jobs(parser)
+    parser.add_argument(
+        "--backend",
+        choices=("local", "dask"),
+        default="local",
+        help="where to run: in processes of this machine (default), or on all threads of a Dask cluster",
+    )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="the cluster's scheduler, such as tcp://10.0.0.1:8786; with --backend dask",
+    )
 
 
 def _add_report(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
@@ -122,7 +137,7 @@ def _reproduce(options: argparse.Namespace) -> None:
     check_template_engine()
     _make_folder(options.output)
     try:
-        with Store(path) as store:
+        with _cluster(options) as client, Store(path) as store:
             for part in parts:
                 run(
                     part,
@@ -130,6 +145,7 @@ def _reproduce(options: argparse.Namespace) -> None:
                     n_jobs=options.jobs,
                     show_progress=sys.stderr.isatty(),
                     allow_mixed=options.allow_mixed,
+                    client=client,
                 )
     except KeyboardInterrupt:
         say(f"interrupted; what is done is kept in {path}, and the same command goes on from there")
@@ -137,6 +153,13 @@ def _reproduce(options: argparse.Namespace) -> None:
     results = read_results(options.output)
     write_outcome(results, options.output, say)
     deliver(_tables_of(options.target, results))
+
+
+def _cluster(options: argparse.Namespace) -> AbstractContextManager[Any]:
+    """Connect to the cluster that was asked for; None stands for this machine."""
+    if (options.backend == "dask") != (options.scheduler is not None):
+        raise InputError("--backend dask and --scheduler ADDRESS go together")
+    return nullcontext() if options.scheduler is None else connected(options.scheduler)
 
 
 def _report(options: argparse.Namespace) -> None:

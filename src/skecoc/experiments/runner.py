@@ -5,9 +5,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from joblib import delayed, effective_n_jobs
 from tqdm import tqdm
 
+from skecoc.experiments._cluster import n_threads, results_on_cluster
 from skecoc.experiments._errors import InputError
 from skecoc.experiments._interrupts import interrupts_remembered
 from skecoc.experiments._parallel import results_of
@@ -40,6 +41,7 @@ def run(
     n_jobs: int | None = None,
     show_progress: bool = False,
     allow_mixed: bool = False,
+    client: Any = None,
 ) -> None:
     """Run what a store lacks of an experiment, and put the results there.
 
@@ -59,12 +61,14 @@ def run(
         Whether a progress bar with the time left is drawn on standard error.
     allow_mixed : bool, default=False
         Whether results may be added to those of other versions or settings.
+    client : distributed.Client, default=None
+        A cluster to do the runs, on all its threads in place of `n_jobs`. Only this process needs the store.
 
     Raises
     ------
     InputError
-        If the store was begun with other versions or settings, if it cannot be written, or if worker processes keep
-        dying. All results up to then are in the store.
+        If the store was begun with other versions or settings, if it cannot be written, if worker processes keep
+        dying, or if the cluster is lost. All results up to then are in the store.
 
     Examples
     --------
@@ -80,10 +84,12 @@ def run(
     notes = [note for data_set in data_sets for note in check_data_set(data_set, protocol.n_folds)]
     store.begin(protocol, _settings(protocol, data_sets), notes, allow_mixed=allow_mixed)
     queue = _Queue(protocol, store, Clock(data_sets, store))
-    with _claims_kept(store), interrupts_remembered() as check_interrupt, _Bar(queue, n_jobs, show_progress) as bar:
+    n_workers = effective_n_jobs(n_jobs) if client is None else n_threads(client)
+    start = partial(results_of, n_jobs=n_jobs) if client is None else partial(results_on_cluster, client=client)
+    with _claims_kept(store), interrupts_remembered() as check_interrupt, _Bar(queue, n_workers, show_progress) as bar:
         while queue.refresh():
             bar.show()
-            if not _run_claimed(queue, n_jobs, check_interrupt, bar):
+            if not _run_claimed(queue, start, check_interrupt, bar):
                 time.sleep(_POLL_SECONDS)  # all that is missing, other processes are at
                 check_interrupt()
 
@@ -148,11 +154,16 @@ def _without(batch: Batch, done: set[RunKey]) -> Batch:
     return replace(batch, variants=left)
 
 
-def _run_claimed(queue: _Queue, n_jobs: int | None, check_interrupt: Callable[[], None], bar: "_Bar") -> bool:
+def _run_claimed(
+    queue: _Queue,
+    start: Callable[[Iterator[Any]], AbstractContextManager[Iterator[Any]]],
+    check_interrupt: Callable[[], None],
+    bar: "_Bar",
+) -> bool:
     """Run all batches that can be claimed, until a worker dies; tell whether there was anything to do."""
     anything = False
     try:
-        with results_of(queue.tasks(), n_jobs) as outcomes:
+        with start(queue.tasks()) as outcomes:
             for outcome in outcomes:
                 check_interrupt()
                 queue.save(outcome)
@@ -201,9 +212,9 @@ def _claims_kept(store: Store) -> Iterator[None]:
 class _Bar:
     """A progress bar of runs. Its time left is that of the missing batches: the longest come first."""
 
-    def __init__(self, queue: _Queue, n_jobs: int | None, show: bool) -> None:
+    def __init__(self, queue: _Queue, n_workers: int, show: bool) -> None:
         self._queue = queue
-        self._n_workers = effective_n_jobs(n_jobs)
+        self._n_workers = n_workers
         self._kinds: Counter[tuple[str, str, str]] = Counter()
         layout = "{l_bar}{bar}| {n_fmt}/{total_fmt} runs [{elapsed}{postfix}]"
         self._bar = tqdm(total=queue.n_runs, disable=not show, bar_format=layout)
