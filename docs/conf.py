@@ -94,6 +94,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",  # all are run
+    "ignore_pattern": r"dask_cluster\.py$",  # starts processes of its own and has nothing to show
     "capture_repr": (),
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
