@@ -260,6 +260,10 @@ def test_the_dortmund_set_is_checked(folder, tmp_path, cache, capsys):
         (["compare", "missing", "--methods", "sklearn/one-vs-one"], "'sklearn/one-vs-one' is not for music"),
         (["compare", "FOLDER", "--learner", "nothing"], "learner: 'nothing' is not known"),
         (["compare", "FOLDER", "--convergence", "f.gif"], "--convergence: expected a name that ends in .svg or .png"),
+        (
+            ["compare", "FOLDER", "--convergence", "f.svg", "--methods", "decoc/hamming"],
+            "--convergence: expected a method that grows a WOLC code",
+        ),
         (["compare", "FOLDER", "--group-by", "artist", "--folds", "7"], "folds: 7 is more than the 2 groups"),
         (["compare", "FOLDER", "--output", "none/t.txt"], "--output: the folder 'none' does not exist"),
         (["train", "FOLDER", "-o", "none/m"], "--output: the folder 'none' does not exist"),

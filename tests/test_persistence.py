@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 import skops.io
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler
+from sklearn.svm import SVC
 
 import skecoc
 from skecoc import persistence
@@ -239,3 +241,24 @@ def test_without_skops_the_extra_is_named(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "skops.io", None)
     with pytest.raises(ImportError, match=r"pip install \"scikit-ecoc\[persistence\]\""):
         dump_model(model)
+
+
+def test_neighbours_are_loaded_only_if_they_are_trusted(path):
+    # Their labels are indices that scikit-learn's compiled code does not check.
+    name = "sklearn.neighbors._classification.KNeighborsClassifier"
+    model = KNeighborsClassifier(1, algorithm="brute").fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ModelFileError, match="KNeighborsClassifier cannot be saved: it holds sklearn") as caught:
+        save_model(model, path)
+    assert caught.value.untrusted == [name]
+    save_model(model, path, trusted=[name])
+    with pytest.raises(ModelFileError, match="is refused: it holds types that are not trusted"):
+        load_model(path)
+    assert load_model(path, trusted=[name]).predict([[0.9]]).tolist() == [1]
+
+
+def test_a_model_whose_arrays_do_not_fit_is_not_saved(path):
+    model = SVC().fit(np.eye(4), [0, 1, 0, 1])
+    model._dual_coef_ = model._dual_coef_[:, :1]
+    with pytest.raises(ModelFileError, match="SVC cannot be saved: _dual_coef_ of an SVM does not fit"):
+        save_model(model, path)
+    assert not path.exists()

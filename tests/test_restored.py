@@ -5,10 +5,15 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc._restored import check_restored
+from skecoc._restored import check_restored, unchecked_types
 from skecoc.datasets import load_uci
 from skecoc.learners import RegionClassifier
 
@@ -149,3 +154,9 @@ def test_anything_else_passes_also_circles():
     circle = [1, "text", None, ECOCClassifier(), RegionClassifier()]
     circle.append(circle)
     check_restored(circle)
+
+
+def test_estimators_that_hand_arrays_to_compiled_code_are_named():
+    chained = make_pipeline(StandardScaler(), PCA(1), KMeans(2), KNeighborsClassifier())
+    found = unchecked_types({"a": [chained]})
+    assert found == {"sklearn.cluster._kmeans.KMeans", "sklearn.neighbors._classification.KNeighborsClassifier"}

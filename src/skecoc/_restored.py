@@ -24,6 +24,58 @@ _LIBSVM_ARRAYS = {
     "_probB": "float64",
 }
 
+# Parts of scikit-learn whose estimators predict by Python and numpy alone, or are checked below. The others hand what
+# a file holds to compiled code that trusts it, such as the indices of neighbours.
+_PLAIN_MODULES = {
+    "calibration",
+    "compose",
+    "discriminant_analysis",
+    "dummy",
+    "ensemble",
+    "feature_extraction",
+    "feature_selection",
+    "frozen",
+    "impute",
+    "kernel_approximation",
+    "linear_model",
+    "model_selection",
+    "multiclass",
+    "multioutput",
+    "naive_bayes",
+    "neural_network",
+    "pipeline",
+    "preprocessing",
+    "svm",
+    "tree",
+}
+_PLAIN_CLASSES = ("sklearn.decomposition._pca.PCA", "sklearn.decomposition._truncated_svd.TruncatedSVD")
+
+
+def unchecked_types(model: Any) -> set[str]:
+    """Name the estimators of scikit-learn in a model that run compiled code on arrays which nobody checks.
+
+    Parameters
+    ----------
+    model : object
+        An estimator, or anything that holds estimators.
+
+    Returns
+    -------
+    set of str
+        Full names of their classes. Trees and forests are not among them: skops does not trust what they hold anyway.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> unchecked_types([LogisticRegression(), KNeighborsClassifier()])
+    {'sklearn.neighbors._classification.KNeighborsClassifier'}
+    """
+    types = {type(part) for part in _parts(model)}
+    of_sklearn = [kind for kind in types if kind.__module__.startswith("sklearn.")]
+    names = {f"{kind.__module__}.{kind.__qualname__}" for kind in of_sklearn}
+    return {name for name in names if name.split(".")[1] not in _PLAIN_MODULES and name not in _PLAIN_CLASSES}
+
 
 def check_restored(model: Any) -> None:
     """Refuse a model whose arrays do not fit together: compiled code would read or write beyond them.

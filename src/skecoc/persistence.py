@@ -2,7 +2,8 @@
 
 Needs skops: ``pip install "scikit-ecoc[persistence]"``. A model's file is a zip archive: skops' description of the
 model and its arrays, and ``skecoc.json``, which says what made it. Types are looked up by name when it is loaded, and
-only those of scikit-learn, numpy and scipy that skops trusts, and those of `TRUSTED_TYPES`, are accepted.
+only those of scikit-learn, numpy and scipy that skops trusts, and those of `TRUSTED_TYPES`, are accepted; estimators of
+scikit-learn that run compiled code on what a file holds, such as neighbours, must be named as trusted.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ import sklearn
 
 from skecoc import __version__
 from skecoc._files import replacement
-from skecoc._restored import check_restored
+from skecoc._restored import check_restored, unchecked_types
 
 #: What this package adds to the types that skops trusts: all that fitted models of it are made of.
 TRUSTED_TYPES = (
@@ -160,9 +161,13 @@ def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
         content = skops.dumps(model)
     except Exception as error:  # whatever the state of a foreign estimator makes skops stumble over
         raise ModelFileError(f"{type(model).__name__} cannot be saved: {_one_line(error)}") from error
-    foreign = sorted(set(skops.get_untrusted_types(data=content)) - {*TRUSTED_TYPES, *trusted})
+    foreign = _foreign_types(content, model, trusted)
     if foreign:
         raise ModelFileError(f"{type(model).__name__} cannot be saved: it holds {', '.join(foreign)}", foreign)
+    try:
+        check_restored(model)
+    except ValueError as error:  # better now than when it is loaded
+        raise ModelFileError(f"{type(model).__name__} cannot be saved: {_one_line(error)}") from error
     return _labelled(content)
 
 
@@ -214,12 +219,14 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     try:
         model = skops.loads(content, trusted=[*TRUSTED_TYPES, *trusted])
         check_restored(model)
-    except untrusted as error:
-        foreign = sorted(set(skops.get_untrusted_types(data=content)) - {*TRUSTED_TYPES, *trusted})
-        names = ", ".join(foreign)
-        raise ModelFileError(f"{name} is refused: it holds types that are not trusted, {names}", foreign) from error
+        foreign = _foreign_types(content, model, trusted)
+    except untrusted:
+        model, foreign = None, _foreign_types(content, None, trusted)
     except Exception as error:  # skops checks types, not whether the rest of a description makes sense
         raise ModelFileError(f"{name}, saved with {origin}, cannot be loaded: {_one_line(error)}") from error
+    if foreign:
+        names = ", ".join(foreign)
+        raise ModelFileError(f"{name} is refused: it holds types that are not trusted, {names}", foreign)
     return model
 
 
@@ -229,6 +236,12 @@ def _skops() -> ModuleType:
         return import_module("skops.io")
     except ImportError as error:
         raise ImportError('saving and loading models needs skops: pip install "scikit-ecoc[persistence]"') from error
+
+
+def _foreign_types(content: bytes, model: Any, trusted: Sequence[str]) -> list[str]:
+    """Name the types of a model, and of the content of its file, that may not be loaded."""
+    found = set(_skops().get_untrusted_types(data=content)) | unchecked_types(model)
+    return sorted(found - {*TRUSTED_TYPES, *trusted})
 
 
 def _versions() -> dict[str, str]:

@@ -230,3 +230,8 @@ def test_mp3_keeps_the_features_of_music():
         moved = np.abs(after - before) / np.where(spread > 0, spread, 1.0)
         for feature in features:
             assert np.median(moved[:, feature_slices(rate)[feature]]) < 0.1
+
+
+def test_integers_of_64_bits_give_a_warning():
+    with pytest.warns(UserWarning, match="int64 is taken relative to its full scale"):
+        ArrayClip(np.zeros(10, dtype=np.int64), 44100, "clip 0")

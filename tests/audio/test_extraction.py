@@ -102,12 +102,13 @@ def test_damaged_entries_are_computed_anew(content, music_paths, tmp_path):
     assert extract(as_clips(music_paths[:1]), "mosc", 44100, cache=cache).n_cached == 1
 
 
-def test_an_entry_of_the_wrong_length_is_computed_anew(music_paths, tmp_path):
+@pytest.mark.parametrize("values", [np.zeros(3), np.array(1.0), np.zeros((332, 2)), np.full(332, np.nan)])
+def test_an_entry_of_other_values_is_computed_anew(values, music_paths, tmp_path):
     cache = FeatureCache(tmp_path)
     extract(as_clips(music_paths[:1]), "mosc", 44100, cache=cache)
     (entry,) = files_of(cache)
     with entry.open("wb") as file:
-        np.savez(file, values=np.zeros(3), is_short=np.array(False))
+        np.savez(file, values=values, is_short=np.array(False))
     assert extract(as_clips(music_paths[:1]), "mosc", 44100, cache=cache).n_cached == 0
 
 

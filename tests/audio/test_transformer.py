@@ -176,3 +176,8 @@ def test_jobs_reach_the_extraction(music_paths, monkeypatch):
     monkeypatch.setattr("skecoc.audio.transformer.extract", remember)
     ModulationFeatures("mosc", n_jobs=2).fit_transform(music_paths[:1])
     assert asked["n_jobs"] == 2
+
+
+def test_iterators_are_refused():
+    with pytest.raises(ValueError, match="an iterator can be read only once"):
+        ModulationFeatures().fit_transform(path for path in ["a.wav"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from skecoc._files import replacement
-from skecoc.audio.modulation import FEATURE_VERSION
+from skecoc.audio.modulation import FEATURE_VERSION, feature_slices
 from skecoc.audio.spectra import Floats
 
 
@@ -74,9 +74,11 @@ class FeatureCache:
         """
         try:
             with np.load(BytesIO(self._path(digest, rate).read_bytes()), allow_pickle=False) as file:
-                return ClipFeatures(file["values"].astype(np.float64, copy=False), bool(file["is_short"]))
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                features = ClipFeatures(file["values"].astype(np.float64, copy=False), bool(file["is_short"]))
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
             return None
+        is_whole = features.values.shape == (feature_slices(rate)["all"].stop,) and np.isfinite(features.values).all()
+        return features if is_whole else None
 
     def save(self, digest: bytes, rate: int, features: ClipFeatures) -> None:
         """Keep a clip's features; whoever reads at the same time sees all of them or nothing.

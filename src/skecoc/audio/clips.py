@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from io import BytesIO
@@ -239,7 +240,7 @@ class ArrayClip(Clip):
     Parameters
     ----------
     samples : array-like of shape (n_samples,) or (n_samples, n_channels)
-        Floats of full scale 1, or integers of the full scale of their type.
+        Floats of full scale 1, or integers of the full scale of their type; more than 32 bits give a warning.
     rate : int
         Samples per second.
     name : str
@@ -259,6 +260,9 @@ class ArrayClip(Clip):
             raise AudioError(f"{name}: expected shape (n_samples,) or (n_samples, n_channels), got {array.shape}")
         if array.dtype.kind not in "fiu":
             raise AudioError(f"{name}: expected an array of numbers, got dtype {array.dtype}")
+        if array.dtype.kind in "iu" and array.dtype.itemsize > 4:
+            message = f"{name}: {array.dtype} is taken relative to its full scale, by which most audio is silence"
+            warnings.warn(f"{message}; expected floats of full scale 1, or integers of 8 to 32 bits", stacklevel=2)
         self._samples = array[:, np.newaxis] if array.ndim == 1 else array
 
     def rate(self) -> int:

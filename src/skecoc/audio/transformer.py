@@ -137,6 +137,8 @@ class ModulationFeatures(TransformerMixin, BaseEstimator):
         ValueError
             If `X` does not hold clips, or none that can be read.
         """
+        if hasattr(X, "__next__"):  # nothing would be left of it for `transform`
+            raise ValueError("X must be a list of clips; an iterator can be read only once")
         if self.rate is not None:
             self.rate_ = int(self.rate)
             return self

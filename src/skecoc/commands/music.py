@@ -29,7 +29,7 @@ from skecoc.commands._collection import (
 from skecoc.commands._console import add_jobs, at_least, deliver, say
 from skecoc.experiments._errors import InputError
 from skecoc.experiments.files import check_writable, write_bytes, write_text
-from skecoc.experiments.methods import make_classifier, make_learner
+from skecoc.experiments.methods import WOLC_CODINGS, coding_of, make_classifier, make_learner
 from skecoc.experiments.music import MUSIC_METHODS, MusicComparison, MusicData, check_music_methods, compare_music
 from skecoc.experiments.music_tables import (
     music_accuracy_table,
@@ -164,12 +164,14 @@ def _extract(options: argparse.Namespace) -> None:
 
 def _compare(options: argparse.Namespace) -> None:
     """Run `music compare`."""
-    check_music_methods(options.methods)
+    methods = check_music_methods(options.methods)
     make_learner(options.learner)
     if options.output is not None:
         check_writable("--output", options.output)
     if options.convergence is not None:
         _check_suffix("--convergence", options.convergence, _FIGURE_SUFFIXES)
+        if not any(coding_of(method) in WOLC_CODINGS for method in methods):
+            raise InputError("--convergence: expected a method that grows a WOLC code, such as wolc, in --methods")
     music = read_collection(options)
     groups = {"none": None, "artist": music.artists, "track": music.tracks}[options.group_by]
     comparison = compare_music(
@@ -182,9 +184,9 @@ def _compare(options: argparse.Namespace) -> None:
         n_jobs=options.jobs,
         show_progress=sys.stderr.isatty(),
     )
+    deliver(_format_comparison(comparison, options), options.output)
     if options.convergence is not None:
         _write_convergence(options.convergence, comparison)
-    deliver(_format_comparison(comparison, options), options.output)
 
 
 def _train(options: argparse.Namespace) -> None:
