@@ -235,20 +235,26 @@ def source_of(X: Any, y: Any, weight: Any = None) -> DaskBlocks:
     parts = [_partitions("X", X)]
     for name, values in (("y", y), ("sample_weight", weight)):
         if values is not None:
-            parts.append(_partitions(name, _divided_like(values, sizes)))
+            parts.append(_partitions(name, _divided_like(name, values, sizes)))
             if len(parts[-1]) != len(parts[0]):
                 raise ValueError(f"{name} must have as many partitions as X: got {len(parts[-1])} and {len(parts[0])}")
     make = dask.delayed(RawBlock, pure=False, traverse=False)
     return DaskBlocks([make(*block) for block in zip(*parts, strict=True)], [None] * len(parts[0]))
 
 
-def _divided_like(values: Any, sizes: tuple[float, ...] | None) -> Any:
+def _divided_like(name: str, values: Any, sizes: tuple[float, ...] | None) -> Any:
     """Divide an array of one value per row as the rows are divided, if their numbers are known."""
+    if getattr(values, "ndim", 1) != 1:
+        raise ValueError(f"{name} must be one-dimensional, got {values.ndim} dimensions")
     if sizes is None or np.isnan(sizes).any() or (hasattr(values, "npartitions") and not isinstance(values, da.Array)):
         return values
     if not isinstance(values, da.Array):
         values = da.from_array(np.asarray(values), chunks=-1)
-    return values if np.isnan(values.shape).any() else values.rechunk((sizes,))
+    if np.isnan(values.shape).any():
+        return values
+    if values.shape != (sum(sizes),):
+        raise ValueError(f"{name} must have shape ({sum(sizes)},), got {values.shape}")
+    return values.rechunk((sizes,))
 
 
 def _partitions(name: str, collection: Any) -> list[Delayed]:

@@ -69,6 +69,8 @@ class DaskMixin:
         """Return the client."""
         client = self.client  # type: ignore[attr-defined]
         if client is not None:
+            if client.status == "closed":
+                raise ValueError("client must be connected to a cluster, got one that is closed")
             return client
         try:
             return distributed.get_client()
@@ -146,7 +148,11 @@ class DaskMixin:
         model = dask.delayed(self.to_local(), traverse=False)  # type: ignore[attr-defined]
         count = dask.delayed(_count_right, pure=False, traverse=False)
         counts = [count(block, model) for block in source_of(X, y).handles]
-        right, total = merged(add, counts).compute()
+        sums = merged(add, counts)
+        no_client = self.client is None  # type: ignore[attr-defined]
+        right, total = sums.compute() if no_client else self._connected().compute(sums).result()
+        if total == 0:
+            raise ValueError("X must have at least one row, got none")
         return float(right / total)
 
     def _mapped(self, method: str, X: Any) -> Any:
@@ -154,6 +160,7 @@ class DaskMixin:
         model = self.to_local()  # type: ignore[attr-defined]
         if not is_dask(X):
             return getattr(model, method)(X)
+        _check_width(X, model.n_features_in_)
         example = _answer_part(np.empty((0, model.n_features_in_)), model, method)
         shared = dask.delayed(model, traverse=False)
         if not isinstance(X, da.Array):
@@ -164,6 +171,15 @@ class DaskMixin:
             return rows.map_blocks(_answer_part, shared, method, drop_axis=1, dtype=example.dtype, meta=example)
         chunks = (rows.chunks[0], (example.shape[1],))
         return rows.map_blocks(_answer_part, shared, method, chunks=chunks, dtype=example.dtype, meta=example)
+
+
+def _check_width(X: Any, n_features: int) -> None:
+    """Check that a collection is two-dimensional and has as many features as the model, if their number is known."""
+    if X.ndim != 2:
+        raise ValueError(f"X must be two-dimensional, got {X.ndim} dimension(s)")
+    width = X.shape[1]
+    if not np.isnan(width) and width != n_features:
+        raise ValueError(f"X must have {n_features} features, as in fit; got {width}")
 
 
 def _answer_part(X: Any, model: Any, method: str) -> NDArray[Any]:

@@ -3,6 +3,8 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
@@ -167,11 +169,57 @@ def test_frames_keep_names():
         assert model.score(frame, y) > 0.5
 
 
+@pytest.mark.parametrize("model", [BlockECOCClassifier(STUMPS), BlockWOLCClassifier(STUMPS, max_iter=2)])
+@pytest.mark.parametrize("largest", [3.0, 0.7])
+def test_blocks_without_weights_have_weights_of_one_beside_others(model, largest):
+    X, y = blobs(800)
+    weight = np.random.default_rng(0).uniform(0.1, largest, 400)
+    parts = [(X[:400], y[:400]), (X[400:], y[400:], weight)]
+    model.set_params(random_state=0)
+    found = clone(model).fit_blocks(parts)
+    expected = clone(model).fit_blocks([(*parts[0], np.ones(400)), parts[1]])
+    assert np.array_equal(found.decision_function(X), expected.decision_function(X))
+
+
+class _Passes:
+    """Blocks that differ from pass to pass."""
+
+    def __init__(self, *passes):
+        self._passes = list(passes)
+
+    def __iter__(self):
+        return iter(self._passes.pop(0))
+
+
+@pytest.mark.parametrize("model", [BlockECOCClassifier(STUMPS), BlockWOLCClassifier(STUMPS)])
+@pytest.mark.parametrize("n_blocks", [0, 1])
+def test_blocks_that_are_used_up_are_refused(model, n_blocks):
+    blocks = divided(*blobs(200), [100])
+    with pytest.raises(ValueError, match=f"they must start afresh.* got {100 * n_blocks} rows after 200"):
+        clone(model).fit_blocks(_Passes([], blocks, blocks[:n_blocks]))  # the first is not read
+
+
+def test_rows_both_trained_on_and_held_out_are_counted_once():
+    X, y = blobs(300)
+    X[y == 0] = 9.0
+    assert BlockWOLCClassifier(STUMPS, max_iter=1, random_state=0).fit(X, y).score(X, y) > 0.5
+
+
+@pytest.mark.slow
+@parametrize_with_checks([BlockECOCClassifier(), BlockWOLCClassifier()])
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda X, y: BlockECOCClassifier().fit(X, np.zeros(len(y))), "at least 2 classes"),
         (lambda X, y: BlockECOCClassifier().fit_blocks([]), "at least one row"),
+        (lambda X, y: BlockECOCClassifier().fit(X, y, np.zeros(len(y))), "weights are zero"),
+        (lambda X, y: BlockECOCClassifier().fit(X, None), "requires y to be passed, but the target y is None"),
+        (lambda X, y: BlockECOCClassifier().fit(X, np.where(y == 0, None, y)), "some are missing"),
+        (lambda X, y: BlockECOCClassifier().fit(X, X[:, 0]), "Unknown label type: "),
         (lambda X, y: BlockECOCClassifier(max_bins=1).fit(X, y), "max_bins"),
         (lambda X, y: BlockECOCClassifier(ECOCClassifier()).fit(X, y), "estimator"),
         (lambda X, y: BlockWOLCClassifier(validation_fraction=0.0).fit(X, y), "validation_fraction"),

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from skecoc.blocks import rows as module
 from skecoc.blocks.bins import bins_from_summary, code_block, code_values, is_held_out, make_layout
@@ -129,6 +130,28 @@ def test_array_blocks_cover_all_rows_and_read_memory_mapped_files(tmp_path):
     assert not isinstance(blocks[0].X, np.memmap)
 
 
+@pytest.mark.parametrize("view", [lambda a: a, lambda a: a[:], lambda a: a.copy(), lambda a: a.astype(np.float32)])
+def test_changes_of_private_maps_and_copies_of_maps_are_kept(tmp_path, view):
+    np.save(tmp_path / "X.npy", np.zeros((1000, 3)))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="c")
+    mapped[:] = 1.0
+    for _ in range(2):
+        assert all((block.X == 1.0).all() for block in ArrayBlocks(view(mapped), np.zeros(1000), None, 300))
+
+
+def test_blocks_that_change_between_passes_are_refused():
+    X, y = blobs(100)
+    layout = make_layout(summary_of([(X, y)]), 1, 0.1)
+    for block, message in [
+        ((X[:, :4], y), "X must have 5 features in every block"),
+        ((X, y + 1), "blocks gave other rows when they were read again"),
+        ((X, y - 1), "blocks gave other rows when they were read again"),
+        ((X, y.astype(str)), "blocks gave other rows when they were read again"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            code_block(RawBlock(*block), layout)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -139,13 +162,29 @@ def test_array_blocks_cover_all_rows_and_read_memory_mapped_files(tmp_path):
         (lambda: check_block(RawBlock(np.zeros((2, 1)), [0.5, 1]), 0), "y must hold class labels"),
         (lambda: check_block(RawBlock(np.zeros((2, 1)), [0, 1], [1, -1]), 0), "sample_weight must hold 2 finite"),
         (lambda: check_block(RawBlock([[np.nan]], [0]), 0), "NaN"),
+        (lambda: check_block(RawBlock(np.zeros((2, 1)), [None, "a"]), 0), "some are missing"),
+        (lambda: check_block(RawBlock(np.zeros((2, 1)), [None, None]), 0), "some are missing"),
+        (lambda: check_block(RawBlock(np.zeros((2, 1)), np.array([np.nan, "a"], object)), 0), "some are missing"),
+        (lambda: check_block(RawBlock(np.zeros((2, 1)), np.array([1, "a"], object)), 0), "labels of one type"),
+        (lambda: ArrayBlocks(csr_array(np.eye(3)), np.zeros(3)), "sparse input is not supported"),
         (lambda: summary_of([(np.zeros((2, 1)), [0, 1]), (np.zeros((2, 2)), [0, 1])]), "as many features"),
         (lambda: summary_of([(np.zeros((1, 1)), [0]), (np.zeros((1, 1)), ["a"])]), "labels of one type"),
+        (
+            lambda: summary_of([(np.zeros((1, 1)), np.array([label], object)) for label in (0, "a")]),
+            "labels of one type",
+        ),
     ],
 )
 def test_bad_rows_are_refused_by_name(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize(("dtype", "labels"), [("string", ["a", None]), ("Int64", [1, None])])
+def test_missing_labels_of_a_series_are_named(dtype, labels):
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"some are missing|NaN"):
+        check_block(RawBlock(np.zeros((2, 1)), pd.Series(labels, dtype=dtype)), 0)
 
 
 def test_frames_keep_their_names_and_must_agree_on_them():

@@ -181,10 +181,46 @@ def test_bad_collections_are_named(client):
         ((rows[:, 0], labels), "X must be two-dimensional"),
         ((frame, dd.from_pandas(pd.Series(Y), npartitions=3)), "y must have as many partitions as X"),
         ((frame, Y), "y must be a Dask collection"),
+        ((rows, labels[:250]), r"y must have shape \(1500,\), got \(250,\)"),
+        ((rows, Y[:250]), r"y must have shape \(1500,\), got \(250,\)"),
+        ((rows, labels, labels[:250]), r"sample_weight must have shape \(1500,\)"),
+        ((rows, labels[:, None]), "y must be one-dimensional"),
+        ((frame, dd.from_pandas(pd.Series(Y, dtype="string").where(Y > 0), npartitions=2)), "some are missing"),
         ((rows, da.where(labels > 0, np.nan, 0.0)), "y must hold class labels"),
     ]:
         with pytest.raises(ValueError, match=message):
             DaskECOCClassifier(STUMPS).fit(*wrong)
+
+
+def test_rows_that_do_not_fit_the_model_are_refused_before_they_are_computed(local_code):
+    model = DaskECOCClassifier()
+    model.model_ = local_code.to_local()
+    rows, labels = arrays((1500,))
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=2)
+    for method in ("predict", "predict_proba", "decision_function"):
+        for wrong in (rows[:, 0], frame[0]):
+            with pytest.raises(ValueError, match="X must be two-dimensional"):
+                getattr(model, method)(wrong)
+        for wrong in (rows[:, :4], frame[[0, 1]]):
+            with pytest.raises(ValueError, match="X must have 5 features, as in fit"):
+                getattr(model, method)(wrong)
+    with pytest.raises(ValueError, match="X must have at least one row"):
+        model.score(rows[:0], labels[:0])
+
+
+def test_scores_are_computed_by_the_client_that_was_given(cluster, local_code, monkeypatch):
+    with distributed.Client(cluster, set_as_default=False) as given:
+        model = DaskECOCClassifier(client=given)
+        model.model_ = local_code.to_local()
+        computed = []
+        compute = given.compute
+        monkeypatch.setattr(given, "compute", lambda graph: computed.append(graph) or compute(graph))
+        assert model.score(*arrays((500, 1000))) == pytest.approx(local_code.score(X, Y))
+        assert len(computed) == 1
+    with pytest.raises(ValueError, match="client must be connected"):
+        model.score(*arrays((1500,)))
+    with pytest.raises(ValueError, match="client must be connected"):
+        model.fit(*arrays((1500,)))
 
 
 def test_without_a_client_there_is_a_hint():

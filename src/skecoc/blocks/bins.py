@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.blocks.rows import Keys, RawBlock, RowSample, RowSummary, check_block, mix
+from skecoc.blocks.rows import Keys, RawBlock, RowSample, RowSummary, check_block, label_type, mix
 from skecoc.learners._feature_codes import Codes, Floats, midway
 
 Ints = NDArray[np.int64]
 
 #: What a weight of 1, the largest, counts in sums of weights: they are sums of integers, in any order the same.
 UNIT = 2.0**30
+#: How errors begin if the second pass over blocks shows other rows than the first.
+OTHER_ROWS = "blocks gave other rows when they were read again; they must start afresh, and be the same, every time"
 
 _KEY_RANGE = 2.0**64
 _LARGEST_KEY = 2**64 - 1
@@ -236,7 +238,11 @@ def code_block(block: RawBlock, layout: Layout) -> tuple[CodedBlock, CodedBlock]
         The rows to train on, and those that are held out.
     """
     clean = check_block(block, layout.seed)
-    y = np.searchsorted(layout.classes, clean.y)
+    if clean.X.shape[1] != layout.bins.n_features:
+        raise ValueError(
+            f"X must have {layout.bins.n_features} features in every block, whenever it is read; got {clean.X.shape[1]}"
+        )
+    y = _class_indices(clean.y, layout.classes)
     codes = code_values(clean.X, layout.bins)
     held = is_held_out(clean.keys, y, layout)
     parts = []
@@ -244,9 +250,26 @@ def code_block(block: RawBlock, layout: Layout) -> tuple[CodedBlock, CodedBlock]
         rows = np.flatnonzero(taken)
         rows = rows[np.argsort(y[rows], kind="stable")]
         starts = np.concatenate([[0], np.cumsum(np.bincount(y[rows], minlength=len(layout.classes)))])
-        weight = clean.weight[rows] / layout.largest_weight if len(clean.weight) else clean.weight
-        parts.append(CodedBlock(codes[:, rows], starts, weight, clean.keys[rows]))
+        parts.append(CodedBlock(codes[:, rows], starts, _scaled(clean.weight, rows, layout), clean.keys[rows]))
     return parts[0], parts[1]
+
+
+def _class_indices(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Find labels among the classes, where all of them must be."""
+    if len(labels) == 0:
+        return np.empty(0, np.intp)
+    if label_type(labels) is label_type(classes):
+        y = np.searchsorted(classes, labels)
+        if (classes[np.minimum(y, len(classes) - 1)] == labels).all():
+            return y
+    raise ValueError(f"{OTHER_ROWS}: y holds labels that it did not hold before")
+
+
+def _scaled(weight: Floats, rows: NDArray[np.intp], layout: Layout) -> Floats:
+    """Return the weights of some rows in parts of the largest weight; empty if all weights everywhere are 1."""
+    if len(weight):
+        return weight[rows] / layout.largest_weight
+    return np.empty(0) if layout.largest_weight == 1.0 else np.full(len(rows), 1.0 / layout.largest_weight)
 
 
 def code_values(X: NDArray[np.floating], bins: Bins) -> Codes:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval
 
 from skecoc.blocks.executor import Blocks, LocalExecutor
@@ -42,7 +43,11 @@ class LocalBlocksMixin:
         self
             The fitted classifier.
         """
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         X, y, weight = (a if a is None or hasattr(a, "shape") else np.asarray(a) for a in (X, y, sample_weight))
+        if len(y.shape) == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
         block_size = cast("int | None", self.block_size)  # type: ignore[attr-defined]
         return self.fit_blocks(ArrayBlocks(X, y, weight, block_size))
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.blocks.bins import (
+    OTHER_ROWS,
     UNIT,
     Bins,
     Ints,
@@ -134,18 +135,22 @@ def prepare_rows(executor: Executor, source: Blocks, seed: int, max_bins: int, h
     Raises
     ------
     ValueError
-        If there are no rows, or rows of one class only.
+        If there are no rows, or rows of one class only, or other rows when they are read again.
     """
     summary: RowSummary | None = executor.sum(summarise_block, source, message=(seed, max_bins), merge=merge_summaries)
     if summary is None:
-        raise ValueError("X must have at least one row of positive weight")
+        raise ValueError("X must have at least one row of positive weight; there are no rows, or all weights are zero")
     if len(summary.labels) < 2:
         raise ValueError("y must hold at least 2 classes, got 1 class")
     layout = make_layout(summary, seed, held_out)
     coded = executor.map(code_block, source, message=(layout,))
     training, apart = executor.map(training_part, coded), executor.map(held_out_part, coded)
-    _, training_weights = executor.sum(class_totals, training)
-    counts, held_out_weights = executor.sum(class_totals, apart)
+    nothing = np.zeros(len(layout.classes), np.int64)
+    trained, training_weights = executor.sum(class_totals, training) or (nothing, nothing)
+    counts, held_out_weights = executor.sum(class_totals, apart) or (nothing, nothing)
+    n_coded = int(trained.sum() + np.where(layout.shared, 0, counts).sum())
+    if n_coded != summary.n_rows:
+        raise ValueError(f"{OTHER_ROWS}: got {n_coded} rows after {summary.n_rows}")
     return PreparedRows(
         executor,
         seed,

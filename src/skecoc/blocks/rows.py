@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils import check_array
+from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils.validation import _get_feature_names
 
 from skecoc.learners._feature_codes import FEW_VALUES, _rank_few_values
@@ -28,6 +30,8 @@ SAMPLE_ROWS_OF_CLASS = 64
 # Bytes of raw features in a block, if the user does not say how many rows.
 _BLOCK_BYTES = 2**24
 _SMALLEST_BLOCK = 4_096
+# Labels of these types can be compared with NumPy's numbers.
+_NUMBERS: dict[type, type] = {int: np.generic, float: np.generic, bool: np.generic}
 
 
 class RawBlock(NamedTuple):
@@ -54,6 +58,8 @@ class ArrayBlocks:
     """
 
     def __init__(self, X: Any, y: Any, weight: Any = None, block_size: int | None = None) -> None:
+        if issparse(X):
+            raise ValueError("X must be dense: sparse input is not supported")
         if len(X.shape) != 2:
             raise ValueError(f"X must be two-dimensional, got shape {X.shape}")
         for name, values in (("y", y), ("sample_weight", weight)):
@@ -74,9 +80,15 @@ def _part_of(array: Any, part: slice) -> Any:
     if hasattr(array, "iloc"):
         return array.iloc[part]
     copied: NDArray[Any] = np.array(array[part])
-    if isinstance(array, np.memmap):
-        array._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+    advice = getattr(mmap, "MADV_DONTNEED", None)
+    if advice is not None and _can_be_read_again(array):
+        array._mmap.madvise(advice)
     return copied
+
+
+def _can_be_read_again(array: Any) -> bool:
+    """Tell whether an array is mapped from a file that holds all changes; those of mode "c" are in memory alone."""
+    return isinstance(array, np.memmap) and array._mmap is not None and array.mode != "c"  # type: ignore[attr-defined]
 
 
 class IterableBlocks:
@@ -124,11 +136,7 @@ def check_block(block: RawBlock, seed: int) -> CleanBlock:
     """
     names = _get_feature_names(block.X)
     X = check_array(block.X, dtype=[np.float64, np.float32], ensure_min_samples=0, input_name="X")
-    y = np.asarray(block.y)
-    if y.shape != (len(X),):
-        raise ValueError(f"y must have one label per row of X: got shape {y.shape} for {len(X)} rows")
-    if y.dtype.kind == "f" and not (np.isfinite(y).all() and (y == np.trunc(y)).all()):
-        raise ValueError("y must hold class labels: numbers with a fraction, NaN and infinity are none")
+    y = _check_labels(block.y, len(X))
     weight = np.empty(0)
     if block.weight is not None:
         weight = np.asarray(block.weight, dtype=np.float64)
@@ -139,6 +147,28 @@ def check_block(block: RawBlock, seed: int) -> CleanBlock:
     X = np.ascontiguousarray(X)
     X.flags.writeable = False  # one compiled version serves read-only arrays, too
     return CleanBlock(X, y, weight, _hash_rows(X, np.uint64(seed)), names)
+
+
+def _check_labels(labels: Any, n_rows: int) -> NDArray[Any]:
+    """Check that there is a class label for every row, and that labels are comparable with each other."""
+    y = np.asarray(labels)
+    if y.shape != (n_rows,):
+        raise ValueError(f"y must have one label per row of X: got shape {y.shape} for {n_rows} rows")
+    if y.dtype.kind == "f" and not (np.isfinite(y).all() and (y == np.trunc(y)).all()):
+        raise ValueError(
+            "Unknown label type: y must hold class labels: numbers with a fraction, NaN and infinity (inf) are none"
+        )
+    types = set(map(type, y)) if y.dtype == object else set()
+    if types - {str, int} and any(map(_is_missing, y)):
+        raise ValueError("y must hold a label for every row; some are missing (None or NaN)")
+    if len(types) > 1:
+        raise ValueError("y must hold labels of one type, such as all strings or all integers")
+    return y
+
+
+def _is_missing(label: Any) -> bool:
+    """Tell whether a label stands for none."""
+    return label is None or bool(is_pandas_na(label) or is_scalar_nan(label))
 
 
 @njit(cache=True, nogil=True)
@@ -298,7 +328,7 @@ def merge_summaries(first: RowSummary, second: RowSummary) -> RowSummary:
         )
     if not _same_names(first.names, second.names):
         raise ValueError("X must have the same feature names, in the same order, in every block")
-    if (first.labels.dtype.kind in "OUST") != (second.labels.dtype.kind in "OUST"):
+    if label_type(first.labels) is not label_type(second.labels):
         raise ValueError("y must hold labels of one type in every block, such as all strings or all integers")
     labels = np.union1d(first.labels, second.labels)
     keys, y, X, mass = (np.concatenate(parts) for parts in zip(first.sample, second.sample, strict=True))
@@ -319,6 +349,12 @@ def merge_summaries(first: RowSummary, second: RowSummary) -> RowSummary:
         RowSample(keys[rows], y[rows], X[rows], mass[taken]),
         first.names,
     )
+
+
+def label_type(labels: NDArray[Any]) -> type:
+    """Return the type of labels, of which there is at least one: labels of one type can be compared."""
+    kind: type = type(labels[0])
+    return next((base for base in (str, bytes, np.generic) if issubclass(kind, base)), _NUMBERS.get(kind, kind))
 
 
 def _same_names(first: NDArray[Any] | None, second: NDArray[Any] | None) -> bool:
