@@ -296,6 +296,19 @@ def test_scores_in_place_of_probabilities():
     np.testing.assert_allclose(scores[:, 1] - scores[:, 0], two.decision_function(new), atol=1e-6)
 
 
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_scores_are_called_so_and_compared_with_scores(n_classes):
+    X, y, new = blobs(n_classes)
+    pipeline = make_pipeline(StandardScaler(), WOLCClassifier(random_state=0))
+    for model in (WOLCClassifier(random_state=0).fit(X, y), pipeline.fit(X, y)):
+        exported = to_onnx(model, X, scores=True)
+        assert [each.name for each in exported.graph.output] == ["label", "scores"]
+        check = check_export(model, exported, new)
+        assert check.n_different_labels == 0
+        assert check.largest_difference < 1e-6
+    assert [each.name for each in to_onnx(model, X).graph.output] == ["label", "probabilities"]
+
+
 def test_single_precision_rows():
     X, y, new = (array.astype(np.float32) for array in blobs(4))
     model = WOLCClassifier(random_state=0).fit(X, y)
@@ -357,6 +370,63 @@ def test_frames_are_taken_by_their_columns():
         table["kind"] = np.where(table["v"] > 0, "large", "small")
     encode = make_column_transformer((StandardScaler(), ["v", "w"]), (OneHotEncoder(), ["kind"]))
     assert_exported(make_pipeline(encode, ECOCClassifier()).fit(frame, y), other)
+
+
+@pytest.mark.parametrize(
+    ("names", "inputs"),
+    [
+        (["sepal length (cm)", "b c", "x+y", "ä", "z"], ["sepal_length__cm_", "b_c", "x+y", "ä", "z"]),
+        (["0", "1", "2", "3", "4"], ["_0", "_1", "_2", "_3", "_4"]),
+        (["label", "probabilities", "scores", "X", "z"], ["label1", "probabilities1", "scores", "X", "z"]),
+    ],
+)
+def test_columns_whose_names_are_no_identifiers(names, inputs):
+    X, y, new = blobs(3)
+    frame, other = pd.DataFrame(X, columns=names), pd.DataFrame(new, columns=names)
+    model = ECOCClassifier().fit(frame, y)
+    exported = to_onnx(model, frame)
+    assert [(each.name, each.doc_string) for each in exported.graph.input] == list(zip(inputs, names, strict=True))
+    assert_exported(model, other)
+
+
+def test_columns_in_another_order_are_found_by_their_names():
+    X, y, new = blobs(3)
+    names = ["a b", "b", "1", "d", "e"]
+    frame, other = pd.DataFrame(X, columns=names), pd.DataFrame(new, columns=names)
+    model = make_pipeline(make_column_transformer((StandardScaler(), ["1", "a b"])), ECOCClassifier()).fit(frame, y)
+    check = check_export(model, to_onnx(model, frame), other[names[::-1]])
+    assert check.n_different_labels == 0
+    assert check.largest_difference < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("names", "scores", "message"),
+    [
+        (["a b", "a_b", "c", "d", "e"], False, r"X must have columns whose names differ .* got 'a b' and 'a_b'"),
+        (["_1", "1", "c", "d", "e"], False, r"X must have columns whose names differ .* got '_1' and '1'"),
+        (["a", "a", "c", "d", "e"], False, r"X must have columns whose names differ .* got 'a' and 'a'"),
+        (range(5), False, r"X must have columns whose names are strings .* got 0"),
+        (["", "b", "c", "d", "e"], False, r"X must have columns whose names are strings .* got ''"),
+        (["scores", "b", "c", "d", "e"], True, r"X must have no column called 'scores'"),
+    ],
+)
+def test_columns_that_cannot_be_inputs_are_refused(names, scores, message):
+    X, y, _ = blobs(3)
+    model = ECOCClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        to_onnx(model, pd.DataFrame(X, columns=names), scores=scores)
+
+
+def test_rows_to_check_have_the_columns_that_the_export_takes():
+    X, y, _ = blobs(3)
+    frame = pd.DataFrame(X, columns=list("vwxyz"))
+    model = ECOCClassifier().fit(frame, y)
+    with pytest.raises(ValueError, match=r"X must have the columns .* lacks \['w'\]"):
+        check_export(model, to_onnx(model, frame), frame.drop(columns="w"))
+    with pytest.raises(ValueError, match=r"X must be a frame with the columns .* 'z'\]"):
+        check_export(model, to_onnx(model, frame), X)
+    with pytest.raises(ValueError, match=r"X must be an array"):
+        check_export(model, to_onnx(model, X), frame)
 
 
 def test_integer_rows():

@@ -1,10 +1,11 @@
 """Export a fitted model, and compare the export with it."""
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto
+from onnx import GraphProto, ModelProto, TensorProto
 from skl2onnx import to_onnx as convert
 from sklearn.pipeline import Pipeline
 
@@ -21,7 +22,7 @@ class ExportCheck(NamedTuple):
     n_different_labels : int
         Rows that the two label differently.
     largest_difference : float
-        Largest absolute difference between probabilities.
+        Largest absolute difference between probabilities, or between scores if the export has these.
     """
 
     n_rows: int
@@ -33,7 +34,7 @@ def to_onnx(model: Any, X: Any, *, scores: bool = False, target_opset: Any = Non
     """Export a fitted classifier, or a pipeline that ends with one, to ONNX.
 
     The exported model takes rows and has two outputs: ``label`` of shape (n_samples,), and ``probabilities`` of shape
-    (n_samples, n_classes) in the order of `classes_`.
+    (n_samples, n_classes) in the order of `classes_`, or ``scores`` of this shape in their place.
 
     Parameters
     ----------
@@ -41,11 +42,13 @@ def to_onnx(model: Any, X: Any, *, scores: bool = False, target_opset: Any = Non
         An output-code classifier, or a pipeline of steps that skl2onnx can convert and such a classifier.
     X : array-like of shape (n_samples, n_features) or frame
         Rows whose number of columns and type the exported model shall take, one row is enough. Rows of ``float32``
-        give a model that takes these, all other numbers one that takes doubles. A frame gives a model that takes every
-        column by its name.
+        give a model that takes these, all other numbers one that takes doubles. A frame gives a model with one
+        input per column, in their order. ONNX wants identifiers: an input has its column's name with ``_`` in place of
+        blanks and punctuation, and in front of a leading digit; ``label`` and ``probabilities`` get a number
+        behind them. The input's ``doc_string`` is the column's own name.
     scores : bool, default=False
-        Whether the second output shall be the decoding's scores in place of probabilities, also with two classes,
-        where `decision_function` is the second class's minus the first's.
+        Whether the second output shall be the decoding's scores in place of probabilities, and be called ``scores``.
+        Two classes have two, whose difference, the second minus the first, is `decision_function`.
     target_opset : int or dict, default=None
         Version of ONNX, at least 18; None lets skl2onnx choose.
 
@@ -59,7 +62,8 @@ def to_onnx(model: Any, X: Any, *, scores: bool = False, target_opset: Any = Non
     NotImplementedError
         If a learner or a decoder cannot be exported; the message names it.
     ValueError
-        If `model` is no output-code classifier and no pipeline that ends with one, or `target_opset` is too low.
+        If `model` is no output-code classifier and no pipeline that ends with one, `target_opset` is too low, or the
+        columns of `X` have no names that make different inputs, or one is called like the output ``scores``.
 
     Examples
     --------
@@ -77,7 +81,15 @@ def to_onnx(model: Any, X: Any, *, scores: bool = False, target_opset: Any = Non
     (3, 3)
     """
     options = {id(_classifier(model)): {"zipmap": False, "raw_scores": scores}}
+    names = _column_names(X)
+    if scores and "scores" in map(_identifier, names):
+        raise ValueError("X must have no column called 'scores' where scores=True, which is the output's name")
     exported: ModelProto = convert(model, _sample(X), options=options, target_opset=target_opset)
+    if scores:
+        _call_scores(exported.graph)
+    if names:
+        for each, name in zip(exported.graph.input, names, strict=True):
+            each.doc_string = name
     return exported
 
 
@@ -92,14 +104,19 @@ def check_export(model: Any, exported: ModelProto, X: Any) -> ExportCheck:
     model : classifier or Pipeline
         The model.
     exported : onnx.ModelProto
-        What `to_onnx` made of it, with probabilities.
+        What `to_onnx` made of it, with probabilities or with scores.
     X : array-like of shape (n_samples, n_features) or frame
         Rows to predict, of the type that the exported model takes.
 
     Returns
     -------
     ExportCheck
-        Number of rows, number of different labels, largest difference of probabilities.
+        Number of rows, number of different labels, largest difference of probabilities or scores.
+
+    Raises
+    ------
+    ValueError
+        If `X` is no frame with the columns that the exported model takes, or a frame where it takes an array.
 
     Examples
     --------
@@ -112,11 +129,15 @@ def check_export(model: Any, exported: ModelProto, X: Any) -> ExportCheck:
     >>> check.n_different_labels, check.largest_difference < 1e-6
     (0, True)
     """
-    label, probabilities = _run(exported, X)
+    label, values = _run(exported, X)
     classifier = _classifier(model)
     expected = exported_classes(classifier)[np.searchsorted(classifier.classes_, model.predict(X))]
-    difference = np.abs(probabilities - model.predict_proba(X)).max()
-    return ExportCheck(len(label), int((label != expected).sum()), float(difference))
+    if exported.graph.output[1].name == "scores":
+        values = values[:, 1] - values[:, 0] if len(classifier.classes_) == 2 else values
+        wanted = model.decision_function(X)
+    else:
+        wanted = model.predict_proba(X)
+    return ExportCheck(len(label), int((label != expected).sum()), float(np.abs(values - wanted).max()))
 
 
 def _classifier(model: Any) -> Any:
@@ -137,16 +158,58 @@ def _sample(X: Any) -> Any:
     return row if row.dtype == np.float32 else row.astype(np.float64)
 
 
+def _column_names(X: Any) -> list[str]:
+    """Return the names of a frame's columns, checked, and none for an array."""
+    names = list(getattr(X, "columns", []))
+    columns: dict[str, str] = {}
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"X must have columns whose names are strings that are not empty, got {name!r}")
+        other = columns.get(_identifier(name))
+        if other is not None:
+            raise ValueError(
+                f"X must have columns whose names differ in letters, digits or '_', got {other!r} and {name!r}"
+            )
+        columns[_identifier(name)] = name
+    return names
+
+
+def _identifier(name: str) -> str:
+    """Return what skl2onnx makes of a name."""
+    return re.sub(r"^(?=[0-9])", "_", re.sub(r"[^\w+]", "_", name))
+
+
+def _call_scores(graph: GraphProto) -> None:
+    """Call the second output what it is."""
+    output = graph.output[1]
+    for node in graph.node:
+        node.output[:] = ["scores" if name == output.name else name for name in node.output]
+    output.name = "scores"
+
+
 def _run(exported: ModelProto, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Predict labels and probabilities by onnxruntime."""
+    """Predict labels and probabilities or scores by onnxruntime."""
     import onnxruntime
 
     session = onnxruntime.InferenceSession(exported.SerializeToString(), providers=["CPUExecutionProvider"])
-    inputs = session.get_inputs()
+    label, values = session.run(None, _feed(exported, X))
+    return label, values
+
+
+def _feed(exported: ModelProto, X: Any) -> dict[str, NDArray[Any]]:
+    """Return the inputs of an exported model: a frame's columns, or all rows."""
+    inputs = exported.graph.input
+    # `to_onnx` keeps a column's own name in doc_string; skl2onnx alone leaves only the name of the input.
+    columns = {each.name: each.doc_string or each.name for each in inputs}
+    takes_array = list(columns.values()) == ["X"] and not inputs[0].doc_string
+    if hasattr(X, "columns") and not takes_array:
+        lacking = [column for column in columns.values() if column not in X.columns]
+        if lacking:
+            raise ValueError(f"X must have the columns that the exported model takes, lacks {lacking}")
+        return {name: np.asarray(X[column]).reshape(-1, 1) for name, column in columns.items()}
     if hasattr(X, "columns"):
-        feed = {each.name: np.asarray(X[each.name]).reshape(-1, 1) for each in inputs}
-    else:
-        kind = np.float32 if inputs[0].type == "tensor(float)" else np.float64
-        feed = {inputs[0].name: np.asarray(X, dtype=kind)}
-    label, probabilities = session.run(None, feed)
-    return label, probabilities
+        raise ValueError("X must be an array, which the exported model takes, got a frame")
+    if inputs[0].doc_string or len(inputs) > 1:
+        raise ValueError(f"X must be a frame with the columns that the exported model takes: {list(columns.values())}")
+    kind = np.float32 if inputs[0].type.tensor_type.elem_type == TensorProto.FLOAT else np.float64
+    return {inputs[0].name: np.asarray(X, dtype=kind)}
