@@ -18,6 +18,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from skecoc import persistence
 from skecoc.cli import main
+from skecoc.commands import fit
+from skecoc.experiments._errors import InputError
 from skecoc.persistence import load_model, save_model
 from tests.tabular.things import make_things, write_things
 from tests.test_cli import open_terminal, read_terminal
@@ -143,6 +145,30 @@ def test_labels_are_printed_as_they_were_written(work, capsys):
     captured = capsys.readouterr()
     assert captured.out.splitlines()[:4] == ["label", "007", "7", "1e1"]
     assert "accuracy 100.00 % on the 24 rows" in captured.err
+
+
+def test_dates_as_classes(work, capsys):
+    days = pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"] * 8)
+    pd.DataFrame({"x": [i % 3 + 0.1 * (i % 2) for i in range(24)], "kind": days}).to_parquet("days.parquet")
+    assert main(["fit", "days.parquet", "--target", "kind", "-o", "days.skops", *FAST]) == 0
+    capsys.readouterr()
+    assert main(["predict", "days.skops", "days.parquet", "--no-probabilities"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[:2] == ["label", "2024-01-01 00:00:00"]
+    assert "accuracy 100.00 % on the 24 rows" in captured.err
+
+
+@pytest.mark.parametrize("part", ["check_table_model", "render"])
+def test_fit_writes_nothing_that_could_not_be_used(work, monkeypatch, capsys, part):
+    def fail(*_):
+        raise InputError("that does not work")
+
+    monkeypatch.setattr(fit, part, fail)
+    before = Path("things.skops").read_bytes()
+    assert main([*FIT, "--report", "things.html"]) == 2
+    assert capsys.readouterr().err.endswith("that does not work\n")
+    assert Path("things.skops").read_bytes() == before
+    assert not Path("things.html").exists()
 
 
 def test_inspect_as_text_and_page(work, capsys):

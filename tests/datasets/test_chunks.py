@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from skecoc.datasets import chunks
 from skecoc.datasets.chunks import MISSING_WORDS, open_table, separator_hint
 from skecoc.datasets.table import typed_column
 
@@ -105,7 +106,7 @@ def test_blank_lines_and_cells_at_the_end_do_no_harm():
         ("a,b\n1,2\n".encode("utf-16"), r"line 1 is not UTF-8 \(byte 0xff\)"),
         (b'a,b\n1,"2\n', "line 2: unexpected end of data"),
         (b'a,b\n1,"2"3\n', "line 2: ',' expected after '\"'"),
-        (b'a,b\n1,"' + b"x" * 200_000, "field larger than field limit"),
+        (b'a,b\n1,"' + b"x" * 200_000, "line 2: unexpected end of data"),
         (b"a,a\n1,2\n", "more than one column named 'a'"),
         (b"a,\n1,2\n", "column 2 has no name"),
     ],
@@ -113,6 +114,19 @@ def test_blank_lines_and_cells_at_the_end_do_no_harm():
 def test_defects_are_named(content, message):
     with pytest.raises(ValueError, match=message), open_table(io.BytesIO(content)) as table:
         list(table.chunks(1000))
+
+
+def test_cells_may_be_long_up_to_a_bound(monkeypatch):
+    content, before = b"a,b\n1," + b"x" * 200_000 + b"\n", csv.field_size_limit()
+    with open_table(io.BytesIO(content)) as table:
+        assert len(next(table.chunks(10))["b"][0]) == 200_000
+    monkeypatch.setattr(chunks, "_LONGEST_CELL", 199_999)
+    with (
+        pytest.raises(ValueError, match=r"line 2: cell longer than 199,999 characters \(is a quote missing\?\)"),
+        open_table(io.BytesIO(content)) as table,
+    ):
+        list(table.chunks(10))
+    assert csv.field_size_limit() == before
 
 
 def test_a_file_is_closed_even_if_its_header_is_refused(tmp_path, recwarn):

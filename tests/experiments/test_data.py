@@ -5,7 +5,7 @@ import pytest
 from skecoc.datasets import list_uci
 from skecoc.experiments import DEFAULT_DATA_SETS, DataSet, load_data_sets
 from skecoc.experiments._errors import InputError
-from skecoc.experiments.data import check_data_set
+from skecoc.experiments.data import check_data_set, load_own
 
 
 def data_set(counts, X=None, name="own"):
@@ -38,6 +38,22 @@ def test_a_file_comes_first_under_its_own_name(tmp_path, write):
     assert own.X.columns.tolist() == ["a"]
     assert own.y.tolist() == ["x", "y"]
     assert own.y.dtype.kind == "U"
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (pd.to_datetime(["2024-01-01", "2024-01-02"]), ["2024-01-01 00:00:00", "2024-01-02 00:00:00"]),
+        (pd.to_timedelta(["1D", "2D"]), ["1 days 00:00:00", "2 days 00:00:00"]),
+        ([b"x", b"\xff"], ["b'x'", "b'\\xff'"]),
+        ([True, False], [True, False]),
+    ],
+)
+def test_labels_that_no_model_could_hold_become_text(tmp_path, labels, expected):
+    pd.DataFrame({"a": [1.5, 2.5], "label": labels}).to_parquet(tmp_path / "own.parquet")
+    y = load_own(tmp_path / "own.parquet", "label").y
+    assert y.tolist() == expected
+    assert y.dtype.kind in "bU"
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,8 @@ def test_kinds_are_ordered_numbers_dates_text():
         (["a", "b", "c", "d"], True),
         (["a", "b", "c", "a"], False),
         (["a", "b", "c", None], False),
+        ([b"a", b"\xff", b"c", b"d"], True),
+        (["01", "02", "03", "04"], True),
         (pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"]), False),
     ],
 )
@@ -102,6 +104,12 @@ def test_what_counts_as_an_identifier(values, is_identifier):
     assert transform(frame)[:, 0].tolist() == [1, 0, 1, 1]
     if is_identifier:
         assert transform(frame).shape == (4, 1)
+
+
+def test_numbers_with_a_stray_cell_are_no_identifier():
+    sizes = ["1.5", "2.5", "?", "4", "1e3", "x"]
+    assert identifier_columns(pd.DataFrame({"size": sizes[:5]})) == []
+    assert identifier_columns(pd.DataFrame({"size": sizes})) == ["size"]
 
 
 def test_arrays_and_tiny_tables_have_no_identifiers():

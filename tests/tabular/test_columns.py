@@ -10,7 +10,15 @@ import pandas as pd
 import pytest
 
 from skecoc.experiments._errors import InputError
-from skecoc.tabular.columns import KINDS, kinds_of, suspicious_columns, typed, useless_columns
+from skecoc.tabular.columns import (
+    KINDS,
+    kinds_of,
+    names_of_classes,
+    stray_cells,
+    suspicious_columns,
+    typed,
+    useless_columns,
+)
 
 DAYS = [dt.date(2024, 1, 1), None, dt.date(2024, 3, 1)]
 COLUMNS = {
@@ -135,3 +143,36 @@ def test_suspicious_columns():
         "remark": "text with 200 different values in 300 rows",
     }
     assert suspicious_columns(frame[["number"]].iloc[:19], {"number": "number"}) == {}
+
+
+def test_numbers_with_stray_cells_are_pointed_out_and_no_identifiers():
+    sizes = [str(i / 4) for i in range(300)]
+    frame = pd.DataFrame({"size": ["0", None, "1", "?", *sizes[4:]], "code": sizes, "town": ["a", "1"] * 150})
+    frame["rows"] = [*sizes[:-1], "unknown"]
+    kinds = dict.fromkeys(frame, "text")
+    assert stray_cells(frame.set_index(frame.index + 7), kinds) == {
+        "size": "row 4 holds '?', 298 of 299 cells are numbers",
+        "rows": "row 300 holds 'unknown', 299 of 300 cells are numbers",
+    }
+    assert list(useless_columns(frame, kinds)) == ["code"]
+    assert list(suspicious_columns(frame, kinds)) == ["code"]
+    assert stray_cells(pd.DataFrame({"a": [None, None]}), {"a": "text"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("truth", "classes", "expected"),
+    [
+        ([1.0, 2.0, 3.5], [1, 2], ["1", "2", "3.5"]),
+        (["1.0", "02", "x"], [1, 2], ["1", "2", "x"]),
+        ([1, 2], [1.0, 2.0], ["1.0", "2.0"]),
+        (["true", "FALSE", "maybe"], [False, True], ["True", "False", "maybe"]),
+        ([True, False], ["false", "true"], ["true", "false"]),
+        ([1.0, 2.0], ["1", "2"], ["1", "2"]),
+        (["1.0", "TRUE"], ["1", "true"], ["1.0", "TRUE"]),
+        ([1.0, 2.0], ["1", "01", "2"], ["1.0", "2"]),
+        ([2**60, 2**60 + 1, 5], [2**60, 2**60 + 1], [str(2**60), str(2**60 + 1), "5"]),
+        ([], [1, 2], []),
+    ],
+)
+def test_classes_are_the_same_whatever_their_type(truth, classes, expected):
+    assert names_of_classes(pd.Series(truth), np.array(classes)).tolist() == expected

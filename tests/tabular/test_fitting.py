@@ -62,6 +62,13 @@ def test_a_column_that_may_be_an_identifier_is_pointed_out(things):
     assert "plant id" in model.kinds_
 
 
+def test_a_stray_cell_is_pointed_out_and_its_column_used(things):
+    X = things.X[["weight"]].assign(size=[*map(str, np.arange(59) / 4), "?"])
+    model = fit_table(DataSet("things", X, things.y), method="one-vs-rest/hamming", folds=2)
+    assert model.card_["notes"] == ["column 'size' is taken as text: row 60 holds '?', 59 of 60 cells are numbers"]
+    assert model.kinds_["size"] == "text"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -79,6 +79,16 @@ def test_what_there_is_to_say(model, new):
     assert notes[3] == "8 rows have a class that training did not see, such as 'plum'"
 
 
+def test_classes_count_as_right_whatever_their_type(new):
+    model = TableClassifier(ECOCClassifier(random_state=0)).fit(
+        new[["weight"]], new["weight"].rank().gt(12).astype(int)
+    )
+    model.card_ = {"target": "kind"}
+    kind = pd.Series(model.predict(new).astype(float)).where(new.index > 2)
+    _, notes = predict(model, as_stream(new[["weight"]].assign(kind=kind)))
+    assert notes == ["accuracy 100.00 % on the 22 rows with a class in column 'kind'"]
+
+
 def test_no_rows(model, new):
     output, notes = predict(model, as_stream(new.iloc[:0]))
     assert len(output) == 0

@@ -15,8 +15,9 @@ from skecoc.experiments.files import check_writable, write_bytes, write_text
 from skecoc.experiments.methods import describe_parts
 from skecoc.experiments.report import check_template_engine, render
 from skecoc.experiments.report.model import summarize_model
-from skecoc.tabular import describe_model, fit_table
+from skecoc.tabular import TableClassifier, describe_model, fit_table
 from skecoc.tabular.fitting import check_storable
+from skecoc.tabular.loading import check_table_model
 from skecoc.tabular.text import comparison_text
 
 
@@ -100,12 +101,14 @@ def _run(options: argparse.Namespace) -> None:
             trusted=options.trust,
             show_progress=sys.stderr.isatty(),
         )
+        _check_usable(model, options.output)
     for note in model.card_["notes"]:
         say(f"note: {note}")
-    write_bytes("--output", options.output, check_storable(model, options.trust))
+    content = check_storable(model, options.trust)
+    page = "" if options.report is None else render("model.html.jinja", summarize_model(describe_model(model)))
+    write_bytes("--output", options.output, content)
     say(f"model written to {options.output}")
     if options.report is not None:
-        page = render("model.html.jinja", summarize_model(describe_model(model)))
         write_text("--report", options.report, page)
         say(f"report written to {options.report}")
     deliver(comparison_text(model.card_["comparison"], options.folds))
@@ -120,3 +123,11 @@ def _check_options(options: argparse.Namespace) -> None:
         check_template_engine()
         check_writable("--report", options.report)
     check_different({"--output": options.output, "--report": options.report}, {"data": options.data})
+
+
+def _check_usable(model: TableClassifier, path: Path) -> None:
+    """Refuse to write what could not be used afterwards."""
+    try:
+        check_table_model(model, path)
+    except InputError as error:
+        raise InputError(f"nothing is written, as skecoc predict would refuse it: {error}") from error

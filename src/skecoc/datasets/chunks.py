@@ -38,6 +38,8 @@ SUFFIXES = (*_SEPARATORS, ".parquet")
 _PARQUET_START = b"PAR1"
 _GZIP_START = b"\x1f\x8b"
 _ROWS_AT_ONCE = 50_000
+# Python's own bound, 131,072 characters, is too low for documents; without any, a missing quote would fill memory.
+_LONGEST_CELL = 64 * 2**20
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
@@ -222,7 +224,7 @@ class TextTable(TableReader):
         self._reader = csv.reader(text, delimiter=separator, skipinitialspace=True, strict=True)
         with ExitStack() as on_error:
             on_error.callback(text.close)
-            with naming_the_table(name, self._reader):
+            with naming_the_table(name, self._reader), _long_cells():
                 header = next((row for row in self._reader if any(row)), None)
                 if header is None:
                     raise ValueError("it has no line that names the columns")
@@ -258,7 +260,7 @@ class TextTable(TableReader):
         """Collect rows, refusing those that have another length than the header."""
         rows: list[list[str]] = []
         width, line = len(self.columns), self._reader.line_num
-        while found := list(islice(self._reader, n_rows - len(rows))):
+        while found := self._next(n_rows - len(rows)):
             if set(map(len, found)) != {width}:
                 found = _of_width(found, width, line)
             line = self._reader.line_num
@@ -268,6 +270,21 @@ class TextTable(TableReader):
                 rows = []
         if rows:
             yield rows
+
+    def _next(self, n_rows: int) -> list[list[str]]:
+        """Read at most so many rows; none at the end."""
+        with _long_cells():
+            return list(islice(self._reader, n_rows))
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let the reader of CSV take long cells; the bound is one for the whole process."""
+    before = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _of_width(rows: list[list[str]], width: int, line: int) -> list[list[str]]:
@@ -355,7 +372,8 @@ def naming_the_table(name: str, reader: Any = None) -> Iterator[None]:
         reason = f"line {line} is not UTF-8 (byte 0x{error.object[error.start]:02x})"
         raise ValueError(f"{name} cannot be read as a table: {reason}") from error
     except csv.Error as error:
-        reason = f"line {reader.line_num}: {error} (is a quote missing?)"
+        what = f"cell longer than {_LONGEST_CELL:,} characters" if "field limit" in str(error) else str(error)
+        reason = f"line {reader.line_num}: {what} (is a quote missing?)"
         raise ValueError(f"{name} cannot be read as a table: {reason}") from error
     except (ValueError, OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{name} cannot be read as a table: {str(error).strip()}") from error

@@ -182,9 +182,11 @@ def load_own(source: Source, target: str | None) -> DataSet:
         # What the reader calls its path is the argument `data` here.
         raise InputError(re.sub("^path=", "data=", str(error))) from error
     labels = np.asarray(bunch.target)
+    if labels.dtype.kind not in "biufU":
+        # Files of models hold no dates, and scikit-learn takes objects only if all of them are text.
+        labels = np.array([str(label) for label in bunch.target])
     name = Path(source).name if isinstance(source, str | os.PathLike) else "standard input"
-    # scikit-learn takes labels as an object array only if all of them are text.
-    return DataSet(name, bunch.data, labels.astype(str) if labels.dtype.kind == "O" else labels)
+    return DataSet(name, bunch.data, labels)
 
 
 def _check_table(data_set: DataSet, n_left_out: int) -> None:

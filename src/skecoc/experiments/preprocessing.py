@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 #: bounds the memory that a column of free text can take.
 MAX_CATEGORIES = 100
 
+#: Text of which at least this share is numbers, but not all, is numbers with stray cells.
+MOST_NUMBERS = 0.8
+
 MICROSECONDS_PER_DAY = 86_400_000_000
 
 
@@ -25,8 +28,8 @@ def make_preprocessor(X: Any) -> Pipeline | ColumnTransformer:
     Numbers, booleans and dates: the training part's median where a value is
     missing, then scaled to [0, 1] on the training part. Text and categories:
     one indicator per value seen in training, at most `MAX_CATEGORIES`; a missing
-    value is a value of its own. Identifiers (see `identifier_columns`) are left
-    out.
+    value is a value of its own if training had one. Identifiers (see
+    `identifier_columns`) are left out.
 
     Parameters
     ----------
@@ -68,7 +71,8 @@ def identifier_columns(X: Any) -> list[Any]:
 
     Such a column is text with a different value in every row, or whole numbers
     that count the rows up or down one by one. In a file sorted by class a row
-    counter would give the class away.
+    counter would give the class away. Numbers with a few stray cells, which make
+    text of them, are no such column.
 
     Parameters
     ----------
@@ -89,6 +93,33 @@ def identifier_columns(X: Any) -> list[Any]:
     if not hasattr(X, "columns") or len(X) < 3:
         return []
     return [name for position, name in enumerate(X.columns) if _is_identifier(X.iloc[:, position])]
+
+
+def is_mostly_numbers(text: "pd.Series[Any]") -> bool:
+    """Tell whether text is numbers except for a few stray cells.
+
+    Parameters
+    ----------
+    text : Series of str of shape (n_samples,)
+        Text, without missing values.
+
+    Returns
+    -------
+    bool
+        Whether a share of at least `MOST_NUMBERS`, but not all, can be read as numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> is_mostly_numbers(pd.Series(["1.5", "2", "?", "7", "8"])), is_mostly_numbers(pd.Series(["007", "008"]))
+    (True, False)
+    """
+    import pandas as pd
+
+    if text.empty:
+        return False
+    share = pd.to_numeric(text, errors="coerce").notna().mean()
+    return bool(MOST_NUMBERS <= share < 1)
 
 
 def infinite_columns(X: Any) -> list[str]:
@@ -203,4 +234,7 @@ def _is_identifier(column: "pd.Series[Any]") -> bool:
         return bool((steps == 1).all() or (steps == -1).all())
     if _is_number(column) or column.dtype.kind in "mM":
         return False
-    return bool(column.notna().all() and column.astype(str).is_unique)
+    if column.isna().any():
+        return False
+    text = column.astype(object).map(str)  # any object may be in a cell, also bytes that are no text
+    return text.is_unique and not is_mostly_numbers(text)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skecoc.datasets.table import BOOLEANS
 from skecoc.experiments._errors import InputError
-from skecoc.experiments.preprocessing import MAX_CATEGORIES, identifier_columns
+from skecoc.experiments.preprocessing import MAX_CATEGORIES, identifier_columns, is_mostly_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -282,9 +282,86 @@ def _suspicion(column: "pd.Series[Any]", kind: str) -> str:
     """Say why a column may be an identifier; nothing if there is no reason."""
     if _IDENTIFIER_NAME.fullmatch(str(column.name)):
         return "its name says so"
-    n_values, n_rows = (_as_text(column) if kind == "text" else column).nunique(), len(column)
+    values = (_as_text(column) if kind == "text" else column).dropna()
+    n_values, n_rows = values.nunique(), len(column)
     if kind == "number" and column.dtype.kind in "iu" and n_values == n_rows >= _FEW_ROWS:
         return "whole numbers that are all different"
-    if kind == "text" and n_values > max(MAX_CATEGORIES, n_rows / 2):
+    if kind == "text" and n_values > max(MAX_CATEGORIES, n_rows / 2) and not is_mostly_numbers(values):
         return f"text with {n_values} different values in {n_rows} rows"
     return ""
+
+
+def stray_cells(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
+    """Find text columns that would hold numbers but for a few cells, and name the first of these.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (n_rows, n_columns)
+        The table.
+    kinds : mapping of str to str
+        What each column holds.
+
+    Returns
+    -------
+    dict of str to str
+        For each such column its first cell that is no number, and how many are numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> stray_cells(pd.DataFrame({"size": ["1.5", "2", "?", "7", "8"]}), {"size": "text"})
+    {'size': "row 3 holds '?', 4 of 5 cells are numbers"}
+    """
+    found = {name: _stray_cell(frame[name]) for name, kind in kinds.items() if kind == "text"}
+    return {name: reason for name, reason in found.items() if reason}
+
+
+def _stray_cell(column: "pd.Series[Any]") -> str:
+    """Name the first cell that is no number in a column of numbers; nothing if there is none."""
+    text = _as_text(column).reset_index(drop=True).dropna()
+    if not is_mostly_numbers(text):
+        return ""
+    strays = text[_numbers(text).isna()]
+    row, cell = int(strays.index[0]) + 1, str(strays.iloc[0])
+    return f"row {row} holds {cell[:40]!r}, {len(text) - len(strays)} of {len(text)} cells are numbers"
+
+
+def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Series[Any]":
+    """Write the true classes of rows as those of a model are written, whatever type they have in a table.
+
+    Parameters
+    ----------
+    truth : Series of shape (n_rows,)
+        Classes, none of which is missing: numbers are floats beside gaps, and text in a CSV file.
+    classes : ndarray of shape (n_classes,)
+        The classes of the model.
+
+    Returns
+    -------
+    Series of str of shape (n_rows,)
+        The text of the class that a value is equal to, or the value as text if there is none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> names_of_classes(pd.Series([1.0, 2.0, 9.5]), np.array([1, 2])).tolist()
+    ['1', '2', '9.5']
+    >>> names_of_classes(pd.Series(["01", "1"]), np.array(["1", "2"])).tolist()
+    ['01', '1']
+    """
+    import pandas as pd
+
+    text, names = _as_text(truth), [str(label) for label in classes]
+    is_text = classes.dtype.kind == "U" and _kind_of(truth) not in ("number", "boolean")
+    if is_text or text.isin(names).all():
+        return text
+    is_boolean = classes.dtype.kind == "b" or _kind_of(truth) == "boolean"
+    read = _booleans if is_boolean else _numbers
+    values = read(pd.Series(classes))
+    by_value = {
+        value: name
+        for value, name, is_double in zip(values, names, values.duplicated(keep=False), strict=True)
+        if value == value and not is_double  # noqa: PLR0124 (NaN is what differs from itself)
+    }
+    # What is written the same is the same: whole numbers may be too large to be told apart as floats.
+    return text.where(text.isin(names), read(truth).map(by_value).astype(object).fillna(text))

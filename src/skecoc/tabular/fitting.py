@@ -16,7 +16,7 @@ from skecoc.experiments.data import DataSet, check_data_set
 from skecoc.experiments.methods import PEERS, check_methods, make_classifier, make_learner
 from skecoc.persistence import ModelFileError, dump_model
 from skecoc.tabular.card import make_card
-from skecoc.tabular.columns import suspicious_columns, typed
+from skecoc.tabular.columns import stray_cells, suspicious_columns, typed
 from skecoc.tabular.evaluation import evaluate
 from skecoc.tabular.model import TableClassifier, choose_columns
 
@@ -193,6 +193,8 @@ def _column_notes(frame: "pd.DataFrame", kinds: dict[str, str], left_out: dict[s
         names = [name for name, found in left_out.items() if found == reason]
         if names:
             notes.append(f"left out: column{'s' if len(names) > 1 else ''} {_spell_out(names)} ({explanation})")
+    for name, reason in stray_cells(frame, kinds).items():
+        notes.append(f"column {name!r} is taken as text: {reason}")
     for name, reason in suspicious_columns(frame, kinds).items():
         notes.append(f"column {name!r} may be an identifier ({reason}); --drop leaves it out")
     return notes

@@ -25,7 +25,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
     Columns are known by their names: new rows may have them in any order, and others beside them. Numbers, booleans
     and dates are imputed by their median and scaled to [0, 1]; text becomes indicators, of which unknown values have
-    none. Columns that are constant or only number or name the rows are left out.
+    none, or that of the rare values if a column has more than 100 values. Columns that are constant or only number or
+    name the rows are left out.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skecoc.datasets.chunks import TableReader, separator_hint
 from skecoc.experiments._errors import InputError
-from skecoc.tabular.columns import typed
+from skecoc.tabular.columns import names_of_classes, typed
 from skecoc.tabular.model import TableClassifier
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class TablePredictions:
     def _count_right(self, truth: "pd.Series[Any]", labels: NDArray[Any]) -> None:
         """Count the rows whose class the table has, and those that are predicted rightly."""
         is_there = truth.notna().to_numpy()
-        expected = truth[is_there].map(str)
+        expected = names_of_classes(truth[is_there], self.model.classes_)
         self.n_labelled += len(expected)
         self.n_right += int((expected.to_numpy(dtype=object) == labels[is_there].astype(str).astype(object)).sum())
         self._new_classes.add(expected[~expected.isin([str(label) for label in self.model.classes_])])
