@@ -9,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from skecoc.learners._feature_codes import Codes, Floats
+from skecoc.learners._stump_kernels import _add_rows
 
 Ints = NDArray[np.int64]
 Signs = NDArray[np.int8]
@@ -118,7 +119,7 @@ def reweight(
             for j in range(n_changed):
                 total += changes[j] * column[p]
                 rows[j] += first
-            _add_changes(codes, bin_starts, rows[:n_changed], changes, histogram)
+            _add_rows(codes, bin_starts, histogram, rows[:n_changed], changes)
             place += n_rows
     return total
 
@@ -154,28 +155,6 @@ def _change_weights(
         changes[n_changed] = sign * (np.int64(np.rint(after)) - np.int64(np.rint(before)))
         n_changed += is_changed
     return n_changed
-
-
-@njit(cache=True, nogil=True)
-def _add_changes(codes: Codes, bin_starts: Ints, rows: Ints, changes: Ints, histogram: Ints) -> None:
-    """Add the changes of some rows to the histograms of all features, four features at a time."""
-    n_features = codes.shape[0]
-    n_fours = n_features // 4
-    for four in range(n_fours):
-        f = 4 * four
-        a, b, c, d = codes[f], codes[f + 1], codes[f + 2], codes[f + 3]
-        into_a, into_b = histogram[bin_starts[f] :], histogram[bin_starts[f + 1] :]
-        into_c, into_d = histogram[bin_starts[f + 2] :], histogram[bin_starts[f + 3] :]
-        for j in range(rows.size):
-            row, change = rows[j], changes[j]
-            into_a[a[row]] += change
-            into_b[b[row]] += change
-            into_c[c[row]] += change
-            into_d[d[row]] += change
-    for f in range(4 * n_fours, n_features):
-        a, into_a = codes[f], histogram[bin_starts[f] :]
-        for j in range(rows.size):
-            into_a[a[rows[j]]] += changes[j]
 
 
 @njit(cache=True, nogil=True)

@@ -150,8 +150,10 @@ def _scale_weights(signed: Floats, rows: RowNumbers, factor: float, changes: Flo
 
 
 @njit(cache=True, nogil=True)
-def _add_rows(codes: Codes, starts: Ints, histograms: Floats, rows: RowNumbers, changes: Floats) -> None:
-    """Add the changes of some rows to the histograms of all features.
+def _add_rows(
+    codes: Codes, starts: Ints, histograms: Floats | Ints, rows: RowNumbers | Ints, changes: Floats | Ints
+) -> None:
+    """Add the changes of some rows to the histograms of all features: of floats, or of integers for exact sums.
 
     Four features go together: additions to one histogram often wait for each other, those to four do not.
     """
