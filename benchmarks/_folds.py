@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from skecoc.benchmarking.protocol import PROTOCOLS, split_rows
 from skecoc.datasets import load_uci
-from skecoc.experiments.preprocessing import make_preprocessor
-from skecoc.experiments.protocol import PROTOCOLS, split_rows
+from skecoc.tables.preprocessing import make_preprocessor
 
 Fold = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 

@@ -22,7 +22,7 @@ import numpy as np
 import soundfile
 from threadpoolctl import threadpool_limits
 
-from skecoc.audio import ModulationFeatures, modulation_features
+from skecoc.music import ModulationFeatures, modulation_features
 
 RATE = 44_100
 SECONDS = 10

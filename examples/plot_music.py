@@ -26,9 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import WOLCClassifier
-from skecoc.audio import ModulationFeatures
-from skecoc.datasets import load_audio_folder
 from skecoc.learners import TunedSVMClassifier
+from skecoc.music import ModulationFeatures, load_audio_folder
 
 RATE = 44_100
 TIME = np.arange(8 * RATE) / RATE
@@ -83,7 +82,7 @@ print(music.artists[:3], music.target_names)
 # %%
 # A model, from file to genre
 # ---------------------------
-# :class:`~skecoc.audio.ModulationFeatures` turns files into rows of numbers, keeps them in a cache, and is a step of a
+# :class:`~skecoc.music.ModulationFeatures` turns files into rows of numbers, keeps them in a cache, and is a step of a
 # pipeline like any other. :class:`~skecoc.WOLCClassifier` grows a code of support vector machines.
 model = make_pipeline(
     ModulationFeatures("mosc", cache_dir=root / ".features"),

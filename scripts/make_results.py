@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata, ttest_ind_from_stats
 
-from skecoc.experiments.paper_tables import paper_tables, summarize_paper
-from skecoc.experiments.published import DATA_SETS, METHODS, WOLC, published_accuracy, recomputed_ranks
-from skecoc.experiments.reproduction import outcome_files, read_results
-from skecoc.experiments.results import Results
-from skecoc.experiments.statistics import paired_t_test, paired_values
-from skecoc.experiments.summary import SettingSummary
-from skecoc.experiments.table_notes import setting_title
-from skecoc.experiments.table_writers import to_markdown
+from skecoc.benchmarking.results import Results
+from skecoc.benchmarking.statistics import paired_t_test, paired_values
+from skecoc.benchmarking.summary import SettingSummary
+from skecoc.paper.published import DATA_SETS, METHODS, WOLC, published_accuracy, recomputed_ranks
+from skecoc.paper.reproduction import outcome_files, read_results
+from skecoc.paper.table_notes import setting_title
+from skecoc.paper.tables import paper_tables, summarize_paper
+from skecoc.reports.table_writers import to_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "results"

@@ -86,7 +86,7 @@ import skecoc.coding, skecoc.decoding, skecoc.learners
 from skecoc import ECOCClassifier
 from skecoc.datasets import load_uci
 X, y = load_uci("iris", return_X_y=True)
-print(ECOCClassifier().fit(X, y).score(X, y) > 0.9, "skecoc.experiments" in sys.modules)
+print(ECOCClassifier().fit(X, y).score(X, y) > 0.9, "skecoc.benchmarking" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "False"]

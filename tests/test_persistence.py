@@ -21,10 +21,10 @@ from sklearn.svm import SVC
 
 import skecoc
 from skecoc import persistence
-from skecoc.audio import ModulationFeatures
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, losses
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
+from skecoc.music import ModulationFeatures
 from skecoc.persistence import TRUSTED_TYPES, ModelFileError, dump_model, load_model, save_model
 
 X, y = load_uci("iris", return_X_y=True)

@@ -21,12 +21,12 @@ from typing import Any
 import sklearn
 
 from skecoc import __version__
-from skecoc._files import replacement
 from skecoc._restored import check_restored, unchecked_types
+from skecoc.support.files import replacement
 
 #: What this package adds to the types that skops trusts: all that fitted models of it are made of.
 TRUSTED_TYPES = (
-    "skecoc.audio.transformer.ModulationFeatures",
+    "skecoc.music.transformer.ModulationFeatures",
     "skecoc.classifiers.ECOCClassifier",
     "skecoc.decoding.distances.AttenuatedEuclideanDecoder",
     "skecoc.decoding.distances.BetaDensityDecoder",
@@ -46,10 +46,10 @@ TRUSTED_TYPES = (
     "skecoc.decoding.optimized.OptimizedWeightDecoder",
     "skecoc.decoding.probabilistic.ProbabilisticDecoder",
     "skecoc.decoding.weighted.LossWeightedDecoder",
-    "skecoc.experiments.preprocessing.MedianImputer",
-    "skecoc.experiments.preprocessing._days",
-    "skecoc.experiments.preprocessing._floats",
-    "skecoc.experiments.preprocessing._strings",
+    "skecoc.tables.preprocessing.MedianImputer",
+    "skecoc.tables.preprocessing._days",
+    "skecoc.tables.preprocessing._floats",
+    "skecoc.tables.preprocessing._strings",
     "skecoc.grown.layered.LCECOCClassifier",
     "skecoc.grown.one.ECOCOneClassifier",
     "skecoc.grown.subclass.SubclassECOCClassifier",
@@ -59,7 +59,7 @@ TRUSTED_TYPES = (
     "skecoc.learners.regions.RegionClassifier",
     "skecoc.learners.stumps.StumpAdaBoostClassifier",
     "skecoc.learners.svm.TunedSVMClassifier",
-    "skecoc.tabular.model.TableClassifier",
+    "skecoc.tables.model.TableClassifier",
 )
 
 _FORMAT = "skecoc-model-1"

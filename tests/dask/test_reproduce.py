@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from skecoc.benchmarking.cluster import connected
+from skecoc.benchmarking.protocol import Protocol
+from skecoc.benchmarking.runner import run
+from skecoc.benchmarking.store import Store
 from skecoc.cli import main
-from skecoc.experiments._cluster import connected
-from skecoc.experiments._errors import InputError
-from skecoc.experiments.protocol import Protocol
-from skecoc.experiments.runner import run
-from skecoc.experiments.store import Store
+from skecoc.support.errors import InputError
 
 PROTOCOL = Protocol(
     "tiny", ("iris",), (("stumps", "labels"),), ("one-vs-one/hamming", "ecoc-one/loss-based", "wolc"), 1, 3
@@ -59,7 +59,7 @@ def test_bad_options_are_one_line(options, message, capsys, tmp_path):
 
 
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
-    monkeypatch.setattr("skecoc.experiments._cluster._CONNECT_SECONDS", 1)
+    monkeypatch.setattr("skecoc.benchmarking.cluster._CONNECT_SECONDS", 1)
     with (
         pytest.raises(InputError, match="no Dask scheduler answers at 'tcp:"),
         connected("tcp://127.0.0.1:9"),

@@ -205,7 +205,7 @@ def test_importing_and_loading_work_without_optional_packages():
     # scikit-learn itself imports pandas if it can, so absence from sys.modules would prove nothing.
     code = (
         "import sys; sys.modules.update(dict.fromkeys(['pandas', 'pyarrow', 'matplotlib'])); "
-        "from skecoc.datasets import load_table, load_uci; print(load_uci('iris').data.shape)"
+        "from skecoc.datasets import load_uci; print(load_uci('iris').data.shape)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "(150, 4)"

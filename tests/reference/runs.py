@@ -6,9 +6,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, WOLCClassifier
+from skecoc.benchmarking.seeds import seed_of
 from skecoc.coding import dense_random
 from skecoc.datasets import load_uci
-from skecoc.experiments.seeds import seed_of
 from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 
 LEARNERS = {"stumps": StumpAdaBoostClassifier, "svm": TunedSVMClassifier}

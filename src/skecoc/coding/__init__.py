@@ -12,7 +12,6 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 
-from skecoc._registry import resolve_name
 from skecoc.coding.discriminant import decoc, forest
 from skecoc.coding.fixed import (
     exhaustive,
@@ -35,6 +34,7 @@ from skecoc.coding.matrix import (
     row_distances,
 )
 from skecoc.coding.random import dense_random, sparse_random
+from skecoc.support.errors import resolve_name
 
 __all__ = [
     "CODINGS",

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from skecoc._registry import resolve_name
-from skecoc.datasets._optional import import_table_extra
+from skecoc.support.errors import import_extra, resolve_name
 
 _FILES = {
     name: f"{name}.csv.gz"
@@ -138,7 +137,7 @@ def _parse_table(text: str) -> tuple[list[str], NDArray[np.float64], NDArray[np.
 
 def _use_frames(bunch: Bunch) -> None:
     """Replace the arrays of a bunch by pandas objects."""
-    pd = import_table_extra("pandas", "as_frame=True")
+    pd = import_extra("pandas", "table", "as_frame=True")
     bunch.data = pd.DataFrame(bunch.data, columns=bunch.feature_names)
     bunch.target = pd.Series(bunch.target, name="class")
     bunch.frame = bunch.data.assign(**{"class": bunch.target})

@@ -5,7 +5,6 @@ from types import MappingProxyType
 
 from sklearn.base import clone
 
-from skecoc._registry import resolve_name
 from skecoc.decoding.base import BaseDecoder
 from skecoc.decoding.distances import (
     AttenuatedEuclideanDecoder,
@@ -21,6 +20,7 @@ from skecoc.decoding.probabilistic import ProbabilisticDecoder
 from skecoc.decoding.risk import RiskAndConfusion, risk_and_confusion
 from skecoc.decoding.ties import break_ties
 from skecoc.decoding.weighted import LossWeightedDecoder
+from skecoc.support.errors import resolve_name
 
 __all__ = [
     "DECODERS",

@@ -6,8 +6,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc._registry import resolve_name
 from skecoc.decoding.base import BaseDecoder, Floats
+from skecoc.support.errors import resolve_name
 
 Loss = Callable[[Floats], Floats]
 

@@ -1,0 +1,279 @@
+"""Compare methods on data sets by cross-validation, all on the same folds."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import product
+from typing import Any
+
+import numpy as np
+from joblib import delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from tqdm import tqdm
+
+from skecoc.benchmarking.batch import BatchOutcome, run_batch
+from skecoc.benchmarking.data import DataSet, check_data_set
+from skecoc.benchmarking.methods import DEFAULT_METHODS, check_methods, make_learner
+from skecoc.benchmarking.protocol import Batch, batches_of
+from skecoc.benchmarking.records import RunKey, RunRecord
+from skecoc.support.errors import InputError
+from skecoc.support.processes import interrupts_remembered, results_of
+
+#: A comparison has one learner, which need not have a name, and leaves it to the classifier how that answers.
+_LEARNER, _RESPONSE = "learner", "auto"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one method did on one fold of one data set.
+
+    Methods with the same coding share their trained columns; the seconds of each count the whole time of training them.
+    """
+
+    data_set: str
+    method: str
+    repeat: int
+    fold: int
+    n_train: int
+    n_test: int
+    accuracy: float
+    n_columns: int
+    fit_seconds: float
+    predict_seconds: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The outcome of `compare`.
+
+    Attributes
+    ----------
+    records : list of Record
+        One per data set, repeat, fold and method, in this order.
+    data_sets : list of dict
+        Name, rows, columns and classes of every data set.
+    methods : list of str
+        Names of the methods.
+    settings : dict
+        Learner, folds, repeats and seed.
+    notes : list of str
+        What a reader should know: rare classes, columns left out, warnings of
+        the learners.
+    """
+
+    records: list[Record]
+    data_sets: list[dict[str, Any]]
+    methods: list[str]
+    settings: dict[str, Any]
+    notes: list[str] = field(default_factory=list)
+
+    def runs(self, measure: str) -> NDArray[np.float64]:
+        """Arrange one measure of all records by data set, method and run.
+
+        Parameters
+        ----------
+        measure : str
+            A numeric field of `Record`, such as ``"accuracy"``.
+
+        Returns
+        -------
+        ndarray of shape (n_data_sets, n_methods, n_repeats * n_folds)
+            The values.
+        """
+        values = np.array([getattr(record, measure) for record in self.records], dtype=np.float64)
+        return values.reshape(len(self.data_sets), -1, len(self.methods)).transpose(0, 2, 1)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return the records as plain dictionaries.
+
+        Returns
+        -------
+        list of dict
+            One per record, with its fields as keys.
+        """
+        return [asdict(record) for record in self.records]
+
+
+def compare(
+    data_sets: Sequence[DataSet],
+    methods: Sequence[str] = DEFAULT_METHODS,
+    *,
+    learner: str | BaseEstimator = "stumps",
+    folds: int = 5,
+    repeats: int = 1,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    show_progress: bool = False,
+) -> Comparison:
+    """Cross-validate every method on every data set.
+
+    All methods see the same stratified folds. Missing values, scales and text
+    columns are dealt with on the training part of each fold (see
+    `skecoc.tables.preprocessing`), the same way for all methods.
+
+    Parameters
+    ----------
+    data_sets : sequence of DataSet
+        The data sets, with distinct names.
+    methods : sequence of str, default=DEFAULT_METHODS
+        Names ``coding/decoding``, such as ``"one-vs-one/loss-weighted"``;
+        ``"wolc"``, which has its own decoding; or ``"sklearn/one-vs-one"``,
+        ``"sklearn/one-vs-rest"``, ``"sklearn/output-code"``.
+    learner : str or classifier, default="stumps"
+        The binary learner of all methods: ``"stumps"``, the import path of a
+        scikit-learn classifier, or a classifier.
+    folds : int, default=5
+        Number of folds, at least 2.
+    repeats : int, default=1
+        How often the data are split anew.
+    seed : int, default=0
+        Every split and every run derives its own seed from this one and from
+        what it is, so results depend neither on `n_jobs` nor on which other
+        methods and data sets are compared.
+    n_jobs : int, default=None
+        How many runs are done at the same time, as joblib understands it.
+    show_progress : bool, default=False
+        Whether a progress bar is drawn on standard error.
+
+    Returns
+    -------
+    Comparison
+        Accuracy, code length and seconds of every run.
+
+    Raises
+    ------
+    InputError
+        A `ValueError`: an argument, a data set or a combination of method and
+        data set is not usable; the message says which.
+
+    Examples
+    --------
+    >>> from skecoc.benchmarking import compare, load_data_sets
+    >>> result = compare(load_data_sets(["iris"]), ["one-vs-rest/loss-based"], folds=3)
+    >>> result.runs("accuracy").shape
+    (1, 1, 3)
+    """
+    methods = check_methods(methods)
+    _check_counts(folds, repeats)
+    estimator = make_learner(learner)
+    notes = _check_data_sets(data_sets, folds)
+    outcomes = _run_all(_plan(data_sets, methods, repeats, folds), estimator, folds, seed, n_jobs, show_progress)
+    records, warned = _in_order(outcomes, data_sets, methods)
+    return Comparison(
+        records=records,
+        data_sets=[_describe(data_set) for data_set in data_sets],
+        methods=methods,
+        settings={"learner": str(learner), "folds": folds, "repeats": repeats, "seed": seed},
+        notes=notes + _merge_warnings(warned),
+    )
+
+
+def _check_counts(folds: int, repeats: int) -> None:
+    """Check the numbers of folds and repeats."""
+    if folds < 2:
+        raise InputError(f"folds: expected at least 2, got {folds}")
+    if repeats < 1:
+        raise InputError(f"repeats: expected at least 1, got {repeats}")
+
+
+def _check_data_sets(data_sets: Sequence[DataSet], folds: int) -> list[str]:
+    """Check all data sets; return what a reader should know about them."""
+    if not data_sets:
+        raise InputError("datasets: expected at least one data set")
+    names = Counter(data_set.name for data_set in data_sets)
+    repeated = [name for name, count in names.items() if count > 1]
+    if repeated:
+        raise InputError(f"datasets: {repeated[0]!r} is the name of more than one data set")
+    return [note for data_set in data_sets for note in check_data_set(data_set, folds)]
+
+
+def _plan(
+    data_sets: Sequence[DataSet], methods: Sequence[str], repeats: int, folds: int
+) -> list[tuple[Batch, DataSet]]:
+    """Arrange all runs so that methods with the same coding share their columns."""
+    return [
+        (batch, data_set)
+        for data_set in data_sets
+        for repeat, fold in product(range(repeats), range(folds))
+        for batch in batches_of(data_set.name, repeat, fold, _LEARNER, [_RESPONSE], methods)
+    ]
+
+
+def _run_all(
+    plan: Sequence[tuple[Batch, DataSet]],
+    learner: BaseEstimator,
+    folds: int,
+    seed: int,
+    n_jobs: int | None,
+    show_progress: bool,
+) -> list[BatchOutcome]:
+    """Run all batches, several at a time."""
+    tasks = [delayed(run_batch)(batch, data_set, learner, folds, seed) for batch, data_set in plan]
+    n_runs = sum(len(batch.variants) for batch, _ in plan)
+    outcomes = []
+    with (
+        interrupts_remembered() as check_interrupt,
+        results_of(tasks, n_jobs) as finished,
+        tqdm(total=n_runs, disable=not show_progress, unit="run") as bar,
+    ):
+        for outcome in finished:
+            check_interrupt()
+            outcomes.append(outcome)
+            bar.update(len(outcome.runs))
+    return outcomes
+
+
+def _in_order(
+    outcomes: Sequence[BatchOutcome], data_sets: Sequence[DataSet], methods: Sequence[str]
+) -> tuple[list[Record], list[tuple[Record, str]]]:
+    """Sort runs by data set, repeat, fold and method; return their records, and the warnings beside them."""
+    names = [data_set.name for data_set in data_sets]
+
+    def place(run: RunRecord) -> tuple[int, int, int, int]:
+        return names.index(run.data_set), run.repeat, run.fold, methods.index(run.method)
+
+    runs = sorted((run for outcome in outcomes for run in outcome.runs), key=place)
+    records = {run.key: _record(run) for run in runs}
+    warned: dict[RunKey, list[str]] = {}
+    for outcome in outcomes:
+        for key, message in outcome.warnings:
+            warned.setdefault(key, []).append(message)
+    pairs = [(record, message) for key, record in records.items() for message in warned.get(key, [])]
+    return list(records.values()), pairs
+
+
+def _record(run: RunRecord) -> Record:
+    """Write down a run as a comparison does."""
+    return Record(
+        data_set=run.data_set,
+        method=run.method,
+        repeat=run.repeat,
+        fold=run.fold,
+        n_train=run.n_train,
+        n_test=run.n_test,
+        accuracy=run.accuracy,
+        n_columns=run.n_columns,
+        fit_seconds=run.fit_seconds,
+        predict_seconds=run.predict_seconds,
+    )
+
+
+def _merge_warnings(warned: Sequence[tuple[Record, str]]) -> list[str]:
+    """Say every distinct warning of a method on a data set once, with the number of its runs."""
+    counts = Counter((record.data_set, record.method, message) for record, message in warned)
+    return [
+        f"{name}: {method} warned in {count} run{'s' if count > 1 else ''}: {message}"
+        for (name, method, message), count in counts.items()
+    ]
+
+
+def _describe(data_set: DataSet) -> dict[str, Any]:
+    """Name a data set and measure it."""
+    n_rows, n_features = data_set.X.shape
+    return {
+        "name": data_set.name,
+        "n_rows": int(n_rows),
+        "n_features": int(n_features),
+        "n_classes": len(np.unique(data_set.y)),
+    }

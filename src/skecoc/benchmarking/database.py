@@ -1,0 +1,159 @@
+"""One SQLite file of our own: recognised before it is touched, written all or nothing, errors that name it."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from skecoc.support.errors import InputError
+
+#: How long to wait for another process that is writing.
+_BUSY_SECONDS = 60.0
+
+_MAGIC = b"SQLite format 3\x00"
+_APPLICATION_ID_AT = 68  # offset in the header of an SQLite file
+
+
+class Database:
+    """A connection to a file that only we write, for all threads of a process, one at a time.
+
+    The file has a rollback journal: unlike a write-ahead log it needs no memory shared between its users, so it also
+    serves on network file systems and for readers without the right to write.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    create : bool
+        Whether the file is made if there is none; an empty file is as good as none.
+    application_id : int
+        Number in the file's header that tells our files from other SQLite files.
+    schema_version : int
+        Version of the tables.
+    schema : sequence of str
+        Statements that make the tables.
+
+    Raises
+    ------
+    InputError
+        If the file is not ours, is damaged or cannot be opened. It is then left as it is.
+    """
+
+    def __init__(
+        self, path: Path, *, create: bool, application_id: int, schema_version: int, schema: Sequence[str]
+    ) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        _check_path(path, create)
+        _check_header(path, application_id)
+        with self._errors_named():
+            self._connection = sqlite3.connect(
+                f"{path.resolve().as_uri()}?mode={'rwc' if create else 'rw'}",
+                uri=True,
+                timeout=_BUSY_SECONDS,
+                isolation_level=None,  # transactions are begun and ended by hand
+                check_same_thread=False,
+            )
+        try:
+            if create:
+                self._create_tables(application_id, schema_version, schema)
+            self._check_tables(schema_version)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows that a query finds.
+
+        Parameters
+        ----------
+        query : str
+            The query.
+        values : sequence, default=()
+            Values of its placeholders.
+
+        Returns
+        -------
+        list of tuple
+            The rows.
+        """
+        with self._lock, self._errors_named():
+            return self._connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Do all that the block does, or nothing of it; no other process writes meanwhile.
+
+        Yields
+        ------
+        sqlite3.Connection
+            To execute statements with.
+        """
+        with self._lock, self._errors_named():
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # there may be nothing to undo
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _create_tables(self, application_id: int, schema_version: int, schema: Sequence[str]) -> None:
+        """Make the tables if the file is new; another process may be about to do the same."""
+        with self.transaction() as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                connection.execute(f"PRAGMA application_id = {application_id}")
+                connection.execute(f"PRAGMA user_version = {schema_version}")
+                for statement in schema:
+                    connection.execute(statement)
+
+    def _check_tables(self, schema_version: int) -> None:
+        """Refuse tables of another version, and damaged ones."""
+        found = self.read("PRAGMA user_version")[0][0]
+        if found != schema_version:
+            raise InputError(
+                f"results: '{self.path}' has version {found} of the format, expected version {schema_version}"
+            )
+        damage = self.read("PRAGMA quick_check")[0][0]
+        if damage != "ok":
+            raise InputError(f"results: '{self.path}' is damaged ({damage}); it was left as it is")
+
+    @contextmanager
+    def _errors_named(self) -> Iterator[None]:
+        """Turn what the database cannot do into an error that names the file."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise InputError(f"results: cannot use '{self.path}': {error}") from error
+
+
+def _check_path(path: Path, create: bool) -> None:
+    """Refuse a path where there is no file and where there can be none."""
+    if path.is_dir():
+        raise InputError(f"results: '{path}' is a folder, expected the name of a file")
+    if not create and not path.exists():
+        raise InputError(f"results: there is no file '{path}'")
+    if not path.resolve().parent.is_dir():
+        raise InputError(f"results: the folder '{path.parent}' does not exist")
+
+
+def _check_header(path: Path, application_id: int) -> None:
+    """Refuse a file that does not begin as ours do, before the database may touch it."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(_APPLICATION_ID_AT + 4)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"results: cannot read '{path}': {error.strerror}") from error
+    is_ours = header.startswith(_MAGIC) and header[_APPLICATION_ID_AT:] == application_id.to_bytes(4, "big")
+    if header and not is_ours:
+        raise InputError(f"results: '{path}' is not a result file of skecoc; it was left as it is")

@@ -1,0 +1,133 @@
+"""``skecoc fit``: from a table to a model that knows what it is worth."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+from textwrap import TextWrapper
+
+from skecoc.benchmarking.data import load_own
+from skecoc.benchmarking.methods import describe_parts
+from skecoc.cli.console import add_jobs, at_least, deliver, say
+from skecoc.cli.models import STANDARD, add_trust, check_different, table_source
+from skecoc.reports import check_template_engine, render
+from skecoc.reports.model import summarize_model
+from skecoc.support.errors import InputError
+from skecoc.support.files import check_writable, write_bytes, write_text
+from skecoc.tables import TableClassifier, describe_model, fit_table
+from skecoc.tables.fitting import check_storable
+from skecoc.tables.loading import check_table_model
+from skecoc.tables.text import comparison_text
+
+
+def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Describe the command.
+
+    Parameters
+    ----------
+    add_parser : callable
+        Makes a parser for a subcommand.
+    """
+    parser = add_parser(
+        "fit",
+        help="fit a model to a table of your own",
+        description="Fit a model to a CSV or Parquet table: text becomes indicators, gaps are filled, constant\n"
+        "columns and row numbers are left out. Prints the accuracy on held-out folds beside\n"
+        "one-vs-one and one-vs-rest, and writes the model to a file.",
+        epilog=_epilog(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=_run)
+    parser.add_argument(
+        "data", type=Path, metavar="DATA", help="a .csv, .csv.gz, .tsv or .parquet file; - reads it from standard input"
+    )
+    parser.add_argument("--target", required=True, metavar="COLUMN", help="the column that holds the classes")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="MODEL.skops", help="where to write the model"
+    )
+    what = parser.add_argument_group("what is fitted")
+    what.add_argument("--method", default="wolc", help="CODING/DECODING, or wolc (the default); see below")
+    what.add_argument(
+        "--learner",
+        default="stumps",
+        help="the binary learner: stumps (boosted, the default), svm (RBF, tuned) or an import path such as "
+        "sklearn.linear_model.LogisticRegression",
+    )
+    what.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
+    add_trust(what)
+    how = parser.add_argument_group("how")
+    how.add_argument("--folds", type=at_least(2), default=5, metavar="N", help="held-out folds (default: 5)")
+    how.add_argument("--seed", type=at_least(0), default=0, metavar="N", help="seed of everything random (default: 0)")
+    add_jobs(how)
+    where = parser.add_argument_group("what else comes out")
+    where.add_argument("--report", type=Path, metavar="FILE.html", help="also write a report to open in a browser")
+
+
+def _epilog() -> str:
+    """List the names and a few examples below the help."""
+    fill = TextWrapper(78, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False).fill
+    return "\n".join(
+        [
+            "A METHOD is CODING/DECODING; wolc and its kin have their own decoding.",
+            *(fill(line) for line in describe_parts().split("; ")),
+            "",
+            "examples:",
+            "  skecoc fit flowers.csv --target species -o flowers.skops",
+            "  skecoc fit flowers.parquet --target species --method one-vs-one/loss-weighted \\",
+            "      --learner sklearn.linear_model.LogisticRegression --report flowers.html -o flowers.skops",
+            "  skecoc fit flowers.csv --target species --learner sklearn.ensemble.RandomForestClassifier \\",
+            "      --trust sklearn.tree._tree.Tree -o flowers.skops",
+            "  zcat flowers.csv.gz | skecoc fit - --target species --drop id comment -o flowers.skops",
+        ]
+    )
+
+
+def _run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    _check_options(options)
+    data_set = load_own(table_source(options.data), options.target)
+    with redirect_stdout(sys.stderr):  # learners of other libraries may print
+        model = fit_table(
+            data_set,
+            target=options.target,
+            method=options.method,
+            learner=options.learner,
+            drop=options.drop,
+            folds=options.folds,
+            seed=options.seed,
+            n_jobs=options.jobs,
+            trusted=options.trust,
+            show_progress=sys.stderr.isatty(),
+        )
+        _check_usable(model, options.output)
+    for note in model.card_["notes"]:
+        say(f"note: {note}")
+    content = check_storable(model, options.trust)
+    page = "" if options.report is None else render("model.html.jinja", summarize_model(describe_model(model)))
+    write_bytes("--output", options.output, content)
+    say(f"model written to {options.output}")
+    if options.report is not None:
+        write_text("--report", options.report, page)
+        say(f"report written to {options.report}")
+    deliver(comparison_text(model.card_["comparison"], options.folds))
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """Refuse what could only fail after the work is done."""
+    if options.output == STANDARD:
+        raise InputError("--output: a model is not written to standard output, expected the name of a file")
+    check_writable("--output", options.output)
+    if options.report is not None:
+        check_template_engine()
+        check_writable("--report", options.report)
+    check_different({"--output": options.output, "--report": options.report}, {"data": options.data})
+
+
+def _check_usable(model: TableClassifier, path: Path) -> None:
+    """Refuse to write what could not be used afterwards."""
+    try:
+        check_table_model(model, path)
+    except InputError as error:
+        raise InputError(f"nothing is written, as skecoc predict would refuse it: {error}") from error

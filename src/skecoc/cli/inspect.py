@@ -1,0 +1,59 @@
+"""``skecoc inspect``: what a model has learnt, as text or as a page."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from skecoc.cli.console import deliver, say
+from skecoc.cli.models import add_trust, check_different
+from skecoc.reports import check_template_engine, render
+from skecoc.reports.model import summarize_model
+from skecoc.support.files import check_writable, write_text
+from skecoc.tables import describe_model
+from skecoc.tables.loading import read_model
+from skecoc.tables.text import model_text
+
+_EPILOG = """\
+The page shows the code and its weights, which pairs of classes were hard and what was added for
+them, held-out results (confusion, precision and recall, calibration), and the columns that
+matter most for any two classes. It loads nothing from anywhere.
+
+examples:
+  skecoc inspect flowers.skops
+  skecoc inspect flowers.skops --html flowers.html"""
+
+
+def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Describe the command.
+
+    Parameters
+    ----------
+    add_parser : callable
+        Makes a parser for a subcommand.
+    """
+    parser = add_parser(
+        "inspect",
+        help="show what a model has learnt, and what it is worth",
+        description="Show what a model has learnt: as text, and with --html as a page.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=_run)
+    parser.add_argument("model", type=Path, metavar="MODEL.skops", help="a model that skecoc has written")
+    parser.add_argument("--html", type=Path, metavar="FILE.html", help="write a page to open in a browser instead")
+    add_trust(parser)
+
+
+def _run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    if options.html is not None:
+        check_template_engine()
+        check_writable("--html", options.html)
+        check_different({"--html": options.html}, {"model": options.model})
+    description = describe_model(read_model(options.model, options.trust, lambda note: say(f"note: {note}")))
+    if options.html is None:
+        deliver(model_text(description))
+        return
+    write_text("--html", options.html, render("model.html.jinja", summarize_model(description)))
+    say(f"report written to {options.html}")

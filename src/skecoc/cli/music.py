@@ -1,0 +1,337 @@
+"""``skecoc music``: from folders of audio to features, a comparison of codes, a model, and genres of new files."""
+
+import argparse
+import csv
+import io
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import parallel_config
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from skecoc.benchmarking.methods import WOLC_CODINGS, coding_of, make_classifier, make_learner
+from skecoc.cli.console import add_jobs, at_least, deliver, say
+from skecoc.music import ModulationFeatures, feature_names
+from skecoc.music.clips import as_clips
+from skecoc.music.collection import (
+    Collection,
+    add_cache,
+    add_folder,
+    extract_clips,
+    read_collection,
+    report_problems,
+)
+from skecoc.music.experiment import MUSIC_METHODS, MusicComparison, MusicData, check_music_methods, compare_music
+from skecoc.music.modulation import FEATURE_CHOICES, FEATURES
+from skecoc.music.tables import (
+    music_accuracy_table,
+    music_convergence,
+    music_length_table,
+    music_rounds_csv,
+)
+from skecoc.persistence import ModelFileError, dump_model, load_model
+from skecoc.reports.table_writers import to_csv, to_markdown, to_text
+from skecoc.support.errors import InputError
+from skecoc.support.files import check_writable, write_bytes, write_text
+
+_TABLE_SUFFIXES = (".csv", ".parquet")
+_FIGURE_SUFFIXES = (".svg", ".png", ".csv")
+_LEARNER_HELP = "the binary learner: svm (RBF, tuned; the default), stumps, or an import path"
+# Genres that a line of `predict` shows, the most probable first.
+_SHOWN_GENRES = 3
+_EPILOG = """\
+FOLDER has one folder per genre: FOLDER/jazz/Artist-Title.mp3, FOLDER/rock/... MP3, WAV, FLAC
+and OGG are read at any sample rate. Features are kept, so that no file is analysed twice.
+
+examples:
+  skecoc music extract music --output features.csv
+  skecoc music compare music --group-by artist
+  skecoc music train music -o genres.skops
+  skecoc music predict genres.skops new/*.mp3"""
+
+
+def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Describe the command and its four parts.
+
+    Parameters
+    ----------
+    add_parser : callable
+        Makes a parser for a subcommand.
+    """
+    parser = add_parser(
+        "music",
+        help="music genres: extract features, compare codes, train, predict",
+        description="Genres of music from audio files, by the modulation spectra of MFCC, OSC and NASE.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=lambda _: parser.print_help())
+    parts = parser.add_subparsers(title="parts", metavar="PART")
+    for add_part in (_add_extract, _add_compare, _add_train, _add_predict):
+        add_part(parts.add_parser)
+
+
+def _add_extract(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Describe `music extract`."""
+    parser = add_parser("extract", help="compute features and keep them", allow_abbrev=False)
+    parser.set_defaults(run=_extract)
+    add_folder(parser)
+    group = parser.add_argument_group("what comes out")
+    group.add_argument("--feature", choices=FEATURE_CHOICES, default="all", help="default: all")
+    group.add_argument("--output", type=Path, metavar="FILE", help="also write a table, .csv or .parquet")
+
+
+def _add_compare(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Describe `music compare`."""
+    parser = add_parser(
+        "compare", help="compare codes by cross-validation: the paper's Tables V and VI, Figure 8", allow_abbrev=False
+    )
+    parser.set_defaults(run=_compare)
+    add_folder(parser)
+    what = parser.add_argument_group("what is compared")
+    what.add_argument("--features", nargs="+", choices=FEATURE_CHOICES, default=list(FEATURES), metavar="FEATURE")
+    what.add_argument("--methods", nargs="+", default=list(MUSIC_METHODS), metavar="METHOD", help="coding/decoding")
+    what.add_argument("--learner", default="svm", help=_LEARNER_HELP)
+    how = parser.add_argument_group("how")
+    how.add_argument(
+        "--group-by",
+        choices=["none", "artist", "track"],
+        default="none",
+        help="keep an artist's or a track's clips on one side of every split (default: none, as in the paper)",
+    )
+    how.add_argument("--folds", type=at_least(2), default=10, metavar="N", help="folds (default: 10)")
+    how.add_argument("--repeats", type=at_least(1), default=1, metavar="N", help="new splits (default: 1)")
+    how.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random (default: 0)")
+    where = parser.add_argument_group("what comes out")
+    where.add_argument("--format", choices=["table", "markdown", "csv", "json"], default="table", help="default: table")
+    where.add_argument("--output", type=Path, metavar="FILE", help="write there instead of to standard output")
+    where.add_argument(
+        "--convergence", type=Path, metavar="FILE", help="also write the growth of WOLC-ECOC: .svg, .png or .csv"
+    )
+
+
+def _add_train(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Describe `music train`."""
+    parser = add_parser("train", help="train a model", allow_abbrev=False)
+    parser.set_defaults(run=_train)
+    add_folder(parser)
+    group = parser.add_argument_group("model")
+    group.add_argument("-o", "--output", type=Path, metavar="MODEL", required=True, help="the file to write")
+    group.add_argument("--feature", choices=FEATURE_CHOICES, default="all", help="default: all")
+    group.add_argument(
+        "--method", default="wolc/optimized-weight", help="coding/decoding (default: wolc/optimized-weight)"
+    )
+    group.add_argument("--learner", default="svm", help=_LEARNER_HELP)
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random (default: 0)")
+
+
+def _add_predict(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Describe `music predict`."""
+    parser = add_parser("predict", help="predict the genres of files", allow_abbrev=False)
+    parser.set_defaults(run=_predict)
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that `skecoc music train` wrote")
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="audio files")
+    parser.add_argument(
+        "--on-error",
+        choices=["skip", "raise"],
+        default="skip",
+        help="files that are not audio: say so and go on (skip, the default), or end (raise)",
+    )
+    parser.add_argument("--format", choices=["table", "csv", "json"], default="table", help="default: table")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write there instead of to standard output")
+    add_cache(parser)
+    add_jobs(parser)
+
+
+def _extract(options: argparse.Namespace) -> None:
+    """Run `music extract`."""
+    if options.output is not None:
+        _check_suffix("--output", options.output, _TABLE_SUFFIXES)
+    elif options.no_cache:
+        raise InputError("--no-cache needs --output: nothing would be kept")
+    music = read_collection(options)
+    if options.output is not None:
+        _write_table(options.output, music, options.feature)
+    say(music.describe())
+
+
+def _compare(options: argparse.Namespace) -> None:
+    """Run `music compare`."""
+    methods = check_music_methods(options.methods)
+    make_learner(options.learner)
+    if options.output is not None:
+        check_writable("--output", options.output)
+    if options.convergence is not None:
+        _check_suffix("--convergence", options.convergence, _FIGURE_SUFFIXES)
+        if not any(coding_of(method) in WOLC_CODINGS for method in methods):
+            raise InputError("--convergence: expected a method that grows a WOLC code, such as wolc, in --methods")
+    music = read_collection(options)
+    groups = {"none": None, "artist": music.artists, "track": music.tracks}[options.group_by]
+    comparison = compare_music(
+        MusicData({name: music.feature(name) for name in dict.fromkeys(options.features)}, music.genres, groups),
+        options.methods,
+        learner=options.learner,
+        folds=options.folds,
+        repeats=options.repeats,
+        seed=options.seed,
+        n_jobs=options.jobs,
+        show_progress=sys.stderr.isatty(),
+    )
+    deliver(_format_comparison(comparison, options), options.output)
+    if options.convergence is not None:
+        _write_convergence(options.convergence, comparison)
+
+
+def _train(options: argparse.Namespace) -> None:
+    """Run `music train`."""
+    check_writable("--output", options.output)
+    (method,) = check_music_methods([options.method])
+    classifier = make_classifier(method, make_learner(options.learner), options.seed)
+    _dump(classifier)  # what cannot be saved is refused before any work
+    music = read_collection(options)
+    scaler = MinMaxScaler()
+    X = scaler.fit_transform(music.feature(options.feature))
+    try:
+        # The model's file tells nothing of this machine: neither the number of jobs nor the cache is a part of it.
+        with parallel_config(n_jobs=options.jobs):
+            classifier.fit(X, music.genres)
+    except ValueError as error:
+        raise InputError(f"cannot train {method!r}: {error}") from error
+    features = ModulationFeatures(options.feature, rate=music.rate).fit([])
+    model = Pipeline([("features", features), ("scale", scaler), ("classify", classifier)])
+    write_bytes("--output", options.output, _dump(model))
+    say(f"{music.describe()}; model written to {options.output}")
+
+
+def _predict(options: argparse.Namespace) -> None:
+    """Run `music predict`."""
+    if options.output is not None:
+        check_writable("--output", options.output)
+    model = _load_music_model(options.model)
+    features = model[0]
+    clips = as_clips([str(path) for path in options.files])
+    found = extract_clips(clips, features.feature, features.rate_, options)
+    report_problems(found, [clip.name for clip in clips], options.on_error)
+    read = [position for position in range(len(clips)) if position not in found.errors]
+    if not read:
+        raise InputError("none of the files can be read")
+    probabilities = model[1:].predict_proba(found.values[read])
+    paths = [str(options.files[position]) for position in read]
+    deliver(_format_predictions(paths, model.classes_.tolist(), probabilities, options.format), options.output)
+
+
+def _dump(model: Any) -> bytes:
+    """Turn a model into the content of a file."""
+    try:
+        return dump_model(model)
+    except (ModelFileError, ImportError) as error:
+        raise InputError(str(error)) from error
+
+
+def _load_music_model(path: Path) -> Pipeline:
+    """Load a model, and make sure that it begins with audio."""
+    try:
+        model = load_model(path)
+    except (ModelFileError, ImportError) as error:
+        raise InputError(str(error)) from error
+    if not isinstance(model, Pipeline) or not isinstance(model[0], ModulationFeatures):
+        raise InputError(f"'{path}' is a model, but not one that `skecoc music train` wrote")
+    return model
+
+
+def _check_suffix(argument: str, path: Path, suffixes: tuple[str, ...]) -> None:
+    """Refuse a file that could not be written, or of a kind that is not known."""
+    if path.suffix.lower() not in suffixes:
+        raise InputError(f"{argument}: expected a name that ends in {' or '.join(suffixes)}, got '{path}'")
+    check_writable(argument, path)
+
+
+def _write_table(path: Path, music: Collection, feature: str) -> None:
+    """Write features as a table: path below the folder, genre, and a column per feature."""
+    names, values = feature_names(feature, music.rate), music.feature(feature)
+    inside = [Path(clip).relative_to(music.root).as_posix() for clip in music.paths.tolist()]
+    if path.suffix.lower() == ".parquet":
+        write_bytes("--output", path, _parquet(inside, music.genres.tolist(), names, values))
+        return
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(["path", "genre", *names])
+    for clip, genre, row in zip(inside, music.genres.tolist(), values.tolist(), strict=True):
+        lines.writerow([clip, genre, *row])
+    write_text("--output", path, text.getvalue())
+
+
+def _parquet(paths: list[str], genres: list[str], names: list[str], values: Any) -> bytes:
+    """Write features in the format of Parquet."""
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise InputError('writing Parquet needs pyarrow: pip install "scikit-ecoc[table]"') from error
+    table = pa.table({"path": paths, "genre": genres, **dict(zip(names, values.T, strict=True))})
+    content = io.BytesIO()
+    parquet.write_table(table, content)
+    return content.getvalue()
+
+
+def _write_convergence(path: Path, comparison: MusicComparison) -> None:
+    """Write Figure 8, as a picture or as numbers."""
+    if path.suffix.lower() == ".csv":
+        write_text("--convergence", path, music_rounds_csv(comparison))
+        return
+    try:
+        picture = music_convergence(comparison)
+    except ImportError as error:
+        raise InputError(f"--convergence: {error}") from error
+    if path.suffix.lower() == ".png":
+        write_bytes("--convergence", path, picture.png(dpi=150))
+    else:
+        write_text("--convergence", path, picture.svg())
+
+
+def _format_comparison(comparison: MusicComparison, options: argparse.Namespace) -> str:
+    """Write a comparison in the format asked for."""
+    if options.format == "json":
+        return json.dumps(comparison.to_dict(), indent=1) + "\n"
+    tables = [music_accuracy_table(comparison), music_length_table(comparison)]
+    if options.format == "csv":
+        return to_csv(tables[0])
+    if options.format == "markdown":
+        return "\n".join(map(to_markdown, tables))
+    to_terminal = options.output is None and sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if to_terminal else None
+    return "\n".join(to_text(table, width) for table in tables)
+
+
+def _format_predictions(paths: list[str], genres: list[str], probabilities: Any, form: str) -> str:
+    """Write genres and probabilities in the format asked for."""
+    best = [genres[index] for index in np.argmax(probabilities, axis=1)]
+    if form == "json":
+        content = [
+            {"path": path, "genre": genre, "probabilities": dict(zip(genres, row, strict=True))}
+            for path, genre, row in zip(paths, best, probabilities.tolist(), strict=True)
+        ]
+        return json.dumps(content, indent=1) + "\n"
+    if form == "csv":
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        lines.writerow(["path", "genre", *genres])
+        lines.writerows(
+            [path, genre, *row] for path, genre, row in zip(paths, best, probabilities.tolist(), strict=True)
+        )
+        return text.getvalue()
+    width = max(map(len, paths))
+    return "".join(f"{path:<{width}}  {_likely(genres, row)}\n" for path, row in zip(paths, probabilities, strict=True))
+
+
+def _likely(genres: list[str], probabilities: Any) -> str:
+    """Name the most probable genres."""
+    order = np.argsort(-probabilities, kind="stable")[:_SHOWN_GENRES]
+    return ", ".join(f"{genres[index]} {100 * probabilities[index]:.0f} %" for index in order)

@@ -1,0 +1,209 @@
+"""``skecoc reproduce``: the paper's experiment; ``skecoc report``: its tables, figures and page from stored results."""
+
+import argparse
+import math
+import shutil
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from skecoc.benchmarking.cluster import connected
+from skecoc.benchmarking.protocol import Protocol
+from skecoc.benchmarking.results import Results
+from skecoc.benchmarking.runner import run
+from skecoc.benchmarking.status import status
+from skecoc.benchmarking.store import Store
+from skecoc.cli.console import add_jobs, deliver, say
+from skecoc.paper.reproduction import (
+    STORE_FILE,
+    TARGETS,
+    parts_of,
+    read_results,
+    write_outcome,
+)
+from skecoc.paper.tables import paper_tables
+from skecoc.reports import check_template_engine
+from skecoc.reports.table_writers import to_text
+from skecoc.support.errors import InputError
+
+_DEFAULT_FOLDER = Path("skecoc-results")
+_EPILOG = """\
+The full experiment takes hours; stop it at any moment (Ctrl-C), start it again, or
+start it in a second terminal: what is done is kept in OUTPUT/results.sqlite and never
+done twice. All files are written again when a run ends, also an incomplete one.
+
+examples:
+  skecoc reproduce --quick
+  skecoc reproduce table2 --jobs 8
+  skecoc reproduce --status
+  skecoc reproduce --backend dask --scheduler tcp://10.0.0.1:8786
+  skecoc report skecoc-results --output docs/results"""
+
+
+def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Describe the commands.
+
+    Parameters
+    ----------
+    add_parser : callable
+        Makes a parser for a subcommand.
+    """
+    _add_reproduce(add_parser)
+    _add_report(add_parser)
+
+
+def _add_reproduce(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Describe the command `reproduce`."""
+    parser = add_parser(
+        "reproduce",
+        help="run the paper's experiment: its tables and figures beside the published numbers",
+        description="Run the experiment of the WOLC-ECOC paper: 14 data sets, 16 methods, 10 times\n"
+        "10-fold cross-validation, with boosted stumps and with support vector machines.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=_reproduce)
+    parser.add_argument(
+        "target",
+        nargs="?",
+        default="all",
+        metavar="TARGET",
+        help=f"one of {', '.join(TARGETS)} (default: all)",
+    )
+    parser.add_argument("--quick", action="store_true", help="2 x 3 folds on 6 small data sets, in minutes")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=_DEFAULT_FOLDER,
+        metavar="FOLDER",
+        help=f"where results are kept and written (default: {_DEFAULT_FOLDER})",
+    )
+    parser.add_argument(
+        "--status", action="store_true", help="say how much is done and how long the rest takes; run nothing"
+    )
+    parser.add_argument(
+        "--allow-mixed",
+        action="store_true",
+        help="add to results of other versions or settings, which is refused otherwise",
+    )
+    add_jobs(parser)
+    parser.add_argument(
+        "--backend",
+        choices=("local", "dask"),
+        default="local",
+        help="where to run: in processes of this machine (default), or on all threads of a Dask cluster",
+    )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="the cluster's scheduler, such as tcp://10.0.0.1:8786; with --backend dask",
+    )
+
+
+def _add_report(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    """Describe the command `report`."""
+    parser = add_parser(
+        "report",
+        help="write tables, figures and report of stored results again",
+        description="Write tables, figures and the HTML report of results, complete or not,\n"
+        "and with --compact also the results themselves as small files.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=_report)
+    parser.add_argument(
+        "results",
+        nargs="?",
+        type=Path,
+        default=_DEFAULT_FOLDER,
+        metavar="FOLDER",
+        help=f"folder of `skecoc reproduce`, or of compact files (default: {_DEFAULT_FOLDER})",
+    )
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="where to write (default: the folder read)")
+    parser.add_argument("--compact", action="store_true", help="also write runs.csv.gz, rounds.csv.gz and meta.json")
+
+
+def _reproduce(options: argparse.Namespace) -> None:
+    """Run the command `reproduce`."""
+    parts = parts_of(options.target, quick=options.quick)
+    path = options.output / STORE_FILE
+    if options.status:
+        deliver(_describe_status(parts, path))
+        return
+    check_template_engine()
+    _make_folder(options.output)
+    try:
+        with _cluster(options) as client, Store(path) as store:
+            for part in parts:
+                run(
+                    part,
+                    store,
+                    n_jobs=options.jobs,
+                    show_progress=sys.stderr.isatty(),
+                    allow_mixed=options.allow_mixed,
+                    client=client,
+                )
+    except KeyboardInterrupt:
+        say(f"interrupted; what is done is kept in {path}, and the same command goes on from there")
+        raise
+    results = read_results(options.output)
+    write_outcome(results, options.output, say)
+    deliver(_tables_of(options.target, results))
+
+
+def _cluster(options: argparse.Namespace) -> AbstractContextManager[Any]:
+    """Connect to the cluster that was asked for; None stands for this machine."""
+    if (options.backend == "dask") != (options.scheduler is not None):
+        raise InputError("--backend dask and --scheduler ADDRESS go together")
+    return nullcontext() if options.scheduler is None else connected(options.scheduler)
+
+
+def _report(options: argparse.Namespace) -> None:
+    """Run the command `report`."""
+    check_template_engine()
+    results = read_results(options.results)
+    folder = options.results if options.output is None else options.output
+    _make_folder(folder)
+    if options.compact:
+        results.write(folder)
+    write_outcome(results, folder, say)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder of the results."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--output: cannot make the folder '{folder}': {error.strerror}") from error
+
+
+def _tables_of(target: str, results: Results) -> str:
+    """Lay out the tables that were asked for."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    wanted = ("table",) if target in ("all", "fig6", "fig7") else (target,)
+    tables = [table for name, table in paper_tables(results).items() if name.startswith(wanted)]
+    return "\n".join(to_text(table, width) for table in tables)
+
+
+def _describe_status(parts: list[Protocol], path: Path) -> str:
+    """Say how far the runs are, one line per setting and data set that is not complete."""
+    if not path.exists():
+        raise InputError(f"--status: there is no '{path}' yet")
+    lines, done, total, seconds = [], 0, 0, 0.0
+    with Store(path, create=False) as store:
+        for part in parts:
+            found = status(part, store)
+            done, total, seconds = done + found.n_done, total + found.n_total, seconds + found.seconds_left
+            lines += [
+                f"  {learner:<8}{response:<15}{data_set:<14}{n_done:>6} of {n_total}"
+                for (learner, response, data_set), (n_done, n_total) in found.counts.items()
+                if n_done < n_total
+            ]
+        claimed = store.n_claimed()
+    left = timedelta(seconds=round(seconds)) if math.isfinite(seconds) else "an unknown time"
+    lines.insert(0, f"{done} of {total} runs done, {claimed} batches in work; the rest takes one worker about {left}")
+    return "\n".join(lines) + "\n"

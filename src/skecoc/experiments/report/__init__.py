@@ -1,6 +1,0 @@
-"""Reports: a summary as plain data first, a template second, one self-contained HTML file."""
-
-from skecoc.experiments.report.summary import summarize
-from skecoc.experiments.report.templating import check_template_engine, render
-
-__all__ = ["check_template_engine", "render", "summarize"]

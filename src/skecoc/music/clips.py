@@ -1,0 +1,392 @@
+"""Clips as people have them, paths, open files or arrays, turned into mono signals of one sample rate."""
+
+import hashlib
+import os
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from skecoc.music.spectra import RATES, Singles, check_signal
+from skecoc.support.errors import import_extra
+
+# An array with more columns than this is not samples by channels, but most likely channels by samples.
+_MOST_CHANNELS = 64
+# A lower sample rate is that of a damaged header; what is resampled from it could fill the memory.
+_LOWEST_RATE = 1_000
+
+
+class AudioError(ValueError):
+    """A clip cannot be read; the message names it and says why.
+
+    Examples
+    --------
+    >>> raise AudioError("'song.mp3' is empty")
+    Traceback (most recent call last):
+    ...
+    skecoc.music.clips.AudioError: 'song.mp3' is empty
+    """
+
+
+class Clip(ABC):
+    """A piece of audio that can be read, more than once.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    """
+
+    name: str
+
+    @abstractmethod
+    def rate(self) -> int:
+        """Return the sample rate of the clip, without reading all of it.
+
+        Returns
+        -------
+        int
+            Samples per second.
+
+        Raises
+        ------
+        AudioError
+            If it cannot be read.
+        """
+
+    @abstractmethod
+    def digest(self) -> bytes:
+        """Hash the content.
+
+        Returns
+        -------
+        bytes
+            Equal for equal content only.
+
+        Raises
+        ------
+        AudioError
+            If it cannot be read.
+        """
+
+    @abstractmethod
+    def samples(self) -> tuple[Singles, int]:
+        """Read the whole clip.
+
+        Returns
+        -------
+        samples : ndarray of float32 of shape (n_samples, n_channels)
+            Full scale 1.
+        rate : int
+            Samples per second.
+
+        Raises
+        ------
+        AudioError
+            If it cannot be read.
+        """
+
+    def signal(self, rate: int) -> Singles:
+        """Read the clip as one channel of a given sample rate.
+
+        Parameters
+        ----------
+        rate : int
+            Samples per second.
+
+        Returns
+        -------
+        ndarray of float32 of shape (n_samples,)
+            The mean of all channels, resampled if need be.
+
+        Raises
+        ------
+        AudioError
+            If it cannot be read, or has no samples, or some that are not finite.
+        """
+        samples, own_rate = self.samples()
+        if len(samples) == 0:
+            raise AudioError(f"{self.name} holds no samples")
+        n_channels = samples.shape[1]
+        mono = samples[:, 0] if n_channels == 1 else samples @ np.full(n_channels, 1.0 / n_channels, dtype=np.float32)
+        try:
+            mono = check_signal(mono)
+        except ValueError as error:
+            raise AudioError(f"{self.name}: {error}") from error
+        if own_rate == rate:
+            return mono
+        resampled: Singles = import_extra("soxr", "audio", "reading audio").resample(mono, own_rate, rate)
+        return resampled if len(resampled) else mono  # of a few samples the resampler leaves none
+
+
+class FileClip(Clip):
+    """Audio in a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file: MP3, WAV, FLAC, OGG or anything else that `soundfile` reads.
+
+    Examples
+    --------
+    >>> FileClip("missing.mp3").rate()
+    Traceback (most recent call last):
+    ...
+    skecoc.music.clips.AudioError: 'missing.mp3': there is no such file
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.name = repr(str(path))
+
+    def _file(self) -> Any:
+        """Return what soundfile opens, after a look at whether that makes sense."""
+        try:
+            if self.path.is_dir():
+                raise AudioError(f"{self.name} is a folder, expected a file")
+            if not self.path.exists():
+                raise AudioError(f"{self.name}: there is no such file")
+            if self.path.stat().st_size == 0:
+                raise AudioError(f"{self.name} is empty")
+        except OSError as error:  # such as a folder that may not be entered
+            raise AudioError(f"{self.name} cannot be read: {error.strerror}") from error
+        return str(self.path)
+
+    def rate(self) -> int:
+        """Return the sample rate that the file's header gives."""
+        with self._opened() as audio:
+            return _check_own_rate(audio.samplerate, self.name)
+
+    def digest(self) -> bytes:
+        """Hash the bytes of the file."""
+        self._file()
+        try:
+            with self.path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").digest()
+        except OSError as error:
+            raise AudioError(f"{self.name} cannot be read: {error.strerror}") from error
+
+    def samples(self) -> tuple[Singles, int]:
+        """Decode the file."""
+        soundfile = import_extra("soundfile", "audio", "reading audio")
+        with self._opened() as audio:
+            try:
+                samples = audio.read(dtype="float32", always_2d=True)
+            except soundfile.SoundFileError as error:
+                raise AudioError(f"{self.name} is damaged: {_reason(error)}") from error
+            except (ValueError, MemoryError) as error:  # FLAC from a pipe, for one, has no length in its header
+                raise AudioError(f"{self.name} is too long to be read, or does not tell its length") from error
+            return samples, _check_own_rate(audio.samplerate, self.name)
+
+    def _opened(self) -> Any:
+        """Open the file, or say why that is not possible."""
+        soundfile = import_extra("soundfile", "audio", "reading audio")
+        file = self._file()
+        try:
+            return soundfile.SoundFile(file)
+        except (soundfile.SoundFileError, OSError, TypeError) as error:  # TypeError: a suffix of headerless formats
+            raise AudioError(f"{self.name} cannot be read as audio: {_reason(error)}") from error
+
+
+class OpenFileClip(FileClip):
+    """Audio in a binary file that is open already. It is left at the position where it was.
+
+    Parameters
+    ----------
+    file : binary file
+        The file, which must be seekable.
+    name : str
+        What messages call it if it has no name of its own.
+
+    Examples
+    --------
+    >>> OpenFileClip(BytesIO(b""), "clip 3").rate()
+    Traceback (most recent call last):
+    ...
+    skecoc.music.clips.AudioError: clip 3 is empty
+    """
+
+    def __init__(self, file: Any, name: str) -> None:
+        own_name = getattr(file, "name", None)
+        self.name = repr(own_name) if isinstance(own_name, str) else name
+        try:
+            position = file.tell()
+            self.content = file.read()
+            file.seek(position)
+        except (OSError, ValueError) as error:
+            raise AudioError(f"{self.name}: expected an open, seekable file: {error}") from error
+        if not isinstance(self.content, bytes):
+            raise AudioError(f"{self.name}: expected a file opened in binary mode")
+
+    def _file(self) -> Any:
+        if not self.content:
+            raise AudioError(f"{self.name} is empty")
+        return BytesIO(self.content)
+
+    def digest(self) -> bytes:
+        """Hash the bytes of the file."""
+        return hashlib.sha256(self.content).digest()
+
+
+class ArrayClip(Clip):
+    """Audio that is an array already.
+
+    Parameters
+    ----------
+    samples : array-like of shape (n_samples,) or (n_samples, n_channels)
+        Floats of full scale 1, or integers of the full scale of their type; more than 32 bits give a warning.
+    rate : int
+        Samples per second.
+    name : str
+        What messages call it.
+
+    Examples
+    --------
+    >>> ArrayClip(np.array([16384, -16384], dtype=np.int16), 44100, "clip 0").signal(44100)
+    array([ 0.5, -0.5], dtype=float32)
+    """
+
+    def __init__(self, samples: Any, rate: int, name: str) -> None:
+        self.name = name
+        self._rate = _check_own_rate(rate, name)
+        array = np.asarray(samples)
+        if array.ndim not in (1, 2) or (array.ndim == 2 and not 1 <= array.shape[1] <= _MOST_CHANNELS):
+            raise AudioError(f"{name}: expected shape (n_samples,) or (n_samples, n_channels), got {array.shape}")
+        if array.dtype.kind not in "fiu":
+            raise AudioError(f"{name}: expected an array of numbers, got dtype {array.dtype}")
+        if array.dtype.kind in "iu" and array.dtype.itemsize > 4:
+            message = f"{name}: {array.dtype} is taken relative to its full scale, by which most audio is silence"
+            warnings.warn(f"{message}; expected floats of full scale 1, or integers of 8 to 32 bits", stacklevel=2)
+        self._samples = array[:, np.newaxis] if array.ndim == 1 else array
+
+    def rate(self) -> int:
+        """Return the sample rate that was given."""
+        return self._rate
+
+    def digest(self) -> bytes:
+        """Hash the samples, their type and rate."""
+        content = np.ascontiguousarray(self._samples)
+        kind = repr((content.dtype.str, content.shape, self._rate)).encode()
+        return hashlib.sha256(kind + content.tobytes()).digest()
+
+    def samples(self) -> tuple[Singles, int]:
+        """Scale the samples to full scale 1."""
+        return _to_full_scale(self._samples), self._rate
+
+
+def as_clips(sources: Any, array_rate: int | None = None) -> list[Clip]:
+    """Turn what people have into clips.
+
+    Parameters
+    ----------
+    sources : iterable
+        Paths, open binary files, pairs (array, rate) or arrays; see `ModulationFeatures`.
+    array_rate : int, default=None
+        Samples per second of arrays that come without a rate.
+
+    Returns
+    -------
+    list of Clip
+        One for each source.
+
+    Raises
+    ------
+    ValueError
+        If `sources` is not a list of such things.
+
+    Examples
+    --------
+    >>> [clip.name for clip in as_clips(["a.mp3", ([0.0, 0.1], 44100)])]
+    ["'a.mp3'", 'clip 1']
+    """
+    return [_as_clip(source, array_rate, f"clip {number}") for number, source in enumerate(_as_list(sources))]
+
+
+def choose_rate(rates: Sequence[int]) -> int:
+    """Choose the sample rate to analyse clips at, so that none has to be stretched if that can be avoided.
+
+    Parameters
+    ----------
+    rates : sequence of int
+        Sample rates of the clips.
+
+    Returns
+    -------
+    {22050, 44100}
+        44,100 if all clips have at least that, else 22,050.
+
+    Raises
+    ------
+    ValueError
+        If there are no clips.
+
+    Examples
+    --------
+    >>> choose_rate([44100, 48000]), choose_rate([44100, 32000])
+    (44100, 22050)
+    """
+    if not rates:
+        raise ValueError("X must hold at least one clip that can be read")
+    return RATES[1] if min(rates) >= RATES[1] else RATES[0]
+
+
+def _as_list(sources: Any) -> list[Any]:
+    """List the sources; a frame or an array of one column is that column."""
+    if isinstance(sources, (str, bytes, os.PathLike)) or hasattr(sources, "read"):
+        raise ValueError(f"X must be a list of clips, got a single one: {sources!r}")
+    if issparse(sources):
+        raise ValueError("X must be a list of clips; sparse input is not supported")
+    if hasattr(sources, "columns"):
+        if len(sources.columns) != 1:
+            raise ValueError(f"X must have one column of paths if it is a frame, got {len(sources.columns)}")
+        return np.asarray(sources).ravel().tolist()
+    array = sources if isinstance(sources, np.ndarray) else None
+    if array is not None and array.ndim == 2 and array.dtype.kind in "OUT" and array.shape[1] == 1:
+        return array.ravel().tolist()
+    try:
+        return list(sources)
+    except TypeError as error:
+        raise ValueError(f"X must be a list of clips, got {type(sources).__name__}") from error
+
+
+def _as_clip(source: Any, array_rate: int | None, name: str) -> Clip:
+    """Tell what a source is."""
+    if isinstance(source, (str, os.PathLike)):
+        return FileClip(source)
+    if hasattr(source, "read"):
+        return OpenFileClip(source, name)
+    if isinstance(source, tuple) and len(source) == 2:
+        return ArrayClip(*source, name)
+    if isinstance(source, np.ndarray) and source.ndim:
+        if array_rate is None:
+            raise ValueError(f"{name} is an array without a sample rate; give (array, rate), or array_rate")
+        return ArrayClip(source, array_rate, name)
+    raise ValueError(f"{name}: expected a path, an open file, (array, rate) or an array, got {type(source).__name__}")
+
+
+def _check_own_rate(rate: Any, name: str) -> int:
+    """Check the sample rate of a clip."""
+    if isinstance(rate, bool) or not isinstance(rate, (int, np.integer)) or rate < _LOWEST_RATE:
+        expected = f"a whole number of samples per second, at least {_LOWEST_RATE}"
+        raise AudioError(f"{name}: expected {expected}, got rate {rate!r}")
+    return int(rate)
+
+
+def _to_full_scale(samples: NDArray[Any]) -> Singles:
+    """Divide integers by the full scale of their type; unsigned ones are centred."""
+    if samples.dtype.kind == "f":
+        return samples.astype(np.float32, copy=False)
+    info = np.iinfo(samples.dtype)
+    centre, half = (0.0, float(info.max) + 1.0) if info.min < 0 else ((info.max + 1) / 2, (info.max + 1) / 2)
+    return ((samples - centre) / half).astype(np.float32)
+
+
+def _reason(error: Exception) -> str:
+    """Say why without the name of the file, which the message has already."""
+    return str(getattr(error, "error_string", error)).strip()

@@ -1,0 +1,283 @@
+"""Folders of music, one folder per genre: paths, genres, and who played what."""
+
+import os
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from skecoc.support.errors import resolve_name
+
+_SUFFIXES = frozenset(
+    f".{name}" for name in ("aif", "aiff", "au", "caf", "flac", "mp3", "oga", "ogg", "opus", "rf64", "w64", "wav")
+)
+# What the name of a clip cut from a track ends in: where it begins.
+_CLIP_NUMBER = re.compile(r"@\d+$")
+_ON_ERROR = {"raise": True, "skip": False}
+# At most this many files are named in a message.
+_MOST_NAMES = 10
+
+#: Genres of the Dortmund set, and the number of clips of each.
+DORTMUND_COUNTS: Mapping[str, int] = MappingProxyType(
+    {
+        "alternative": 145,
+        "blues": 120,
+        "electronic": 113,
+        "folkcountry": 222,
+        "funksoulrnb": 47,
+        "jazz": 319,
+        "pop": 116,
+        "raphiphop": 300,
+        "rock": 504,
+    }
+)
+
+
+def load_audio_folder(root: str | os.PathLike[str], *, on_error: str = "skip") -> Bunch:
+    """List the music in a folder that has one folder per genre.
+
+    Only headers of files are read; `skecoc.music.ModulationFeatures` turns the paths into numbers. Needs the ``audio``
+    extra: ``pip install "scikit-ecoc[audio]"``.
+
+    Parameters
+    ----------
+    root : str or path-like
+        The folder. Each of its folders is a genre, of the folder's name, with files in it or in folders below it.
+        Names that begin with a dot are passed over.
+    on_error : {"skip", "raise"}, default="skip"
+        What to do about files that are empty, damaged or no audio, and genres without audio: leave them out with a
+        warning that names them, or raise an error.
+
+    Returns
+    -------
+    :class:`~sklearn.utils.Bunch`
+        With
+
+        data : ndarray of str of shape (n_clips,)
+            Paths of the files, sorted.
+        target : ndarray of str of shape (n_clips,)
+            The genre of each.
+        target_names : ndarray of str of shape (n_genres,)
+            The genres, sorted.
+        artists : ndarray of str of shape (n_clips,)
+            Who plays: the folder below the genre's if there is one (``rock/Artist/...``), else what the file's name
+            has before its first hyphen (``rock/Artist-Title.mp3``), else the whole name.
+        tracks : ndarray of str of shape (n_clips,)
+            The piece that a clip was cut from: genre and path without suffix, and without ``@`` and the digits after
+            it at the end (``rock/song@30.flac`` and ``rock/song@60.flac`` are of the same track).
+        skipped : dict of str to str
+            Paths that were left out, and why.
+        DESCR : str
+            One line that says what was found.
+        filename : str
+            The folder.
+
+    Raises
+    ------
+    ValueError
+        If there is no such folder, or fewer than two genres with audio, or ``on_error="raise"`` and there are files
+        to complain about.
+    ImportError
+        If soundfile is not installed.
+
+    Warns
+    -----
+    UserWarning
+        If files are left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import soundfile
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     for name in ["jazz/Ann-Blue.wav", "jazz/Ann-Red.wav", "rock/Bob-Hey.wav"]:
+    ...         Path(root, name).parent.mkdir(exist_ok=True)
+    ...         soundfile.write(Path(root, name), np.zeros(100), 44100)
+    ...     music = load_audio_folder(root)
+    >>> music.target.tolist(), music.artists.tolist()
+    (['jazz', 'jazz', 'rock'], ['Ann', 'Ann', 'Bob'])
+    """
+    root = _check_root(root)
+    genres = sorted(path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+    return _load(root, genres, on_error)
+
+
+def load_dortmund(root: str | os.PathLike[str], *, on_error: str = "skip") -> Bunch:
+    """List the Dortmund music set, which must have been obtained from its authors.
+
+    1,886 clips of ten seconds in nine genres (Homburg et al., 2005). Differences from the published folders and counts
+    are warned of.
+
+    Parameters
+    ----------
+    root : str or path-like
+        The folder with the nine folders of genres.
+    on_error : {"skip", "raise"}, default="skip"
+        As for `load_audio_folder`.
+
+    Returns
+    -------
+    :class:`~sklearn.utils.Bunch`
+        As `load_audio_folder` has it. An artist's clips may be in several genres; ``artists`` serves to keep them on
+        one side of a split.
+
+    Raises
+    ------
+    ValueError
+        As `load_audio_folder`, or if the folder has none of the nine genres.
+    ImportError
+        If soundfile is not installed.
+
+    Warns
+    -----
+    UserWarning
+        If files are left out, or folders or counts differ from the published ones.
+
+    References
+    ----------
+    H. Homburg, I. Mierswa, B. Möller, K. Morik and M. Wurst. A benchmark dataset for audio classification and
+    clustering. International Conference on Music Information Retrieval, 528-531, 2005.
+
+    Examples
+    --------
+    >>> load_dortmund("no-such-folder")
+    Traceback (most recent call last):
+    ...
+    ValueError: root='no-such-folder' is not a folder
+    """
+    root = _check_root(root)
+    folders = {path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")}
+    if not folders & set(DORTMUND_COUNTS):
+        raise ValueError(f"root={str(root)!r} has none of the folders {', '.join(DORTMUND_COUNTS)}")
+    bunch = _load(root, sorted(folders & set(DORTMUND_COUNTS)), on_error)
+    differences = list(_dortmund_differences(bunch, folders))
+    if differences:
+        warnings.warn(f"not the published Dortmund set: {'; '.join(differences)}", UserWarning, stacklevel=2)
+    return bunch
+
+
+def _dortmund_differences(bunch: Bunch, folders: set[str]) -> Iterator[str]:
+    """Say what differs from the published set."""
+    counts = Counter(bunch.target.tolist())
+    for genre, expected in DORTMUND_COUNTS.items():
+        if genre not in folders:
+            yield f"there is no folder {genre}"
+        elif counts[genre] != expected:
+            yield f"{genre} has {counts[genre]} clips, expected {expected}"
+    unknown = sorted(folders - set(DORTMUND_COUNTS))
+    if unknown:
+        yield f"left out {_listing(unknown)}"
+
+
+def _check_root(root: str | os.PathLike[str]) -> Path:
+    """Refuse what is not a folder."""
+    path = Path(root)
+    if not path.is_dir():
+        raise ValueError(f"root={str(root)!r} is not a folder")
+    return path
+
+
+def _load(root: Path, genres: list[str], on_error: str) -> Bunch:
+    """List the readable files of some genres; complain of all others, and if fewer than two genres are left."""
+    bunch = _list_files(root, genres)
+    _complain(bunch, on_error)
+    if len(bunch.target_names) < 2:
+        found = ", ".join(map(repr, bunch.target_names.tolist())) or "none"
+        raise ValueError(f"root={str(root)!r} must hold a folder per genre, at least two with audio; found {found}")
+    return bunch
+
+
+def _list_files(root: Path, genres: list[str]) -> Bunch:
+    """List the files of some genres: those that can be read, and why others cannot."""
+    skipped = _strays(root)
+    found: list[tuple[str, str, str, str]] = []
+    for genre in genres:
+        n_before = len(found)
+        for path in _visible_files(root / genre):
+            reason = _problem(path)
+            if reason is None:
+                inside = path.relative_to(root / genre)
+                found.append((str(path), genre, _artist(inside), f"{genre}/{_track(inside)}"))
+            else:
+                skipped[str(path)] = reason
+        if len(found) == n_before:
+            skipped[str(root / genre)] = "holds no audio"
+    columns = np.array(found, dtype=str).reshape(-1, 4).T
+    genres_found = np.unique(columns[1])
+    return Bunch(
+        data=columns[0],
+        target=columns[1],
+        target_names=genres_found,
+        artists=columns[2],
+        tracks=columns[3],
+        skipped=skipped,
+        DESCR=f"{root.name}: {len(found)} clips of {len(genres_found)} genres",
+        filename=str(root),
+    )
+
+
+def _strays(root: Path) -> dict[str, str]:
+    """Find files that are in no genre's folder."""
+    files = sorted(path for path in root.iterdir() if path.is_file() and not path.name.startswith("."))
+    return {str(path): "is not in a genre's folder" for path in files}
+
+
+def _visible_files(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder, sorted, without hidden ones."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
+            yield path
+
+
+def _problem(path: Path) -> str | None:
+    """Say why a file is not audio, judging by its name, size and header; None if it is."""
+    try:
+        import soundfile
+    except ImportError as error:
+        raise ImportError('reading audio needs soundfile: pip install "scikit-ecoc[audio]"') from error
+    if path.suffix.lower() not in _SUFFIXES:
+        return "is not an audio file, judging by its name"
+    try:
+        if path.stat().st_size == 0:
+            return "is empty"
+        header: Any = soundfile.info(str(path))
+    except soundfile.SoundFileError as error:
+        return f"cannot be read as audio: {str(getattr(error, 'error_string', error)).strip()}"
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return None if header.frames > 0 else "holds no samples"
+
+
+def _artist(inside: Path) -> str:
+    """Tell who plays a file, by its path inside the genre's folder."""
+    if len(inside.parts) > 1:
+        return inside.parts[0]
+    return inside.stem.partition("-")[0].strip() or inside.stem
+
+
+def _track(inside: Path) -> str:
+    """Name the piece that a clip belongs to, by its path inside the genre's folder."""
+    return _CLIP_NUMBER.sub("", inside.with_suffix("").as_posix())
+
+
+def _complain(bunch: Bunch, on_error: str) -> None:
+    """Warn of files that are left out, or refuse them."""
+    refuse = resolve_name("on_error", on_error, _ON_ERROR)
+    if not bunch.skipped:
+        return
+    names = _listing([f"{path!r} {reason}" for path, reason in bunch.skipped.items()])
+    if refuse:
+        raise ValueError(f"root={bunch.filename!r} holds what is not audio: {names}")
+    warnings.warn(f"left out: {names}", UserWarning, stacklevel=4)
+
+
+def _listing(names: list[str]) -> str:
+    """Join the first few names."""
+    shown = "; ".join(names[:_MOST_NAMES])
+    return shown if len(names) <= _MOST_NAMES else f"{shown}; and {len(names) - _MOST_NAMES} more"

@@ -1,0 +1,236 @@
+"""How coefficients move: the modulation spectrum of each over windows of six seconds, and its statistics."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from types import MappingProxyType
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike, NDArray
+from scipy import fft
+
+from skecoc.music.frontends import FRONT_ENDS, coefficients
+from skecoc.music.spectra import Floats, count_frames, frame_rate
+
+#: Frames of a texture window: 5.9 seconds. The next window begins half as many frames later.
+TEXTURE_FRAMES = 512
+
+#: What the modulation spectrum of each front end is called.
+FEATURES = MappingProxyType({"mmfcc": "mfcc", "mosc": "osc", "mnase": "nase"})
+
+#: Every value that `feature` takes.
+FEATURE_CHOICES = (*FEATURES, "all")
+
+#: Raised whenever the same audio would give other numbers: cached features of another version are not used.
+FEATURE_VERSION = 1
+
+# First bins of the eight modulation subbands, [0, 2), [2, 4), [4, 8) ... [128, 256).
+_SUBBAND_STARTS = np.array([0, 2, 4, 8, 16, 32, 64, 128])
+_SUBBAND_END = TEXTURE_FRAMES // 2
+_STATISTICS = ("contrast_mean", "contrast_std", "valley_mean", "valley_std")
+
+
+def modulation_features(signal: ArrayLike, rate: int, feature: str = "all") -> Floats:
+    """Describe a clip by the modulation spectral analysis of its MFCC, OSC or NASE.
+
+    Parameters
+    ----------
+    signal : array-like of shape (n_samples,)
+        Mono samples, full scale 1.
+    rate : {22050, 44100}
+        Samples per second.
+    feature : {"mmfcc", "mosc", "mnase", "all"}, default="all"
+        The front end; "all" puts the three vectors one after another.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        112, 112, 108 or 332 values at 44.1 kHz; 112, 104, 100 or 316 at 22.05 kHz. `feature_names` names them.
+
+    Notes
+    -----
+    A clip shorter than one texture window of 5.9 s (see `is_short`) is repeated frame by frame until it fills one.
+
+    References
+    ----------
+    C.-H. Lee, J.-L. Shih, K.-M. Yu and H.-S. Lin. Automatic music genre classification based on modulation spectral
+    analysis of spectral and cepstral features. IEEE Transactions on Multimedia 11(4), 670-682, 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skecoc.music import modulation_features
+    >>> noise = np.random.default_rng(0).normal(scale=0.1, size=10 * 44100)
+    >>> modulation_features(noise, 44100, "mosc").shape
+    (112,)
+    """
+    parts = coefficients(signal, rate, _front_ends(feature)).values()
+    return np.concatenate([modulation_statistics(modulation_spectrum(part)) for part in parts])
+
+
+def feature_names(feature: str, rate: int) -> list[str]:
+    """Name the values of `modulation_features`.
+
+    Parameters
+    ----------
+    feature : {"mmfcc", "mosc", "mnase", "all"}
+        The front end.
+    rate : {22050, 44100}
+        Samples per second, on which the bands depend.
+
+    Returns
+    -------
+    list of str
+        Front end, coefficient (or modulation subband in Hz) and statistic.
+
+    Examples
+    --------
+    >>> names = feature_names("mosc", 44100)
+    >>> names[0], names[-1]
+    ('mosc_valley_0hz_contrast_mean', 'mosc_modulation_21.5-43.1hz_valley_std')
+    """
+    names = []
+    subbands = [f"modulation_{low:.1f}-{high:.1f}hz" for low, high in subband_edges()]
+    for name in _features(feature):
+        rows = FRONT_ENDS[FEATURES[name]].names(rate)
+        for lines in (rows, subbands):
+            names += [f"{name}_{line}_{statistic}" for statistic in _STATISTICS for line in lines]
+    return names
+
+
+@cache
+def feature_slices(rate: int) -> Mapping[str, slice]:
+    """Locate each feature in the vector of all.
+
+    Parameters
+    ----------
+    rate : {22050, 44100}
+        Samples per second.
+
+    Returns
+    -------
+    mapping of str to slice
+        Where each feature, and "all", is found in ``modulation_features(signal, rate, "all")``.
+
+    Examples
+    --------
+    >>> feature_slices(44100)["mosc"]
+    slice(112, 224, None)
+    """
+    ends = np.cumsum([0, *(len(feature_names(name, rate)) for name in FEATURES)]).tolist()
+    parts = {name: slice(*ends[number : number + 2]) for number, name in enumerate(FEATURES)}
+    return MappingProxyType({**parts, "all": slice(0, ends[-1])})
+
+
+def is_short(n_samples: int, rate: int) -> bool:
+    """Tell whether a clip is shorter than one texture window.
+
+    Parameters
+    ----------
+    n_samples : int
+        Length of the clip.
+    rate : {22050, 44100}
+        Samples per second.
+
+    Returns
+    -------
+    bool
+        True if it has fewer than 512 frames.
+
+    Examples
+    --------
+    >>> is_short(5 * 44100, 44100), is_short(6 * 44100, 44100)
+    (True, False)
+    """
+    return count_frames(n_samples, rate) < TEXTURE_FRAMES
+
+
+def subband_edges() -> list[tuple[float, float]]:
+    """Return the modulation frequencies in Hz between which each subband lies.
+
+    Returns
+    -------
+    list of (float, float)
+        Eight pairs; the upper edge is not included.
+
+    Examples
+    --------
+    >>> [(round(low, 2), round(high, 2)) for low, high in subband_edges()][4]
+    (2.69, 5.38)
+    """
+    edges = np.append(_SUBBAND_STARTS, _SUBBAND_END) * frame_rate() / TEXTURE_FRAMES
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+def modulation_spectrum(coefficients: NDArray[np.floating]) -> Floats:
+    """Average the magnitude spectra of each coefficient over all texture windows.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (n_frames, n_coefficients)
+        What a front end found; fewer than 512 frames are repeated from the first until there are 512.
+
+    Returns
+    -------
+    ndarray of shape (257, n_coefficients)
+        Magnitudes by modulation frequency; bin k is at 0.168 k Hz.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> beat = np.cos(2 * np.pi * 24 * np.arange(1024) / 512)
+    >>> modulation_spectrum(beat[:, np.newaxis]).argmax()
+    np.int64(24)
+    """
+    track = np.asarray(coefficients, dtype=np.float64).T
+    if track.shape[1] < TEXTURE_FRAMES:
+        track = np.pad(track, ((0, 0), (0, TEXTURE_FRAMES - track.shape[1])), mode="wrap")
+    windows = sliding_window_view(track, TEXTURE_FRAMES, axis=1)[:, :: TEXTURE_FRAMES // 2]
+    return np.abs(fft.rfft(windows, axis=2)).mean(axis=1).T
+
+
+def modulation_statistics(spectrum: Floats) -> Floats:
+    """Summarise a modulation spectrum by the valleys and contrasts of its subbands.
+
+    The valley of a subband is its smallest magnitude, the contrast its largest minus its smallest. The mean and the
+    standard deviation of contrasts and of valleys are taken over the subbands of each coefficient, and over the
+    coefficients of each subband.
+
+    Parameters
+    ----------
+    spectrum : ndarray of shape (257, n_coefficients)
+        What `modulation_spectrum` found.
+
+    Returns
+    -------
+    ndarray of shape (4 * n_coefficients + 32,)
+        For each coefficient, then for each subband: means of contrasts, their deviations, means of valleys, their
+        deviations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> modulation_statistics(np.ones((257, 20))).shape
+    (112,)
+    """
+    inside = spectrum[:_SUBBAND_END]
+    valley = np.minimum.reduceat(inside, _SUBBAND_STARTS, axis=0)
+    contrast = np.maximum.reduceat(inside, _SUBBAND_STARTS, axis=0) - valley
+    return np.concatenate([part for axis in (0, 1) for part in _means_and_deviations(contrast, valley, axis)])
+
+
+def _means_and_deviations(contrast: Floats, valley: Floats, axis: int) -> Iterable[Floats]:
+    """Take mean and standard deviation of contrasts, then of valleys, along an axis."""
+    return contrast.mean(axis), contrast.std(axis), valley.mean(axis), valley.std(axis)
+
+
+def _features(feature: str) -> list[str]:
+    """List the single features that a choice stands for."""
+    if feature not in FEATURE_CHOICES:
+        raise ValueError(f"feature={feature!r} is not known; expected one of {', '.join(map(repr, FEATURE_CHOICES))}")
+    return list(FEATURES) if feature == "all" else [feature]
+
+
+def _front_ends(feature: str) -> list[str]:
+    """List the front ends that a choice of feature needs."""
+    return [FEATURES[name] for name in _features(feature)]

@@ -1,0 +1,250 @@
+"""Modulation spectral features as a scikit-learn transformer."""
+
+import os
+import warnings
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from skecoc.music.cache import FeatureCache
+from skecoc.music.clips import AudioError, Clip, as_clips, choose_rate
+from skecoc.music.extraction import Extraction, extract, read_rates
+from skecoc.music.modulation import FEATURE_CHOICES, feature_names
+from skecoc.music.spectra import RATES, Floats
+
+# At most this many clips are named in a message.
+_MOST_NAMES = 10
+
+
+class ModulationFeatures(TransformerMixin, BaseEstimator):
+    """Turn clips of music into rows of numbers: modulation spectral analysis of MFCC, OSC or NASE.
+
+    Needs the ``audio`` extra: ``pip install "scikit-ecoc[audio]"``.
+
+    Parameters
+    ----------
+    feature : {"mmfcc", "mosc", "mnase", "all"}, default="all"
+        What is analysed: mel-frequency cepstral coefficients (`mfcc`), octave-based spectral contrast (`osc`),
+        the normalised audio spectral envelope (`nase`), or all three side by side.
+    rate : {22050, 44100} or None, default=None
+        The sample rate that clips are brought to before they are analysed. None chooses in `fit`: 44,100 if all clips
+        have at least that, else 22,050, where frequencies above 11 kHz are not analysed and there are fewer features.
+    array_rate : int or None, default=None
+        Samples per second of clips that are arrays without a rate of their own.
+    on_error : {"raise", "nan"}, default="raise"
+        What to do about clips that cannot be read: raise an error that names them, or warn and give rows of NaN. In
+        `fit` and before any work of `transform` all headers are read, which finds most of them.
+    cache_dir : str, path-like or None, default=None
+        Folder that keeps the features of every clip, found by content and settings; None keeps nothing.
+    n_jobs : int, default=None
+        Clips analysed at the same time, in threads, through joblib. It does not change the result.
+    verbose : int, default=0
+        Above zero, a progress bar is drawn.
+
+    Attributes
+    ----------
+    rate_ : int
+        The sample rate that clips are analysed at.
+
+    See Also
+    --------
+    modulation_features : The same for one signal, as a function.
+    skecoc.music.load_audio_folder : Paths and genres of a folder of music.
+
+    Notes
+    -----
+    A clip is a path, a binary file that is open, a pair ``(array, rate)``, or an array. Arrays have the shape
+    (n_samples,) or (n_samples, n_channels) and hold floats of full scale 1 or integers of the full scale of their
+    type. A list, an array of paths, a column of a frame or a matrix with one signal per row are all taken as `X`.
+
+    Channels are averaged. A clip shorter than one texture window, 5.9 s, is repeated frame by frame until it fills
+    one, and a warning names it.
+
+    References
+    ----------
+    C.-H. Lee, J.-L. Shih, K.-M. Yu and H.-S. Lin. Automatic music genre classification based on modulation spectral
+    analysis of spectral and cepstral features. IEEE Transactions on Multimedia 11(4), 670-682, 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skecoc.music import ModulationFeatures
+    >>> rng = np.random.default_rng(0)
+    >>> clips = [(0.1 * rng.normal(size=10 * 44100), 44100), (np.zeros(10 * 48000), 48000)]
+    >>> features = ModulationFeatures("mosc").fit(clips)
+    >>> features.transform(clips).shape, features.rate_
+    ((2, 112), 44100)
+    >>> features.get_feature_names_out()[2]
+    'mosc_valley_100-200hz_contrast_mean'
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "feature": [StrOptions(set(FEATURE_CHOICES))],
+        "rate": [Options(Integral, set(RATES)), None],
+        "array_rate": [Interval(Integral, 1, None, closed="left"), None],
+        "on_error": [StrOptions({"raise", "nan"})],
+        "cache_dir": [str, os.PathLike, None],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        feature: str = "all",
+        *,
+        rate: int | None = None,
+        array_rate: int | None = None,
+        on_error: str = "raise",
+        cache_dir: str | os.PathLike[str] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.feature = feature
+        self.rate = rate
+        self.array_rate = array_rate
+        self.on_error = on_error
+        self.cache_dir = cache_dir
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Choose the sample rate.
+
+        Parameters
+        ----------
+        X : sequence of clips
+            The clips; only their headers are read, and nothing of them if `rate` is given.
+        y : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+
+        Raises
+        ------
+        AudioError
+            A ValueError: clips cannot be read and ``on_error="raise"``.
+        ValueError
+            If `X` does not hold clips, or none that can be read.
+        """
+        if hasattr(X, "__next__"):  # nothing would be left of it for `transform`
+            raise ValueError("X must be a list of clips; an iterator can be read only once")
+        if self.rate is not None:
+            self.rate_ = int(self.rate)
+            return self
+        rates, errors = read_rates(as_clips(X, self.array_rate))
+        if self.on_error == "raise":
+            _refuse(errors, len(rates) + len(errors))
+        self.rate_ = choose_rate(rates)
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Compute the features of clips.
+
+        Parameters
+        ----------
+        X : sequence of clips
+            The clips.
+
+        Returns
+        -------
+        ndarray of shape (n_clips, n_features)
+            A row per clip.
+
+        Raises
+        ------
+        AudioError
+            A ValueError: clips cannot be read and ``on_error="raise"``.
+        ValueError
+            If `X` does not hold clips.
+
+        Warns
+        -----
+        UserWarning
+            For clips shorter than one texture window, for clips that cannot be read if ``on_error="nan"``, and if
+            features cannot be kept in the cache.
+        """
+        check_is_fitted(self)
+        clips = as_clips(X, self.array_rate)
+        if self.on_error == "raise":
+            _refuse(read_rates(clips)[1], len(clips))
+        found = extract(
+            clips,
+            self.feature,
+            self.rate_,
+            cache=None if self.cache_dir is None else FeatureCache(self.cache_dir),
+            n_jobs=self.n_jobs,
+            show_progress=self.verbose > 0,
+        )
+        if self.on_error == "raise":
+            _refuse(found.errors, len(clips))
+        _warn(found, clips)
+        return found.values
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Name the features.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored: clips have no features.
+
+        Returns
+        -------
+        ndarray of str of shape (n_features,)
+            Front end, coefficient (or modulation subband in Hz) and statistic of each.
+        """
+        check_is_fitted(self)
+        return np.array(feature_names(self.feature, self.rate_), dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether the sample rate has been chosen."""
+        return hasattr(self, "rate_")
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that the input is a list of clips, not a matrix."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.no_validation = True
+        return tags
+
+
+def _refuse(errors: dict[int, str], n_clips: int) -> None:
+    """Raise an error that names the clips that cannot be read, if there are any."""
+    if errors:
+        raise AudioError(_unreadable(errors, n_clips))
+
+
+def _warn(found: Extraction, clips: Sequence[Clip]) -> None:
+    """Warn of what a user should know about an extraction."""
+    if found.errors:
+        warnings.warn(_unreadable(found.errors, len(clips)), UserWarning, stacklevel=4)
+    if found.short:
+        names = _listing([clips[position].name for position in found.short])
+        message = f"shorter than one texture window of 5.9 s, and therefore repeated to fill it: {names}"
+        warnings.warn(message, UserWarning, stacklevel=4)
+    if found.unsaved is not None:
+        warnings.warn(f"features could not be kept in the cache: {found.unsaved}", UserWarning, stacklevel=4)
+
+
+def _unreadable(errors: dict[int, str], n_clips: int) -> str:
+    """Name the clips that cannot be read."""
+    return f"{len(errors)} of {n_clips} clips cannot be read: {_listing(list(errors.values()), '; ')}"
+
+
+def _listing(names: list[str], separator: str = ", ") -> str:
+    """Join the first few names."""
+    shown = separator.join(names[:_MOST_NAMES])
+    return shown if len(names) <= _MOST_NAMES else f"{shown} and {len(names) - _MOST_NAMES} more"

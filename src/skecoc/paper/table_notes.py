@@ -1,0 +1,137 @@
+"""What the paper's tables have in common: headings, names of rows, and notes on what is not complete."""
+
+from collections.abc import Callable, Sequence
+
+from skecoc.benchmarking.summary import SettingSummary
+from skecoc.paper.published import CODINGS, DATA_SETS, DECODINGS, METHODS
+
+_LEARNERS = {"stumps": "AdaBoost of 40 stumps", "svm": "SVM with an RBF kernel"}
+_PAPER_REPEATS = _PAPER_FOLDS = 10
+
+
+def setting_title(summary: SettingSummary) -> str:
+    """Name a setting.
+
+    Parameters
+    ----------
+    summary : SettingSummary
+        The setting.
+
+    Returns
+    -------
+    str
+        Such as ``"AdaBoost of 40 stumps, answers as labels"``.
+    """
+    return f"{_LEARNERS.get(summary.learner, summary.learner)}, answers as {summary.response}"
+
+
+def shown_methods(summary: SettingSummary) -> list[str]:
+    """List the methods that have a column: the paper's sixteen, and others that were compared.
+
+    Parameters
+    ----------
+    summary : SettingSummary
+        The setting.
+
+    Returns
+    -------
+    list of str
+        Names, also of methods without runs.
+    """
+    return [*METHODS, *(method for method in summary.methods if method not in METHODS)]
+
+
+def method_columns(methods: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the headings of methods, in the paper's words where it has them.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        Names ``coding/decoding``.
+
+    Returns
+    -------
+    list of (str, str)
+        Coding and decoding.
+
+    Examples
+    --------
+    >>> method_columns(["wolc/optimized-weight", "lc-ecoc/hamming"])
+    [('WOLC-ECOC', 'OW'), ('lc-ecoc', 'HD')]
+    """
+    pairs = [method.split("/") for method in methods]
+    return [(CODINGS.get(coding, coding), DECODINGS.get(decoding, decoding)) for coding, decoding in pairs]
+
+
+def row_name(summary: SettingSummary, row: int) -> str:
+    """Name a row: the data set, and how many of its repeats count where it is not all of them.
+
+    Parameters
+    ----------
+    summary : SettingSummary
+        The setting.
+    row : int
+        Position of the data set.
+
+    Returns
+    -------
+    str
+        Such as ``"iris"`` or ``"iris (3/10)"``.
+    """
+    counted, planned = int(summary.n_repeats[row]), int(summary.planned_repeats[row])
+    return summary.data_sets[row] + ("" if counted == planned else f" ({counted}/{planned})")
+
+
+def notes_on_gaps(summary: SettingSummary) -> list[str]:
+    """Say what is missing from a setting, or other than in the paper.
+
+    Parameters
+    ----------
+    summary : SettingSummary
+        The setting.
+
+    Returns
+    -------
+    list of str
+        One sentence or two each; empty where the paper's protocol is complete.
+    """
+    notes = _notes_on_protocol(summary)
+    partial = _names(summary, lambda counted, planned: 0 < counted < planned)
+    if partial:
+        notes.append(
+            f"Not complete: {partial}. The repeats that every method has finished count, the others are left out."
+        )
+    unusable = _names(summary, lambda counted, _: counted == 0)
+    if unusable:
+        notes.append(
+            f"Not comparable: {unusable}. No repeat is finished by every method; the numbers are means of the runs "
+            "done (their number in parentheses), neither marked nor ranked."
+        )
+    missing = [name for name in DATA_SETS if name not in summary.data_sets]
+    if missing:
+        notes.append(f"{len(missing)} of the paper's {len(DATA_SETS)} data sets have no runs: {', '.join(missing)}.")
+    if summary.missing_methods:
+        notes.append(f"Methods without runs: {', '.join(summary.missing_methods)}.")
+    if summary.other_methods:
+        notes.append(f"Methods with runs that are not compared here: {', '.join(summary.other_methods)}.")
+    return notes
+
+
+def _notes_on_protocol(summary: SettingSummary) -> list[str]:
+    """Say where repeats and folds are not the paper's ten times ten."""
+    groups: dict[int, list[str]] = {}
+    for data_set, planned in zip(summary.data_sets, summary.planned_repeats.tolist(), strict=True):
+        if planned != _PAPER_REPEATS or summary.n_folds != _PAPER_FOLDS:
+            groups.setdefault(planned, []).append(data_set)
+    paper = f"{_PAPER_REPEATS} x {_PAPER_FOLDS}"
+    return [
+        f"{planned} x {summary.n_folds} folds instead of the paper's {paper}: "
+        f"{'all data sets' if names == summary.data_sets else ', '.join(names)}."
+        for planned, names in sorted(groups.items())
+    ]
+
+
+def _names(summary: SettingSummary, wanted: Callable[[int, int], bool]) -> str:
+    """List the rows whose counted and planned repeats are of some kind."""
+    pairs = zip(summary.n_repeats.tolist(), summary.planned_repeats.tolist(), strict=True)
+    return ", ".join(row_name(summary, row) for row, pair in enumerate(pairs) if wanted(*pair))

@@ -1,0 +1,6 @@
+"""Reports: a summary as plain data first, a template second, one self-contained HTML file."""
+
+from skecoc.reports.comparison import summarize
+from skecoc.reports.templating import check_template_engine, render
+
+__all__ = ["check_template_engine", "render", "summarize"]

@@ -1,0 +1,217 @@
+"""What the report of a fitted model says, as plain data."""
+
+from typing import Any
+
+import numpy as np
+
+from skecoc.reports.charts import calibration_chart, line_chart
+
+#: Cells that a heat map has at most; more can neither be read nor be drawn quickly.
+MAX_CELLS = 10_000
+
+_SIDES = {1: "plus", -1: "minus", 0: "zero"}
+_SIGNS = {1: "+", -1: "−", 0: "0"}
+
+
+def summarize_model(description: dict[str, Any]) -> dict[str, Any]:
+    """Collect everything that the report of a model shows.
+
+    Parameters
+    ----------
+    description : dict
+        What `skecoc.tables.describe_model` gives.
+
+    Returns
+    -------
+    dict
+        The description, and beside it ``title``, ``headline``, ``facts``, ``confusion``, ``heat_maps`` (of the code
+        and its weights), ``calibration``, ``convergence`` (charts), ``hard_pairs`` (what growth asked about, and what
+        was added) and ``pairs`` (the columns that matter for two classes): plain lists, dictionaries, strings and
+        numbers. What a model has not is None or empty.
+
+    Examples
+    --------
+    >>> from skecoc import ECOCClassifier
+    >>> from skecoc.tables import describe_model
+    >>> model = ECOCClassifier().fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
+    >>> summarize_model(describe_model(model))["heat_maps"][0]["columns"][0]["asks"]
+    'a against b'
+    """
+    held_out, growth = description["held_out"], description["growth"]
+    return {
+        **description,
+        "title": _title(description),
+        "headline": _headline(description),
+        "facts": _facts(description),
+        "confusion": None if held_out is None else _confusion(held_out["confusion"], description["classes"]),
+        "heat_maps": _heat_maps(description["code"]),
+        "calibration": None if held_out is None else calibration_chart(held_out["calibration"]["bins"]),
+        "convergence": [] if growth is None or len(growth["rounds"]) < 2 else _convergence(growth["rounds"]),
+        "hard_pairs": [] if growth is None else _hard_pairs(growth["rounds"]),
+        "pairs": _pairs(description["important"], description["classes"]),
+    }
+
+
+def _title(description: dict[str, Any]) -> str:
+    """Name the model."""
+    table = description["table"]
+    return description["classifier"] if table is None else f"Model of {table['data']}"
+
+
+def _headline(description: dict[str, Any]) -> str:
+    """Say in one sentence how good the model is."""
+    held_out, table = description["held_out"], description["table"]
+    if held_out is None:
+        return f"An output code for {len(description['classes'])} classes; nothing is known about its training."
+    own, *others = held_out["comparison"]
+    beside = ", ".join(f"{row['method']}: {100 * row['accuracy']:.1f} %" for row in others)
+    return (
+        f"{own['method']} tells the {len(description['classes'])} classes of column {table['target']!r}: "
+        f"{100 * own['accuracy']:.1f} % of {table['n_rows']} rows are right when held out ({beside})."
+    )
+
+
+def _facts(description: dict[str, Any]) -> list[tuple[str, str]]:
+    """List what the model was made of and how."""
+    table, growth = description["table"], description["growth"]
+    facts = []
+    if table is not None:
+        facts += [
+            ("Table", f"{table['data']}, {table['n_rows']} rows"),
+            ("Classes in", table["target"]),
+            ("Method", table["method"]),
+            ("Binary learner", table["learner"]),
+            ("Held-out folds", f"{table['folds']}, stratified, the same for all methods"),
+            ("Seed", str(table["seed"])),
+        ]
+    if growth is not None and len(growth["rounds"]) > 1:
+        facts.append(("Growth ended", f"since {growth['stop_reason']}"))
+    return facts + description["versions"]
+
+
+def _confusion(counts: list[list[int]], classes: list[str]) -> dict[str, Any] | None:
+    """Prepare the confusion matrix; None if it has too many cells."""
+    if len(classes) ** 2 > MAX_CELLS:
+        return None
+    rows = []
+    for place, (name, row) in enumerate(zip(classes, counts, strict=True)):
+        total = max(sum(row), 1)
+        cells = [
+            {"count": count, "share": round(count / total, 4), "right": place == column}
+            for column, count in enumerate(row)
+        ]
+        rows.append({"name": name, "cells": cells})
+    return {"classes": classes, "rows": rows}
+
+
+def _heat_maps(code: dict[str, Any]) -> list[dict[str, Any]]:
+    """Prepare the code matrix and its weights, the most used columns only where there are too many."""
+    matrix = np.array(code["matrix"])
+    shown = _shown_columns(code, max(MAX_CELLS // len(matrix), 1))
+    columns = [
+        {"number": int(q) + 1, "kind": code["kinds"][q], "asks": _question(matrix[:, q], code["rows"])} for q in shown
+    ]
+    hidden = matrix.shape[1] - len(shown)
+    signs = [
+        [
+            {"class": _SIDES[int(entry)], "value": 0.0 if entry == 0 else 1.0, "text": _SIGNS[int(entry)]}
+            for entry in row
+        ]
+        for row in matrix[:, shown]
+    ]
+    maps = [_heat_map("code", "Code matrix", code["rows"], columns, signs, hidden)]
+    if code["weights"] is not None:
+        weights = np.array(code["weights"])[:, shown]
+        largest = weights.max() or 1.0
+        cells = [
+            [
+                {"class": _SIDES[int(entry)], "value": round(float(weight / largest), 3), "text": f"{weight:.2f}"}
+                for weight, entry in zip(row, entries, strict=True)
+            ]
+            for row, entries in zip(weights, matrix[:, shown], strict=True)
+        ]
+        maps.append(_heat_map("weights", "Weights", code["rows"], columns, cells, hidden))
+    return maps
+
+
+def _heat_map(key: str, title: str, names: list[str], columns: Any, cells: Any, hidden: int) -> dict[str, Any]:
+    """Put a heat map together."""
+    rows = [{"name": name, "cells": row} for name, row in zip(names, cells, strict=True)]
+    return {"key": key, "title": title, "columns": columns, "rows": rows, "hidden": hidden}
+
+
+def _shown_columns(code: dict[str, Any], most: int) -> list[int]:
+    """Choose the columns that a heat map shows: those with most weight, in their own order."""
+    n_columns = len(code["kinds"])
+    if n_columns <= most:
+        return list(range(n_columns))
+    mass = np.array(code["used"], dtype=float) if code["weights"] is None else np.array(code["weights"]).sum(axis=0)
+    return sorted(np.argsort(-mass, kind="stable")[:most].tolist())
+
+
+def _question(column: Any, names: list[str]) -> str:
+    """Say in words what a column asks."""
+    sides = [[name for name, entry in zip(names, column, strict=True) if entry == side] for side in (1, -1)]
+    first, second = (_some(side) for side in sides)
+    return f"{first} against {'the rest' if len(sides[1]) > 3 and not (column == 0).any() else second}"
+
+
+def _some(names: list[str]) -> str:
+    """Join names, the first few only."""
+    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
+
+
+def _convergence(rounds: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Draw accuracy and loss against the number of columns."""
+    columns = [row["columns"] for row in rounds]
+    kept = max(row["columns"] for row in rounds if row["is_kept"])
+    accuracy = {
+        "training rows": [100 * row["accuracy"] for row in rounds],
+        "honest answers": [100 * row["honest_accuracy"] for row in rounds],
+    }
+    return [
+        line_chart("accuracy", "Accuracy in %", columns, accuracy, kept),
+        line_chart("loss", "Loss", columns, {"loss": [row["loss"] for row in rounds]}, kept),
+    ]
+
+
+def _hard_pairs(rounds: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Collect what growth asked about: how often a pair was hard, and what was added for it and kept."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rounds:
+        for pair in row["pairs"]:
+            key = (pair["first"], pair["second"])
+            entry = found.setdefault(
+                key,
+                {
+                    "first": key[0],
+                    "second": key[1],
+                    "times": 0,
+                    "first_loss": pair["loss"],
+                    "last_loss": pair["loss"],
+                    "simple": 0,
+                    "clustered": 0,
+                },
+            )
+            entry["times"] += 1
+            entry["last_loss"] = pair["loss"]
+            if pair["added"] in ("simple", "clustered"):
+                entry[pair["added"]] += 1
+    return list(found.values())
+
+
+def _pairs(important: list[dict[str, Any]] | None, classes: list[str]) -> dict[str, Any] | None:
+    """Prepare the columns that matter for two classes; the hardest pair is chosen at first."""
+    if not important:
+        return None
+    entries = [
+        {
+            "first": classes.index(pair["first"]),
+            "second": classes.index(pair["second"]),
+            "apart": round(100 * pair["told_apart"], 1),
+            "columns": [[column["name"], round(100 * column["drop"], 2)] for column in pair["columns"]],
+        }
+        for pair in important
+    ]
+    n_pairs = len(classes) * (len(classes) - 1) // 2
+    return {"classes": classes, "pairs": entries, "hidden": n_pairs - len(entries)}

@@ -1,0 +1,9 @@
+"""A user's own table: fit a model, predict new rows in chunks, inspect what was learnt."""
+
+from skecoc.tables.describe import describe_model
+from skecoc.tables.fitting import fit_table
+from skecoc.tables.model import TableClassifier
+from skecoc.tables.predicting import TablePredictions
+from skecoc.tables.reading import load_table
+
+__all__ = ["TableClassifier", "TablePredictions", "describe_model", "fit_table", "load_table"]

@@ -1,0 +1,367 @@
+"""What the columns of a user's table hold, and how cells of any origin become values of that kind."""
+
+import re
+from collections.abc import Mapping
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skecoc.support.errors import InputError
+from skecoc.tables.preprocessing import MAX_CATEGORIES, identifier_columns, is_mostly_numbers
+from skecoc.tables.reading import BOOLEANS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What each kind of column holds, as messages call it.
+KINDS: Mapping[str, str] = {
+    "number": "a finite number",
+    "boolean": "true or false",
+    "date": "a date such as 2024-01-31",
+    "duration": "a duration such as 3 days",
+    "text": "text",
+}
+
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
+_IDENTIFIER_NAME = re.compile(r"(.*[ _-])?(id|uuid|guid|key|index|identifier)", re.IGNORECASE)
+# With fewer rows, whole numbers are often all different by chance.
+_FEW_ROWS = 20
+
+
+def kinds_of(frame: "pd.DataFrame") -> dict[str, str]:
+    """Tell what each column of a table holds.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (n_rows, n_columns)
+        The table.
+
+    Returns
+    -------
+    dict of str to str
+        For each column one of `KINDS`: text is a date if every value is written as ISO 8601 has it, and categories
+        are text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> kinds_of(pd.DataFrame({"size": [1, 2], "day": ["2024-01-31", None], "colour": ["red", "blue"]}))
+    {'size': 'number', 'day': 'date', 'colour': 'text'}
+    """
+    return {str(name): _kind_of(frame.iloc[:, place]) for place, name in enumerate(frame.columns)}
+
+
+def _kind_of(column: "pd.Series[Any]") -> str:
+    """Tell what one column holds."""
+    from pandas.api import types
+
+    dtype = column.dtype
+    if types.is_bool_dtype(dtype):
+        return "boolean"
+    if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
+        return "number"
+    if dtype.kind in "mM":
+        return "date" if dtype.kind == "M" else "duration"
+    return "text" if isinstance(dtype, _categorical()) else _kind_of_objects(column.dropna())
+
+
+def _categorical() -> type:
+    """Return the type of columns of categories."""
+    from pandas import CategoricalDtype
+
+    return CategoricalDtype
+
+
+def _kind_of_objects(values: "pd.Series[Any]") -> str:
+    """Tell what a column of Python objects holds, all values of which are there."""
+    if values.empty:
+        return "number"
+    if values.map(lambda value: isinstance(value, bool)).all():
+        return "boolean"
+    if values.map(lambda value: isinstance(value, Number) and not isinstance(value, complex | bool)).all():
+        return "number"
+    is_date = values.map(str).map(_ISO_DATE.fullmatch).notna().all()
+    return "date" if is_date and _dates(values).notna().all() else "text"
+
+
+def typed(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> "pd.DataFrame":
+    """Turn cells of any origin into values of the kinds that are expected.
+
+    A CSV file holds text, a Parquet file numbers, dates and categories: both become the same.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (n_rows, at least n_columns)
+        Rows; the index counts them from 0, for messages.
+    kinds : mapping of str to str
+        Names of the columns that are wanted, and what each holds.
+
+    Returns
+    -------
+    DataFrame of shape (n_rows, n_columns)
+        The wanted columns in the order of `kinds`: numbers and booleans as floats, dates and durations as such, text
+        as text, and a missing value wherever there is none.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, or a cell does not hold what its column should; the message says which.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> typed(pd.DataFrame({"a": ["1.5", None], "b": [1, 2]}), {"b": "text", "a": "number"}).values.tolist()
+    [['1', 1.5], ['2', nan]]
+    """
+    import pandas as pd
+
+    missing = [name for name in kinds if name not in frame.columns]
+    if missing:
+        raise InputError(f"column {missing[0]!r} is missing")
+    columns = {name: _CONVERTERS[kind](frame[name]) for name, kind in kinds.items()}
+    for name, kind in kinds.items():
+        _check_cells(frame[name], columns[name], kind)
+    return pd.DataFrame(columns, index=frame.index, columns=list(kinds))
+
+
+def _check_cells(given: "pd.Series[Any]", converted: "pd.Series[Any]", kind: str) -> None:
+    """Refuse values that got lost, and infinite ones."""
+    bad = converted.isna().to_numpy()
+    if bad.any():  # looking for gaps in text takes long
+        bad = bad & given.notna().to_numpy()
+    if converted.dtype.kind == "f":
+        bad = bad | np.isinf(converted.to_numpy())
+    if bad.any():
+        place = int(np.flatnonzero(bad)[0])
+        row, cell = int(given.index[place]) + 1, str(given.iloc[place])
+        raise InputError(f"row {row}: column {given.name!r} holds {cell[:40]!r}, expected {KINDS[kind]}")
+
+
+def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Read numbers; what is none becomes NaN."""
+    import pandas as pd
+
+    if column.dtype.kind in "biuf":
+        values: Any = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    elif column.dtype.kind in "mMc":
+        values = np.full(len(column), np.nan)
+    else:
+        values = pd.to_numeric(_objects(column), errors="coerce").astype(np.float64)
+    return pd.Series(values, column.index)
+
+
+def _booleans(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Read booleans as 0 and 1; what is none becomes NaN."""
+    import pandas as pd
+
+    words = pd.Series(_texts(column), column.index, dtype=object).map(BOOLEANS).astype(np.float64)
+    numbers = _numbers(column)
+    return words.where(words.notna(), numbers.where(numbers.isin([0.0, 1.0])))
+
+
+def _dates(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Read dates, in universal time; what is none becomes NaT."""
+    import pandas as pd
+
+    if column.dtype.kind == "M":
+        dates = pd.to_datetime(column, utc=True)
+    else:
+        dates = pd.to_datetime(pd.Series(_texts(column), column.index), utc=True, errors="coerce", format="ISO8601")
+    return dates.dt.tz_localize(None).astype("datetime64[us]")
+
+
+def _durations(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Read durations; what is none becomes NaT."""
+    import pandas as pd
+
+    values = column if column.dtype.kind == "m" else pd.Series(_texts(column), column.index)
+    return pd.to_timedelta(values, errors="coerce").astype("timedelta64[us]")
+
+
+def _as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Write any values as text."""
+    import pandas as pd
+
+    return pd.Series(_texts(column), column.index, dtype=object)
+
+
+def _objects(column: "pd.Series[Any]") -> NDArray[np.object_]:
+    """Return the values as Python objects, with something that is missing for pandas where there is none."""
+    if isinstance(column.dtype, _categorical()):
+        # Taken by hand: pandas makes floats of whole numbers where one is missing.
+        return np.append(np.asarray(column.cat.categories, dtype=object), np.nan)[column.cat.codes]
+    if column.dtype == object:
+        return column.to_numpy()
+    return column.to_numpy(dtype=object, na_value=np.nan)
+
+
+def _texts(column: "pd.Series[Any]") -> NDArray[np.object_]:
+    """Return the values as text, NaN for missing ones."""
+    values, is_there = _objects(column), column.notna().to_numpy()
+    texts = np.full(len(values), np.nan, dtype=object)
+    texts[is_there] = [value if isinstance(value, str) else str(value) for value in values[is_there]]
+    return texts
+
+
+_CONVERTERS = {"number": _numbers, "boolean": _booleans, "date": _dates, "duration": _durations, "text": _as_text}
+
+
+def useless_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
+    """Find the columns that nothing can be learnt from.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (n_rows, n_columns)
+        The table.
+    kinds : mapping of str to str
+        What each column holds.
+
+    Returns
+    -------
+    dict of str to str
+        "constant" for columns with a single value, "identifier" for those that only number or
+        name the rows: see `skecoc.tables.preprocessing.identifier_columns`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"id": [1, 2, 3], "unit": ["cm", "cm", "cm"], "size": [1.5, 3.5, 2.5]})
+    >>> useless_columns(frame, kinds_of(frame))
+    {'id': 'identifier', 'unit': 'constant'}
+    """
+    values = typed(frame, kinds)
+    # Whole numbers count only where they still are whole numbers; dates only as dates, never as text.
+    times = {name: values[name] for name, kind in kinds.items() if kind in ("date", "duration")}
+    identifiers = identifier_columns(frame[list(kinds)].assign(**times))
+    found = {}
+    for name in kinds:
+        if _is_constant(values[name]):
+            found[name] = "constant"
+        elif name in identifiers:
+            found[name] = "identifier"
+    return found
+
+
+def _is_constant(column: "pd.Series[Any]") -> bool:
+    """Tell whether all rows have the same value; of numbers and dates, the missing ones become that value, too."""
+    values = column.dropna()
+    if len(values) < len(column) and column.dtype.kind == "O":
+        return values.empty
+    return values.empty or bool((values == values.iloc[0]).all())
+
+
+def suspicious_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
+    """Find columns that may be identifiers, and say why.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (n_rows, n_columns)
+        The table.
+    kinds : mapping of str to str
+        What each column holds.
+
+    Returns
+    -------
+    dict of str to str
+        Why a reader should have a look at a column: its name, whole numbers that are all different, or text of which
+        most is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> suspicious_columns(pd.DataFrame({"user_id": [4, 4, 9], "size": [1.5, 3.5, 2.5]}), {"user_id": "number"})
+    {'user_id': 'its name says so'}
+    """
+    found = {name: _suspicion(frame[name], kind) for name, kind in kinds.items()}
+    return {name: reason for name, reason in found.items() if reason}
+
+
+def _suspicion(column: "pd.Series[Any]", kind: str) -> str:
+    """Say why a column may be an identifier; nothing if there is no reason."""
+    if _IDENTIFIER_NAME.fullmatch(str(column.name)):
+        return "its name says so"
+    values = (_as_text(column) if kind == "text" else column).dropna()
+    n_values, n_rows = values.nunique(), len(column)
+    if kind == "number" and column.dtype.kind in "iu" and n_values == n_rows >= _FEW_ROWS:
+        return "whole numbers that are all different"
+    if kind == "text" and n_values > max(MAX_CATEGORIES, n_rows / 2) and not is_mostly_numbers(values):
+        return f"text with {n_values} different values in {n_rows} rows"
+    return ""
+
+
+def stray_cells(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
+    """Find text columns that would hold numbers but for a few cells, and name the first of these.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (n_rows, n_columns)
+        The table.
+    kinds : mapping of str to str
+        What each column holds.
+
+    Returns
+    -------
+    dict of str to str
+        For each such column its first cell that is no number, and how many are numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> stray_cells(pd.DataFrame({"size": ["1.5", "2", "?", "7", "8"]}), {"size": "text"})
+    {'size': "row 3 holds '?', 4 of 5 cells are numbers"}
+    """
+    found = {name: _stray_cell(frame[name]) for name, kind in kinds.items() if kind == "text"}
+    return {name: reason for name, reason in found.items() if reason}
+
+
+def _stray_cell(column: "pd.Series[Any]") -> str:
+    """Name the first cell that is no number in a column of numbers; nothing if there is none."""
+    text = _as_text(column).reset_index(drop=True).dropna()
+    if not is_mostly_numbers(text):
+        return ""
+    strays = text[_numbers(text).isna()]
+    row, cell = int(strays.index[0]) + 1, str(strays.iloc[0])
+    return f"row {row} holds {cell[:40]!r}, {len(text) - len(strays)} of {len(text)} cells are numbers"
+
+
+def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Series[Any]":
+    """Write the true classes of rows as those of a model are written, whatever type they have in a table.
+
+    Parameters
+    ----------
+    truth : Series of shape (n_rows,)
+        Classes, none of which is missing: numbers are floats beside gaps, and text in a CSV file.
+    classes : ndarray of shape (n_classes,)
+        The classes of the model.
+
+    Returns
+    -------
+    Series of str of shape (n_rows,)
+        The text of the class that a value is equal to, or the value as text if there is none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> names_of_classes(pd.Series([1.0, 2.0, 9.5]), np.array([1, 2])).tolist()
+    ['1', '2', '9.5']
+    >>> names_of_classes(pd.Series(["01", "1"]), np.array(["1", "2"])).tolist()
+    ['01', '1']
+    """
+    import pandas as pd
+
+    text, names = _as_text(truth), [str(label) for label in classes]
+    is_text = classes.dtype.kind == "U" and _kind_of(truth) not in ("number", "boolean")
+    if is_text or text.isin(names).all():
+        return text
+    is_boolean = classes.dtype.kind == "b" or _kind_of(truth) == "boolean"
+    read = _booleans if is_boolean else _numbers
+    values = read(pd.Series(classes))
+    by_value = {
+        value: name
+        for value, name, is_double in zip(values, names, values.duplicated(keep=False), strict=True)
+        if value == value and not is_double  # noqa: PLR0124 (NaN is what differs from itself)
+    }
+    # What is written the same is the same: whole numbers may be too large to be told apart as floats.
+    return text.where(text.isin(names), read(truth).map(by_value).astype(object).fillna(text))

@@ -1,0 +1,238 @@
+"""Predict the rows of a table chunk by chunk, however large the table is."""
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skecoc.support.errors import InputError
+from skecoc.tables.chunks import TableReader, separator_hint
+from skecoc.tables.columns import names_of_classes, typed
+from skecoc.tables.model import TableClassifier
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Name of the predicted class in the output, and what the columns of probabilities begin with.
+LABEL, PROBABILITY = "label", "probability_"
+#: Decimals of probabilities; more would only be noise.
+DECIMALS = 6
+
+_MAX_NAMES = 5
+
+
+class _Unseen:
+    """Counts values that are not known, and remembers the first few of them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.names: list[str] = []
+
+    def add(self, values: "pd.Series[Any]") -> None:
+        """Count further values."""
+        self.count += len(values)
+        if len(values) and len(self.names) < _MAX_NAMES:
+            self.names = list(dict.fromkeys([*self.names, *values.unique()[:_MAX_NAMES]]))[:_MAX_NAMES]
+
+    def listing(self) -> str:
+        """Name the first few."""
+        return ", ".join(map(repr, self.names))
+
+
+class TablePredictions:
+    """Predictions for a table, and what there is to say about it.
+
+    Parameters
+    ----------
+    model : TableClassifier
+        The model.
+    table : TableReader
+        The rows, with at least the columns that the model uses.
+    probabilities : bool, default=True
+        Whether the probability of each class is given beside the label.
+    keep : sequence of str, default=()
+        Columns of the table to copy to the output, such as an identifier.
+
+    Attributes
+    ----------
+    columns : list of str
+        Names of the output's columns: those of `keep`, ``label``, and ``probability_`` with the name of each class.
+    types : dict of str to pyarrow.DataType
+        Types that columns of `keep` are known to have.
+    n_rows : int
+        Rows predicted so far.
+    n_labelled, n_right : int
+        Rows so far whose true class the table has, and how many of them are predicted rightly.
+
+    Raises
+    ------
+    InputError
+        If the table lacks a column that the model or `keep` needs.
+    """
+
+    def __init__(
+        self, model: TableClassifier, table: TableReader, *, probabilities: bool = True, keep: Sequence[str] = ()
+    ) -> None:
+        self.model, self.table, self.keep = model, table, list(dict.fromkeys(keep))
+        self.has_probabilities = probabilities
+        self.n_rows = self.n_labelled = self.n_right = 0
+        self._new_classes = _Unseen()
+        self._new_values: dict[str, _Unseen] = {}
+        _check_columns("column", model.kinds_, table)
+        _check_columns("--keep: column", self.keep, table)
+        target = model.card_.get("target")
+        self._target = target if target in table.columns else None
+        self._known = known_values(model)
+        names = [f"{PROBABILITY}{label}" for label in model.classes_] if probabilities else []
+        self.columns = [*self.keep, LABEL, *names]
+        self.types = {name: kind for name, kind in table.arrow_types().items() if name in self.keep}
+        clash = sorted(set(self.keep) & {LABEL, *names})
+        if clash:
+            raise InputError(f"--keep: the output has a column {clash[0]!r} of its own")
+
+    def chunks(self, n_rows: int) -> "Iterator[pd.DataFrame]":
+        """Predict the rows, once.
+
+        Parameters
+        ----------
+        n_rows : int
+            Largest number of rows at a time.
+
+        Yields
+        ------
+        DataFrame of shape (at most n_rows, n_columns)
+            The next rows of the output.
+
+        Raises
+        ------
+        InputError
+            If the rest of the table cannot be read, or a cell does not hold what its column should.
+        """
+        wanted = [*self.model.kinds_, *self.keep, *([self._target] if self._target else [])]
+        chunks = self.table.chunks(n_rows, list(dict.fromkeys(wanted)))
+        while True:
+            try:
+                chunk = next(chunks, None)
+            except (ValueError, OSError) as error:
+                raise InputError(str(error).removeprefix("path=")) from error
+            if chunk is None:
+                return
+            yield self._predicted(chunk)
+
+    def _predicted(self, chunk: "pd.DataFrame") -> "pd.DataFrame":
+        """Predict a chunk, and count what is remarkable."""
+        import pandas as pd
+
+        values = typed(chunk, self.model.kinds_)
+        labels, probabilities = self._answers(values)
+        self.n_rows += len(chunk)
+        self._count_new_values(values)
+        if self._target:
+            self._count_right(chunk[self._target], labels)
+        output: dict[str, Any] = {name: chunk[name] for name in self.keep}
+        output[LABEL] = pd.Series(labels, chunk.index)
+        for place, name in enumerate(self.columns[len(output) :]):
+            output[name] = pd.Series(probabilities[:, place].round(DECIMALS), chunk.index)
+        return pd.DataFrame(output, columns=self.columns)
+
+    def _answers(self, values: "pd.DataFrame") -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Ask the model about typed rows."""
+        model = self.model
+        try:
+            encoded = model.preprocessor_.transform(values)
+            if not self.has_probabilities:
+                return model.classifier_.predict(encoded), np.empty((len(values), 0))
+            probabilities = model.classifier_.predict_proba(encoded)
+            return model.classes_[probabilities.argmax(axis=1)], probabilities
+        except Exception as error:  # a learner of another library may fail in any way
+            first, last = int(values.index[0]) + 1, int(values.index[-1]) + 1
+            reason = " ".join(str(error).split())
+            raise InputError(f"the model fails on rows {first} to {last}: {reason}") from error
+
+    def _count_new_values(self, values: "pd.DataFrame") -> None:
+        """Count the text that the model has not seen in training."""
+        for name, known in self._known.items():
+            column = values[name]
+            new = column[~column.isin(known) & column.notna()]
+            if len(new):
+                self._new_values.setdefault(name, _Unseen()).add(new)
+
+    def _count_right(self, truth: "pd.Series[Any]", labels: NDArray[Any]) -> None:
+        """Count the rows whose class the table has, and those that are predicted rightly."""
+        is_there = truth.notna().to_numpy()
+        expected = names_of_classes(truth[is_there], self.model.classes_)
+        self.n_labelled += len(expected)
+        self.n_right += int((expected.to_numpy(dtype=object) == labels[is_there].astype(str).astype(object)).sum())
+        self._new_classes.add(expected[~expected.isin([str(label) for label in self.model.classes_])])
+
+    def notes(self) -> list[str]:
+        """Say what is remarkable about the table.
+
+        Returns
+        -------
+        list of str
+            One sentence for each of: columns that the model does not use, text and classes that it has not seen in
+            training, the accuracy if the table has the classes.
+        """
+        known = {*self.model.kinds_, *self.model.left_out_, *self.keep, self.model.card_.get("target")}
+        extra = [repr(name) for name in self.table.columns if name not in known]
+        notes = [f"columns that the model does not use: {_listing(extra)}"] if extra else []
+        for name, new in self._new_values.items():
+            notes.append(f"column {name!r}: {new.count} cells hold what training did not see, such as {new.listing()}")
+        if self.n_labelled:
+            notes.append(
+                f"accuracy {100 * self.n_right / self.n_labelled:.2f} % on the {self.n_labelled} rows with a class "
+                f"in column {self._target!r}"
+            )
+        if self._new_classes.count:
+            new = self._new_classes
+            notes.append(f"{new.count} rows have a class that training did not see, such as {new.listing()}")
+        return notes
+
+
+def known_values(model: TableClassifier) -> dict[str, NDArray[Any]]:
+    """List the values of text columns that a model has seen in training.
+
+    Parameters
+    ----------
+    model : TableClassifier
+        The model.
+
+    Returns
+    -------
+    dict of str to ndarray
+        The values of each text column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skecoc import ECOCClassifier
+    >>> frame = pd.DataFrame({"colour": ["red", "blue", "red", "blue"]})
+    >>> known_values(TableClassifier(ECOCClassifier()).fit(frame, [0, 1, 0, 1]))
+    {'colour': array(['blue', 'red'], dtype=object)}
+    """
+    names = [name for name, kind in model.kinds_.items() if kind == "text"]
+    return (
+        dict(zip(names, model.preprocessor_.named_transformers_["text"][-1].categories_, strict=True)) if names else {}
+    )
+
+
+def _check_columns(what: str, needed: Sequence[str] | dict[str, str], table: TableReader) -> None:
+    """Refuse a table that lacks columns, naming them and what may be meant."""
+    missing = [name for name in needed if name not in table.columns]
+    if missing:
+        folded = {name.casefold(): name for name in table.columns}
+        close = [folded[name] for name in get_close_matches(missing[0].casefold(), folded, n=1)]
+        hint = f" (did you mean {close[0]!r}?)" if close else separator_hint(table.columns)
+        where = table.name.removeprefix("path=")
+        number = "s" if len(missing) > 1 else ""
+        names, verb = _listing([repr(name) for name in missing]), "are" if number else "is"
+        raise InputError(f"{what}{number} {names} {verb} missing in {where}{hint}")
+
+
+def _listing(names: Sequence[str]) -> str:
+    """Join names, the first few only."""
+    shown = ", ".join(names[:_MAX_NAMES])
+    return shown if len(names) <= _MAX_NAMES else f"{shown} and {len(names) - _MAX_NAMES} more"

@@ -1,0 +1,189 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from skecoc.benchmarking.methods import (
+    DEFAULT_METHODS,
+    FIXED_CODINGS,
+    GROWN_CODINGS,
+    PEERS,
+    check_methods,
+    coding_of,
+    count_columns,
+    make_classifier,
+    make_learner,
+)
+from skecoc.classifiers import ECOCClassifier
+from skecoc.coding import CODINGS
+from skecoc.decoding import DECODERS
+from skecoc.grown import ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
+from skecoc.support.errors import InputError
+
+X = np.array([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1], [3.0], [3.1]])
+y = np.array(["a", "a", "b", "b", "c", "c", "d", "d"])
+
+
+def test_defaults_and_peers_are_known():
+    assert check_methods(DEFAULT_METHODS) == list(DEFAULT_METHODS)
+    assert check_methods(list(PEERS)) == list(PEERS)
+
+
+def test_repeated_names_count_once_in_the_order_given():
+    names = ["one-vs-rest/hamming", "one-vs-one/hamming", "one-vs-rest/hamming"]
+    assert check_methods(names) == names[:2]
+
+
+@pytest.mark.parametrize("method", ["one-vs-one", "sklearn/nothing", ""])
+def test_a_name_of_another_form_is_refused_with_everything_valid(method):
+    with pytest.raises(InputError, match=r"methods: .* is not known; expected coding/decoding") as caught:
+        check_methods([method])
+    for name in [*CODINGS, *GROWN_CODINGS, *DECODERS, *PEERS]:
+        assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("method", "part", "valid"),
+    [
+        ("nothing/hamming", "coding 'nothing'", [*FIXED_CODINGS, *GROWN_CODINGS]),
+        ("one-vs-one/nothing", "decoding 'nothing'", DECODERS),
+        ("lc-ecoc/nothing", "decoding 'nothing'", DECODERS),
+        ("wolc/hamming", "decoding 'hamming'", ["optimized-weight"]),
+    ],
+)
+def test_an_unknown_part_is_refused_with_the_valid_ones(method, part, valid):
+    with pytest.raises(InputError) as caught:
+        check_methods([method])
+    assert str(caught.value) == f"methods: the {part} of {method!r} is not known; expected one of {', '.join(valid)}"
+
+
+def test_a_code_that_has_its_own_decoding_needs_no_other():
+    assert check_methods(["wolc", "wolc-paper", "wolc/optimized-weight"]) == [
+        "wolc/optimized-weight",
+        "wolc-paper/optimized-weight",
+    ]
+
+
+def test_no_methods():
+    with pytest.raises(InputError, match="methods: expected at least one"):
+        check_methods([])
+
+
+def test_decodings_of_a_coding_share_their_randomness_and_peers_do_not():
+    assert coding_of("forest/hamming") == coding_of("forest/loss-based") == "forest"
+    assert coding_of("sklearn/one-vs-one") != coding_of("sklearn/one-vs-rest")
+
+
+def test_learners_by_name_path_and_object():
+    assert isinstance(make_learner("stumps"), StumpAdaBoostClassifier)
+    assert isinstance(make_learner("svm"), TunedSVMClassifier)
+    assert isinstance(make_learner("sklearn.linear_model.LogisticRegression"), LogisticRegression)
+    learner = GaussianNB()
+    assert make_learner(learner) is learner
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("stump", "learner: 'stump' is not known; expected stumps, svm or an import path"),
+        (".x", "learner: '.x' is not known"),
+        ("no_such_module.Learner", "learner: 'no_such_module.Learner' cannot be imported"),
+        ("sklearn.svm.Nothing", "learner: 'sklearn.svm.Nothing' cannot be imported"),
+        ("os.path.join", "learner: 'os.path.join' is not a scikit-learn classifier"),
+        ("sklearn.linear_model.LinearRegression", "is not a scikit-learn classifier"),
+        ("sklearn.ensemble.VotingClassifier", "cannot be made without arguments"),
+        ("sklearn.semi_supervised.SelfTrainingClassifier", "is not a scikit-learn classifier"),
+    ],
+)
+def test_learners_that_cannot_be(name, message):
+    with pytest.raises(InputError) as caught:
+        make_learner(name)
+    assert message in str(caught.value)
+
+
+def test_a_module_that_fails_when_it_is_imported(tmp_path, monkeypatch):
+    (tmp_path / "failing_module.py").write_text("raise RuntimeError('no licence')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match=r"cannot be imported \(no licence\)"):
+        make_learner("failing_module.Learner")
+
+
+def test_seeds_reach_nested_parts_of_a_peer():
+    learner = make_pipeline(StandardScaler(), DecisionTreeClassifier())
+    model = make_classifier("sklearn/one-vs-rest", learner, seed=7)
+    assert model.get_params()["estimator__decisiontreeclassifier__random_state"] == 7
+
+
+def test_an_output_code_classifier_gets_its_parts():
+    model = make_classifier("dense-random/loss-based", GaussianNB(), seed=7)
+    assert isinstance(model, ECOCClassifier)
+    assert (model.coding, model.decoding, model.random_state) == ("dense-random", "loss-based", 7)
+    assert isinstance(model.estimator, GaussianNB)
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "n_columns"),
+    [
+        ("sklearn/one-vs-one", OneVsOneClassifier, 6),
+        ("sklearn/one-vs-rest", OneVsRestClassifier, 4),
+        ("sklearn/output-code", OutputCodeClassifier, 6),
+        ("one-vs-one/hamming", ECOCClassifier, 6),
+        ("one-vs-rest/hamming", ECOCClassifier, 4),
+    ],
+)
+def test_kinds_and_columns(method, kind, n_columns):
+    model = make_classifier(method, GaussianNB(), seed=0)
+    assert type(model) is kind
+    assert count_columns(model.fit(X, y)) == n_columns
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "response", "expected"),
+    [
+        ("ecoc-one/hamming", ECOCOneClassifier, "labels", "predict"),
+        ("lc-ecoc/loss-based", LCECOCClassifier, "probabilities", "predict_proba"),
+        ("subclass-ecoc/hamming", SubclassECOCClassifier, "margins", "decision_function"),
+        ("wolc/optimized-weight", WOLCClassifier, "auto", "auto"),
+        ("wolc-paper/optimized-weight", WOLCClassifier, "auto", "predict"),
+        ("wolc-paper/optimized-weight", WOLCClassifier, "probabilities", "predict_proba"),
+        ("one-vs-one/hamming", ECOCClassifier, "labels", "predict"),
+    ],
+)
+def test_kinds_seeds_and_responses(method, kind, response, expected):
+    model = make_classifier(method, GaussianNB(), seed=5, response=response)
+    assert type(model) is kind
+    assert (model.random_state, model.response_method) == (5, expected)
+    if not method.startswith("wolc"):
+        assert model.decoding == method.split("/")[1]
+
+
+def test_the_codes_of_wolc_start_differently():
+    kinds = ("wolc", "wolc-one-vs-rest", "wolc-paper")
+    models = [make_classifier(f"{kind}/optimized-weight", GaussianNB(), seed=0) for kind in kinds]
+    assert [model.init for model in models] == ["auto", "one-vs-rest", "one-vs-rest"]
+    assert [model.margin > 0 for model in models] == [True, True, False]
+
+
+def test_the_random_code_of_ten_columns_depends_on_the_seed_alone():
+    codes = [make_classifier("random-10/hamming", GaussianNB(), seed).fit(X, y).code_matrix_ for seed in (1, 1, 2)]
+    assert codes[0].shape == (4, 10)
+    assert np.array_equal(codes[0], codes[1])
+    assert not np.array_equal(codes[0], codes[2])
+
+
+def test_columns_without_weight_are_not_counted():
+    model = make_classifier("wolc/optimized-weight", GaussianNB(), seed=0)
+    model.code_matrix_, model.used_columns_ = np.ones((3, 9)), np.array([0, 4])
+    assert count_columns(model) == 2
+
+
+def test_peers_and_their_learners_are_seeded():
+    learner = DecisionTreeClassifier()
+    model = make_classifier("sklearn/output-code", learner, seed=3)
+    assert model.random_state == model.estimator.random_state == 3
+    assert learner.random_state is None

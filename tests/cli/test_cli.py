@@ -1,0 +1,285 @@
+"""The command line, mostly in this process; where the process itself matters, as the installed command."""
+
+import csv
+import io
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+import skecoc
+from skecoc.cli import main
+from skecoc.datasets import list_uci
+
+COMMAND = Path(sys.executable).parent / "skecoc"
+TINY = ["compare", "--methods", "one-vs-one/hamming", "one-vs-rest/loss-based", "--datasets", "iris", "--folds", "2"]
+ONE_JOB = ["--jobs", "1"]
+
+
+@pytest.fixture
+def own_file(tmp_path):
+    """A user's table with text, a gap and a row counter."""
+    path = tmp_path / "own.csv"
+    lines = [f"{i},{'red' if i < 10 else 'blue'},{i % 7 or ''},{'yes' if i < 10 else 'no'}" for i in range(20)]
+    path.write_text("\n".join(["id,colour,size,label", *lines]))
+    return path
+
+
+def run(*arguments):
+    """Run the installed command to its end."""
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_table(capsys):
+    assert main([*TINY, *ONE_JOB]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    rows = {line.split("  ")[0]: line for line in captured.out.splitlines()}
+    assert {"iris", "average accuracy", "average rank", "average columns"} <= set(rows)
+    assert rows["average columns"].split()[-2:] == ["3.0", "3.0"]
+    assert "*" in rows["iris"]
+
+
+def test_json_and_csv_agree(capsys):
+    assert main([*TINY, *ONE_JOB, "--format", "json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert main([*TINY, *ONE_JOB, "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [float(row["accuracy"]) for row in rows] == [cell["accuracy"] for cell in content["cells"]]
+    assert content["settings"] == {"learner": "stumps", "folds": 2, "repeats": 1, "seed": 0}
+    assert len(content["records"]) == 4
+
+
+def test_a_users_file_alone_and_beside_shipped_data(own_file, capsys):
+    arguments = ["compare", "--methods", "one-vs-rest/loss-based", "--data", str(own_file), "--target", "label"]
+    assert main([*arguments, *ONE_JOB, "--format", "json"]) == 0
+    captured = capsys.readouterr()
+    (cell,) = json.loads(captured.out)["cells"]
+    assert (cell["data_set"], cell["accuracy"]) == ("own.csv", 1.0)
+    assert captured.err == ("skecoc: note: own.csv: left out, as they only number or name the rows: column id\n")
+    assert main([*arguments, *ONE_JOB, "--format", "csv", "--datasets", "iris"]) == 0
+    assert [line.split(",")[0] for line in capsys.readouterr().out.splitlines()[1:]] == ["own.csv", "iris"]
+
+
+def test_output_and_report_are_files(tmp_path, capsys):
+    output, report = tmp_path / "out.csv", tmp_path / "report.html"
+    assert main([*TINY, *ONE_JOB, "--format", "csv", "--output", str(output), "--report", str(report)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == f"skecoc: report written to {report}\n"
+    assert output.read_text().startswith("data_set,method,accuracy")
+    assert report.read_text().startswith("<!doctype html>")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "report.html"]
+
+
+def test_another_learner(capsys):
+    assert main([*TINY, *ONE_JOB, "--learner", "sklearn.naive_bayes.GaussianNB", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["learner"] == "sklearn.naive_bayes.GaussianNB"
+
+
+def test_all_data_sets(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr("skecoc.cli.compare.load_data_sets", lambda names, path, target: asked.extend(names) or [])
+    assert main(["compare", "--datasets", "all"]) == 2
+    assert asked == list_uci()
+    assert capsys.readouterr().err == "skecoc: error: datasets: expected at least one data set\n"
+
+
+def test_help_and_version(capsys):
+    for arguments in [["--help"], ["compare", "--help"], ["--version"]]:
+        with pytest.raises(SystemExit) as caught:
+            main(arguments)
+        assert caught.value.code == 0
+    out = capsys.readouterr().out
+    assert f"skecoc {skecoc.__version__}\n" in out
+    assert "loss-weighted" in out
+    assert main([]) == 0
+    assert "compare" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--methods", "nothing"], "methods: 'nothing' is not known; expected coding/decoding"),
+        (["--methods", "nothing/hamming"], "methods: the coding 'nothing' of 'nothing/hamming' is not known"),
+        (["--methods", "one-vs-one/nothing"], "expected one of hamming,"),
+        (["--datasets", "nothing"], "datasets: 'nothing' is not known; expected one of balance,"),
+        (["--data", "missing.csv", "--target", "label"], "data='missing.csv': there is no such file"),
+        (["--data", "own.csv"], "--data needs --target"),
+        (["--target", "label"], "--target needs --data"),
+        (["--data", "own.csv", "--target", "lable"], "target='lable' is not a column of 'own.csv'"),
+        (["--data", "one-class.csv", "--target", "label"], "target='label' has a single class"),
+        (["--data", "empty.csv", "--target", "label"], "data='empty.csv' is empty"),
+        (["--data", "no-rows.csv", "--target", "label"], "data='no-rows.csv' has a header but no rows"),
+        (["--data", "no-label.csv", "--target", "label"], "target='label' is missing in 1 of 4 rows"),
+        (["--data", "infinite.csv", "--target", "label"], "data set 'infinite.csv' has infinite values in column a"),
+        (["--data", "own.csv", "--target", "label", "--folds", "21"], "folds: 21 is more than the 20 rows"),
+        (["--datasets", "iris", "--folds", "51"], "folds: 51 is more than the 50 rows of the largest class"),
+        (["--datasets", "vowel", "--methods", "ternary-complete/hamming"], "'ternary-complete/hamming' on data set"),
+        (["--output", "none/out.txt"], "--output: the folder 'none' does not exist"),
+        (["--report", "none/report.html"], "--report: the folder 'none' does not exist"),
+        (["--report", "."], "--report: '.' is a folder"),
+        (["--output", "same", "--report", "same"], "--output and --report are the same file"),
+        (["--learner", "nothing"], "learner: 'nothing' is not known"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, message, own_file, monkeypatch, capsys):
+    monkeypatch.chdir(own_file.parent)
+    Path("one-class.csv").write_text("a,label\n1,x\n2,x\n")
+    Path("empty.csv").touch()
+    Path("no-rows.csv").write_text("a,label\n")
+    Path("no-label.csv").write_text("a,label\n1,x\n2,y\n3,\n4,x\n")
+    Path("infinite.csv").write_text("a,label\n1,x\ninf,y\n3,x\n4,y\n")
+    before = sorted(Path().iterdir())
+    assert main(["compare", *ONE_JOB, *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("skecoc: error: ")
+    assert captured.err.count("\n") == 1
+    assert message in captured.err
+    assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "--folds", "1"], "argument --folds: expected a whole number, at least 2, got '1'"),
+        (["compare", "--folds", "five"], "argument --folds: expected a whole number"),
+        (["compare", "--repeats", "0"], "argument --repeats: expected a whole number, at least 1"),
+        (["compare", "--jobs", "0"], "argument --jobs: expected a whole number, at least 1"),
+        (["compare", "--seed", "x"], "argument --seed: invalid int value: 'x'"),
+        (["compare", "--format", "xml"], "argument --format: invalid choice: 'xml'"),
+        (["compare", "--methods"], "argument --methods: expected at least one argument"),
+        (["compare", "--nothing"], "unrecognized arguments: --nothing"),
+        (["nothing"], "invalid choice: 'nothing'"),
+    ],
+)
+def test_bad_options_are_one_line_and_exit_code_2(arguments, message, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith("skecoc: error: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_a_report_without_jinja2_is_refused_before_any_work(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("skecoc.reports.templating.find_spec", lambda name: None)
+    monkeypatch.setattr("skecoc.cli.compare.compare", lambda *a, **k: pytest.fail("work was done"))
+    assert main([*TINY, "--report", str(tmp_path / "report.html")]) == 2
+    assert "pip install 'scikit-ecoc[report]'" in capsys.readouterr().err
+
+
+def test_a_defect_is_not_hidden(monkeypatch):
+    def broken(*arguments, **options):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("skecoc.cli.compare.compare", broken)
+    with pytest.raises(ZeroDivisionError):
+        main(TINY)
+
+
+@pytest.mark.slow
+def test_the_installed_command_gives_the_same_with_two_jobs(capsys):
+    assert main([*TINY, *ONE_JOB]) == 0
+    finished = run(*TINY, "--jobs", "2")
+    assert finished.returncode == 0
+    assert finished.stdout == capsys.readouterr().out
+    # No terminal: neither a progress bar nor anything else.
+    assert finished.stderr == ""
+
+
+def test_the_module_runs_as_the_command():
+    arguments = [sys.executable, "-m", "skecoc", "compare", "--datasets", "nothing"]
+    finished = subprocess.run(arguments, capture_output=True, text=True, timeout=120, check=False)
+    assert finished.returncode == 2
+    assert finished.stderr.startswith("skecoc: error: datasets: 'nothing' is not known")
+    assert "Traceback" not in finished.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as stdout:
+        finished = subprocess.run(
+            [COMMAND, *TINY, *ONE_JOB], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+        )
+    assert finished.returncode == 141
+    assert finished.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
+def test_a_full_disk_behind_standard_output_is_one_line():
+    with Path("/dev/full").open("w") as stdout:
+        finished = subprocess.run(
+            [COMMAND, *TINY, *ONE_JOB], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+        )
+    assert finished.returncode == 2
+    assert finished.stderr == "skecoc: error: cannot write to standard output: No space left on device\n"
+
+
+def open_terminal(width):
+    """Open a pseudo-terminal of so many columns; return its two sides."""
+    terminal, other_side = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, width))
+    return terminal, other_side
+
+
+def read_terminal(terminal, until=None):
+    """Read what a process shows on a pseudo-terminal, to its end or until a word appears."""
+    shown = b""
+    while until is None or until not in shown:
+        readable, _, _ = select.select([terminal], [], [], 120)
+        assert readable, f"nothing more after {shown!r}"
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:  # how Linux says that the other side is closed
+            break
+        if not part:
+            break
+        shown += part
+    return shown
+
+
+def test_a_terminal_shows_progress_and_a_table_that_fits():
+    terminal, other_side = open_terminal(width=30)
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    with subprocess.Popen([COMMAND, *TINY, *ONE_JOB], stdout=other_side, stderr=other_side, env=environment) as process:
+        os.close(other_side)
+        shown = read_terminal(terminal).decode()
+        assert process.wait(timeout=120) == 0
+    os.close(terminal)
+    assert "4/4" in shown
+    table = shown[shown.index("one-vs-") :]
+    assert sum(line.startswith("iris") for line in table.splitlines()) == 2
+
+
+@pytest.mark.usefixtures("interrupts_heard")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interruption_is_one_line(jobs, tmp_path):
+    """Ctrl-C reaches all processes of the terminal's foreground group at once."""
+    arguments = ["compare", "--datasets", "all", "--folds", "50", "--jobs", jobs, "--report", tmp_path / "report.html"]
+    terminal, other_side = open_terminal(width=80)
+    with subprocess.Popen(
+        [COMMAND, *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=other_side,
+        start_new_session=True,
+    ) as process:
+        os.close(other_side)
+        read_terminal(terminal, until=b"run")  # the progress bar's unit
+        os.killpg(process.pid, signal.SIGINT)
+        shown = read_terminal(terminal).decode()
+        assert process.wait(timeout=120) == 130
+    os.close(terminal)
+    assert "Traceback" not in shown
+    assert shown.rstrip().endswith("skecoc: interrupted")
+    assert list(tmp_path.iterdir()) == []

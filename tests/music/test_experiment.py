@@ -1,0 +1,222 @@
+"""The music experiment on arrays: splits, runs, tables beside the paper's, growth."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+from skecoc.benchmarking.records import RunRecord
+from skecoc.benchmarking.results import Results
+from skecoc.music.experiment import MUSIC_METHODS, MusicComparison, MusicData, compare_music, split_clips
+from skecoc.music.tables import (
+    music_accuracy_table,
+    music_convergence,
+    music_length_table,
+    music_rounds_csv,
+)
+from skecoc.paper.published import published_music
+from skecoc.reports.table_writers import to_csv, to_text
+from skecoc.support.errors import InputError
+
+GENRES = np.repeat(["blues", "jazz", "rock"], 12)
+TRACKS = np.repeat(np.arange(18), 2)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    centres = np.repeat(np.eye(3), 12, axis=0)
+    return MusicData(
+        {"mosc": centres + rng.normal(scale=0.3, size=(36, 3)), "mnase": centres + rng.normal(scale=0.5, size=(36, 3))},
+        GENRES,
+        TRACKS,
+    )
+
+
+@pytest.fixture(scope="module")
+def comparison(data):
+    return compare_music(data, learner=GaussianNB(), folds=3, n_jobs=1)
+
+
+def test_groups_are_never_on_both_sides():
+    for repeat in range(3):
+        parts = split_clips(GENRES, TRACKS, repeat, folds=3, seed=0)
+        assert sorted(np.concatenate([test for _, test in parts]).tolist()) == list(range(36))
+        for train, test in parts:
+            assert not set(TRACKS[train]) & set(TRACKS[test])
+            assert set(GENRES[train]) == set(GENRES[test]) == set(GENRES)
+
+
+def test_splits_depend_on_seed_and_repeat_only():
+    def tests(**change):
+        arguments = {"repeat": 0, "folds": 3, "seed": 0, **change}
+        return [test.tolist() for _, test in split_clips(GENRES, TRACKS, **arguments)]
+
+    assert tests() == tests()
+    assert tests() != tests(seed=1)
+    assert tests() != tests(repeat=1)
+
+
+def test_without_groups_clips_are_split_freely():
+    parts = split_clips(GENRES, None, 0, folds=4, seed=0)
+    assert [len(test) for _, test in parts] == [9] * 4
+    assert any(set(TRACKS[train]) & set(TRACKS[test]) for train, test in parts)
+
+
+def test_every_method_on_every_feature_and_fold(comparison):
+    assert comparison.features == ["mosc", "mnase"]
+    assert comparison.methods == list(MUSIC_METHODS)
+    accuracy = comparison.values("accuracy")
+    assert accuracy.shape == (2, 5, 1, 3)
+    assert np.isfinite(accuracy).all()
+    assert accuracy.mean() > 0.7
+    lengths = comparison.values("n_columns")
+    np.testing.assert_array_equal(lengths[:, :3].mean(axis=(2, 3)), [[3, 3, 2]] * 2)
+    assert comparison.settings == {
+        "clips": 36,
+        "genres": 3,
+        "groups": 18,
+        "learner": "GaussianNB()",
+        "folds": 3,
+        "repeats": 1,
+        "seed": 0,
+    }
+    assert {run.response for run in comparison.results.runs} == {"probabilities"}
+
+
+@pytest.mark.slow
+def test_neither_jobs_nor_other_methods_change_a_result(data, comparison):
+    alone = compare_music(data, ["wolc"], learner=GaussianNB(), folds=3, n_jobs=2)
+    np.testing.assert_array_equal(alone.values("n_correct")[:, 0], comparison.values("n_correct")[:, 4])
+
+
+def test_table_5_is_the_mean_over_folds_beside_the_paper(comparison):
+    table = music_accuracy_table(comparison)
+    assert [row.name for row in table.rows] == ["MOSC", "MNASE"]
+    assert [column[0] for column in table.columns] == ["1vs1", "1vsALL", "DECOC", "ECOC-ONE", "WOLC-ECOC"]
+    runs = [run for run in comparison.results.runs if (run.data_set, run.coding) == ("mosc", "decoc")]
+    mean = 100 * np.mean([run.n_correct / run.n_test for run in runs])
+    assert table.rows[0].cells[2].text == f"{mean:.2f}"
+    assert table.rows[0].cells[2].published == "46.76"
+    best = max(cell.value for cell in table.rows[0].cells)
+    assert all(cell.bold == (cell.value > best - 0.005) for cell in table.rows[0].cells)
+    assert "36 clips of 3 genres, 3 folds, 18 groups kept whole" in table.title
+    assert "[46.76]" in to_text(table)
+
+
+def test_table_6_is_the_mean_code_length_beside_the_paper(comparison):
+    table = music_length_table(comparison)
+    assert [cell.text for cell in table.rows[1].cells[:3]] == ["3.00", "3.00", "2.00"]
+    assert [cell.published for cell in table.rows[1].cells] == ["45.00", "9.00", "8.00", "14.75", "24.23"]
+
+
+def test_csv_holds_both_tables(comparison):
+    rows = list(csv.DictReader(io.StringIO(to_csv(music_accuracy_table(comparison)))))
+    assert len(rows) == 10
+    assert float(rows[0]["paper_accuracy"]) == published_music("accuracy")["MOSC", "1vs1"]
+    assert {row["method"] for row in rows} == set(MUSIC_METHODS)
+
+
+def test_methods_and_features_that_the_paper_has_not_have_no_published_number(data):
+    found = compare_music(
+        MusicData({"all": data.features["mosc"]}, GENRES), ["forest/hamming"], learner="stumps", folds=2
+    )
+    (cell,) = music_accuracy_table(found).rows[0].cells
+    assert (cell.published, cell.mark) == ("", "")
+    assert to_csv(music_accuracy_table(found)).splitlines()[1].endswith(",,")
+    with pytest.raises(InputError, match="expected a method that grows a WOLC code"):
+        music_convergence(found)
+
+
+def test_figure_8_shows_the_growth_on_mnase(comparison):
+    rows = list(csv.DictReader(io.StringIO(music_rounds_csv(comparison))))
+    assert {row["data_set"] for row in rows} == {"mnase"}
+    for fold in "012":
+        objective = [float(row["objective"]) for row in rows if row["fold"] == fold]
+        assert objective == sorted(objective, reverse=True)
+    picture = music_convergence(comparison)
+    assert picture.name == "music-mnase"
+    assert picture.svg().startswith("<svg")
+
+
+def test_marks_tell_what_differs_from_wolc():
+    right = {"one-vs-one": [8, 9, 8, 9], "one-vs-rest": [1, 2, 1, 3], "wolc": [5, 5, 6, 5], "decoc": [5, 6, 5, 5]}
+    methods = ["one-vs-one/loss-weighted", "one-vs-rest/loss-weighted", "decoc/loss-weighted", "wolc/optimized-weight"]
+    runs = [
+        RunRecord("mosc", 0, fold, "svm", "probabilities", *method.split("/"), 90, 10, n_correct, 3, 3, 1.0, 0.1)
+        for method in methods
+        for fold, n_correct in enumerate(right[method.split("/")[0]])
+    ]
+    settings = {"clips": 40, "genres": 3, "groups": None, "learner": "svm", "folds": 4, "repeats": 1, "seed": 0}
+    table = music_accuracy_table(MusicComparison(Results(runs, [], {}), ["mosc"], methods, settings))
+    assert [cell.mark for cell in table.rows[0].cells] == ["+", "-", "", ""]
+    assert [cell.text for cell in table.rows[0].cells] == ["85.00", "17.50", "52.50", "52.50"]
+    assert any("significantly better and worse than WOLC-ECOC" in note for note in table.notes)
+
+
+def test_deviations_are_over_repeats_if_there_are_several(data):
+    found = compare_music(data, ["one-vs-rest/loss-weighted"], learner=GaussianNB(), folds=2, repeats=3)
+    table = music_accuracy_table(found)
+    deviation = np.std(100 * found.values("accuracy")[0, 0].mean(axis=-1), ddof=1)
+    assert table.rows[0].cells[0].deviation == f"{deviation:.2f}"
+    assert "3 x 2 folds" in table.title
+
+
+def test_genres_with_few_groups_are_noted(data):
+    few = MusicData({"mosc": data.features["mosc"]}, GENRES, np.where(GENRES == "jazz", TRACKS // 2, TRACKS))
+    notes = compare_music(few, ["decoc/hamming"], learner=GaussianNB(), folds=5).notes
+    assert "fewer groups than the 5 folds: jazz (3); absent from some test parts" in notes
+
+
+def test_genres_with_few_clips_are_noted(data):
+    rows = np.r_[:24, 33:36]  # all of blues and jazz, three clips of rock
+    few = MusicData({"mosc": data.features["mosc"][rows]}, GENRES[rows])
+    notes = compare_music(few, ["decoc/hamming"], learner=GaussianNB(), folds=4).notes
+    assert notes == ["fewer clips than the 4 folds: rock (3); absent from some test parts"]
+
+
+def test_plain_values_for_programs(comparison):
+    content = comparison.to_dict()
+    assert len(content["runs"]) == 30
+    assert content["runs"][0]["data_set"] == "mosc"
+    assert content["settings"]["groups"] == 18
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"folds": 1}, "expected at least 2 folds and 1 repeat, got 1 and 1"),
+        ({"repeats": 0}, "expected at least 2 folds and 1 repeat"),
+        ({"folds": 19}, "folds: 19 is more than the 18 groups"),
+        ({"methods": ["nothing"]}, "methods: 'nothing' is not known"),
+        ({"methods": ["sklearn/one-vs-one"]}, "'sklearn/one-vs-one' is not for music"),
+        ({"learner": "nothing"}, "learner: 'nothing' is not known"),
+        ({"learner": "sklearn.svm.LinearSVC"}, "method 'one-vs-one/loss-weighted' on data set 'mosc'"),
+    ],
+)
+def test_bad_arguments_are_refused(change, message, data):
+    with pytest.raises(InputError, match=message):
+        compare_music(data, **{"learner": GaussianNB(), "folds": 2, **change})
+
+
+def test_too_few_clips_are_refused(data):
+    with pytest.raises(InputError, match="folds: "):
+        split_clips(GENRES, None, 0, folds=13, seed=0)
+    with pytest.raises(InputError, match="too few groups"):
+        split_clips(np.repeat(["a", "b"], 4), np.repeat([0, 1], 4), 0, folds=2, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("features", "groups", "message"),
+    [
+        ({}, None, "features: expected at least one"),
+        ({"mosc": np.zeros((3, 2))}, None, "'mosc' must have 36 rows, got shape"),
+        ({"mosc": np.full((36, 2), np.nan)}, None, "'mosc' has values that are not finite"),
+        ({"mosc": np.zeros((36, 2))}, np.zeros(3), "groups: expected one per clip, 36, got 3"),
+    ],
+)
+def test_data_that_do_not_fit_together_are_refused(features, groups, message):
+    with pytest.raises(InputError, match=message):
+        MusicData(features, GENRES, groups)

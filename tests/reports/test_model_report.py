@@ -1,0 +1,213 @@
+"""The report of a model: what it says, and what a reader can do with it in a browser."""
+
+import json
+
+import numpy as np
+import pytest
+
+from skecoc import ECOCClassifier
+from skecoc.benchmarking import DataSet
+from skecoc.datasets import load_uci
+from skecoc.reports import model as report
+from skecoc.reports import render
+from skecoc.reports.charts import calibration_chart, line_chart
+from skecoc.reports.model import summarize_model
+from skecoc.tables import describe_model, fit_table
+from tests.browser import launch, open_page
+
+pd = pytest.importorskip("pandas")
+NASTY = "</script><script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def description():
+    """A grown model of vowels, one of which has a name that would break a careless page."""
+    bunch = load_uci("vowel")
+    X = pd.DataFrame(bunch.data, columns=bunch.feature_names).rename(columns={"F0": NASTY})
+    y = np.array([NASTY if label == 0 else f"vowel {label}" for label in bunch.target])
+    return describe_model(fit_table(DataSet("vowel.csv", X, y), method="wolc-one-vs-rest", folds=2))
+
+
+@pytest.fixture(scope="module")
+def summary(description):
+    return summarize_model(description)
+
+
+@pytest.fixture(scope="module")
+def path(summary, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "model.html"
+    path.write_text(render("model.html.jinja", summary), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with launch() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser, path):
+    with open_page(browser, path, viewport={"width": 1200, "height": 900}) as page:
+        yield page
+
+
+def test_the_summary_is_plain_data(summary):
+    json.dumps(summary, allow_nan=False)
+    assert summary["title"] == "Model of vowel.csv"
+    assert summary["headline"].startswith("wolc-one-vs-rest/optimized-weight tells the 11 classes of column 'label': ")
+    assert [each["key"] for each in summary["heat_maps"]] == ["code", "weights"]
+    assert [chart["key"] for chart in summary["convergence"]] == ["accuracy", "loss"]
+
+
+def test_heat_maps_hold_the_code(summary, description):
+    signs = {"+": 1, "−": -1, "0": 0}
+    shown = [[signs[cell["text"]] for cell in row["cells"]] for row in summary["heat_maps"][0]["rows"]]
+    assert shown == description["code"]["matrix"]
+    weights = [[float(cell["text"]) for cell in row["cells"]] for row in summary["heat_maps"][1]["rows"]]
+    np.testing.assert_allclose(weights, description["code"]["weights"], atol=0.0051)
+    assert summary["heat_maps"][0]["columns"][1]["asks"] == f"{description['classes'][1]} against the rest"
+
+
+def test_heat_maps_of_long_codes_show_the_columns_with_most_weight(description, monkeypatch):
+    monkeypatch.setattr(report, "MAX_CELLS", 33)
+    code = summarize_model(description)["heat_maps"][0]
+    mass = np.array(description["code"]["weights"]).sum(axis=0)
+    numbers = [column["number"] - 1 for column in code["columns"]]
+    assert len(numbers) == 3
+    assert numbers == sorted(numbers)
+    assert min(mass[numbers]) >= np.delete(mass, numbers).max()
+    assert code["hidden"] == len(mass) - 3
+    assert summarize_model(description)["confusion"] is None
+
+
+def test_hard_pairs_count_what_was_added(summary, description):
+    rounds = description["growth"]["rounds"]
+    assert sum(pair["times"] for pair in summary["hard_pairs"]) == sum(len(row["pairs"]) for row in rounds)
+    assert description["growth"]["kept"] > 0
+    for kind in ("simple", "clustered"):
+        assert sum(pair[kind] for pair in summary["hard_pairs"]) == description["code"]["kinds"].count(kind)
+
+
+def test_a_plain_classifier_has_a_page_too(browser, tmp_path):
+    X, y = load_uci("iris", return_X_y=True)
+    summary = summarize_model(describe_model(ECOCClassifier(decoding="hamming").fit(X, y)))
+    assert summary["pairs"] is summary["confusion"] is None
+    path = tmp_path / "plain.html"
+    path.write_text(render("model.html.jinja", summary), encoding="utf-8")
+    with open_page(browser, path) as page:
+        assert page.locator("h2").all_inner_texts() == ["Code matrix", "Settings and versions"]
+
+
+def test_the_same_model_gives_the_same_page(summary, path):
+    assert render("model.html.jinja", summary) == path.read_text(encoding="utf-8")
+
+
+def test_two_classes_are_chosen_and_their_columns_come_in_order(page, summary):
+    pairs = summary["pairs"]["pairs"]
+    easy = pairs[-1]
+    hard = pairs[0]
+    items = page.locator("#pair ol .name")
+    assert items.all_inner_texts() == [name for name, _ in hard["columns"]]
+    for box, chosen in (("#first-class", easy["second"]), ("#second-class", easy["first"])):
+        page.locator(box).select_option(str(chosen))
+    assert items.all_inner_texts() == [name for name, _ in easy["columns"]]
+    values = [float(text) for text in page.locator("#pair ol .value").all_inner_texts()]
+    assert values == sorted(values, reverse=True)
+    names = [summary["pairs"]["classes"][easy[side]] for side in ("second", "first")]
+    assert f"rows of {names[0]} and {names[1]}, {easy['apart']:.1f} %" in page.locator("#pair .sentence").inner_text()
+    widths = [bar["width"] for bar in (each.bounding_box() for each in page.locator("#pair .bar").all())]
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_the_same_class_twice_is_no_pair(page):
+    page.locator("#first-class").select_option("3")
+    page.locator("#second-class").select_option("3")
+    assert page.locator("#pair .sentence").inner_text() == "Choose two different classes."
+    assert page.locator("#pair li").count() == 0
+
+
+def test_a_pair_that_was_not_counted_says_so(browser, summary, tmp_path):
+    fewer = {**summary, "pairs": {**summary["pairs"], "pairs": summary["pairs"]["pairs"][:1], "hidden": 54}}
+    path = tmp_path / "fewer.html"
+    path.write_text(render("model.html.jinja", fewer), encoding="utf-8")
+    with open_page(browser, path) as page:
+        kept = fewer["pairs"]["pairs"][0]
+        other = next(place for place in range(11) if place not in (kept["first"], kept["second"]))
+        page.locator("#first-class").select_option(str(other))
+        assert "nothing was counted for them" in page.locator("#pair .sentence").inner_text()
+
+
+def test_the_best_accuracy_is_marked(page, description):
+    shown = [f"{100 * row['accuracy']:.1f}" for row in description["held_out"]["comparison"]]
+    best = [text for text in shown if float(text) == max(map(float, shown))]
+    assert page.locator("table.comparison td.best").all_inner_texts() == best
+
+
+def test_a_click_on_a_heading_sorts(page, description):
+    recall = page.locator("table.classes thead button").nth(3)
+    names = page.locator("table.classes tbody th")
+    recall.click()
+    ordered = sorted(description["held_out"]["classes"], key=lambda row: row["recall"])
+    assert names.first.inner_text() in [row["name"] for row in ordered if row["recall"] == ordered[0]["recall"]]
+    recall.click()
+    assert names.first.inner_text() in [row["name"] for row in ordered if row["recall"] == ordered[-1]["recall"]]
+
+
+def test_colours_of_the_heat_maps(page):
+    def brightness(cell):
+        colour = cell.evaluate("cell => getComputedStyle(cell).backgroundColor")
+        return sum(float(part) for part in colour.split("(")[1].rstrip(")").replace("srgb ", "").split()[:3])
+
+    cells = {side: page.locator(f"table.code td.{side}").first for side in ("plus", "minus", "zero")}
+    assert [cell.inner_text() for cell in cells.values()] == ["+", "−", "0"]
+    assert brightness(cells["zero"]) > max(brightness(cells["plus"]), brightness(cells["minus"]))
+
+
+def test_every_figure_and_table_says_what_it_shows(page):
+    figures = page.locator('svg[role="img"] > desc').all_text_contents()
+    assert len(figures) == 3
+    assert all(len(text) > 20 for text in figures)
+    for table in page.locator("table").all():
+        assert table.locator('th[scope="row"]').count() == table.locator("tbody tr").count()
+    assert page.locator("#pairs ~ p select").count() == page.locator("#pairs ~ p label").count() == 2
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_a_phone_in_light_and_dark(browser, path, scheme):
+    with open_page(browser, path, viewport={"width": 390, "height": 800}, color_scheme=scheme) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (sum(int(part) for part in paper[4:-1].split(",")) > 380) == (scheme == "light")
+
+
+def test_controls_are_not_printed_but_the_pair_is(page):
+    page.emulate_media(media="print")
+    assert page.locator("nav, .controls").locator("visible=true").count() == 0
+    assert page.locator("#pair ol").is_visible()
+    assert page.locator("table.weights").is_visible()
+
+
+def test_places_of_a_line_chart():
+    chart = line_chart("a", "Accuracy", [3, 5, 7], {"one": [1.0, 2.0, 3.0], "two": [3.0, 3.0, 1.0]}, marked=5)
+    frame = chart["frame"]
+    assert chart["lines"][0]["dots"] == [
+        (frame["left"], frame["bottom"]),
+        ((frame["left"] + frame["right"]) / 2, (frame["top"] + frame["bottom"]) / 2),
+        (frame["right"], frame["top"]),
+    ]
+    assert [tick["text"] for tick in chart["x_ticks"]] == ["3", "4", "5", "6", "7"]
+    assert chart["mark"] == (frame["left"] + frame["right"]) / 2
+    flat = line_chart("a", "Loss", [3, 4], {"one": [0.5, 0.5]}, marked=3)
+    assert flat["lines"][0]["dots"] == [(frame["left"], frame["bottom"]), (frame["right"], frame["bottom"])]
+
+
+def test_places_of_a_calibration_chart():
+    chart = calibration_chart(
+        [{"rows": 1, "confidence": 0.5, "accuracy": 0.0}, {"rows": 100, "confidence": 1.0, "accuracy": 1.0}]
+    )
+    frame = chart["frame"]
+    assert (chart["dots"][1]["x"], chart["dots"][1]["y"]) == (frame["right"], frame["top"])
+    assert chart["dots"][0]["y"] == frame["bottom"]
+    assert chart["dots"][0]["radius"] < chart["dots"][1]["radius"]
+    assert calibration_chart([])["dots"] == []

@@ -1,0 +1,162 @@
+"""Tables read piece by piece: the same rows whatever the pieces, and every defect named."""
+
+import csv
+import gzip
+import io
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from skecoc.tables import chunks
+from skecoc.tables.chunks import MISSING_WORDS, open_table, separator_hint
+from skecoc.tables.reading import typed_column
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+# What a cell may hold: separators, quotes, line breaks and letters of any script, but no lone surrogate.
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=6)
+
+
+def as_csv(rows):
+    """Write rows as the standard library does."""
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode()
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(CELLS, CELLS), max_size=8), st.integers(1, 9))
+def test_chunks_of_any_size_hold_all_cells(rows, n_rows):
+    with open_table(io.BytesIO(as_csv([("a", "b"), *rows]))) as table:
+        chunks = list(table.chunks(n_rows))
+    assert all(len(chunk) == n_rows for chunk in chunks[:-1])
+    found = [cells for chunk in chunks for cells in chunk.to_numpy().tolist()]
+    # Blanks at the beginning of a cell count only within quotes, which the writer does not set for them alone.
+    expected = [[None if _bare(cell) in MISSING_WORDS else _bare(cell) for cell in row] for row in rows]
+    assert [[None if pd.isna(cell) else cell for cell in row] for row in found] == expected
+    assert [index for chunk in chunks for index in chunk.index] == list(range(len(rows)))
+
+
+def _bare(cell):
+    """Return a cell as it is read: without blanks at its beginning, unless quotes keep them."""
+    return cell if any(mark in cell for mark in ',"\r\n') else cell.lstrip(" ")
+
+
+def test_columns_are_chosen_and_ordered():
+    with open_table(io.BytesIO(b"a,b,c\n1,2,3\n")) as table:
+        (chunk,) = table.chunks(10, ["c", "a"])
+    assert chunk.to_dict("list") == {"c": ["3"], "a": ["1"]}
+
+
+def test_parquet_chunks_and_indexes(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": pd.Categorical(["x", "y", "x"])}, index=pd.Index([7, 8, 9], name="key"))
+    path = tmp_path / "table.parquet"
+    frame.to_parquet(path)
+    with open_table(path) as table:
+        assert table.columns == ["a", "b"]
+        chunks = list(table.chunks(2, ["b", "a"]))
+    assert [chunk.to_numpy().tolist() for chunk in chunks] == [[["x", 1], ["y", 2]], [["x", 3]]]
+    assert [list(chunk.index) for chunk in chunks] == [[0, 1], [2]]
+
+
+def test_whole_numbers_of_parquet_stay_whole_beside_gaps(tmp_path):
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"a": pd.array([1, 2**60 + 1, None, 3], dtype="Int64")}).to_parquet(path)
+    for n_rows in (2, 4):
+        with open_table(path) as table:
+            cells = [cell for chunk in table.chunks(n_rows) for cell in chunk["a"]]
+        assert [str(cell) for cell in cells if not pd.isna(cell)] == ["1", "1152921504606846977", "3"]
+
+
+@pytest.mark.parametrize(("mark", "word"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
+def test_other_separators_are_named(mark, word):
+    assert separator_hint([f"a{mark}b"]).startswith(f"; its header has {word} between names")
+    assert separator_hint(["a", f"b{mark}c"]) == separator_hint(["a"]) == ""
+
+
+def test_a_stream_may_be_text_packed_text_or_parquet():
+    buffer = io.BytesIO()
+    pd.DataFrame({"a": ["1"]}).to_parquet(buffer)
+    for content in (b"a\n1\n", gzip.compress(b"a\n1\n"), buffer.getvalue()):
+        for stream in (io.BytesIO(content), io.BufferedReader(io.BytesIO(content))):
+            with open_table(stream) as table:
+                assert pd.concat(table.chunks(5)).to_dict("list") == {"a": ["1"]}
+
+
+def test_an_empty_stream_is_refused():
+    with pytest.raises(ValueError, match="path=<stream> is empty"):
+        open_table(io.BytesIO(b""))
+
+
+def test_blank_lines_and_cells_at_the_end_do_no_harm():
+    with open_table(io.BytesIO(b"\n\na,b\n\n1,2,,\n   \n3,4\n\n")) as table:
+        assert pd.concat(table.chunks(5)).to_numpy().tolist() == [["1", "2"], ["3", "4"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'a,b\n1,"2\n3"\n4\n', "line 4 has 1 cell, but its header has 2"),
+        (b"a,b\n1,2\n3,4,5\n", "line 3 has 3 cells, but its header has 2"),
+        (b"a,b\n1,2\n" + b"3,\xff\n", r"line 3 is not UTF-8 \(byte 0xff\)"),
+        (b"a,b\n" + b"1,2\n" * 5000 + b"3,\xe9\n", r"line 5002 is not UTF-8 \(byte 0xe9\)"),
+        ("a,b\n1,2\n".encode("utf-16"), r"line 1 is not UTF-8 \(byte 0xff\)"),
+        (b'a,b\n1,"2\n', "line 2: unexpected end of data"),
+        (b'a,b\n1,"2"3\n', "line 2: ',' expected after '\"'"),
+        (b'a,b\n1,"' + b"x" * 200_000, "line 2: unexpected end of data"),
+        (b"a,a\n1,2\n", "more than one column named 'a'"),
+        (b"a,\n1,2\n", "column 2 has no name"),
+    ],
+)
+def test_defects_are_named(content, message):
+    with pytest.raises(ValueError, match=message), open_table(io.BytesIO(content)) as table:
+        list(table.chunks(1000))
+
+
+def test_cells_may_be_long_up_to_a_bound(monkeypatch):
+    content, before = b"a,b\n1," + b"x" * 200_000 + b"\n", csv.field_size_limit()
+    with open_table(io.BytesIO(content)) as table:
+        assert len(next(table.chunks(10))["b"][0]) == 200_000
+    monkeypatch.setattr(chunks, "_LONGEST_CELL", 199_999)
+    with (
+        pytest.raises(ValueError, match=r"line 2: cell longer than 199,999 characters \(is a quote missing\?\)"),
+        open_table(io.BytesIO(content)) as table,
+    ):
+        list(table.chunks(10))
+    assert csv.field_size_limit() == before
+
+
+def test_a_file_is_closed_even_if_its_header_is_refused(tmp_path, recwarn):
+    path = tmp_path / "bad.csv"
+    path.write_text("a,a\n")
+    with pytest.raises(ValueError, match="more than one column"):
+        open_table(path)
+    assert [warning for warning in recwarn if warning.category is ResourceWarning] == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1", "2"], [1, 2]),
+        (["1", None], [1.0, np.nan]),
+        (["01", "1e3"], [1.0, 1000.0]),
+        (["true", "FALSE"], [True, False]),
+        (["true", "1"], ["true", "1"]),
+        (["1", "b"], ["1", "b"]),
+        ([None, None], [np.nan, np.nan]),
+    ],
+)
+def test_types_of_text(cells, expected):
+    found = typed_column(pd.Series(cells, dtype=object))
+    is_text = isinstance(expected[0], str)
+    pd.testing.assert_series_equal(found, pd.Series(expected, dtype=object if is_text else None))
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 100])
+def test_lines_are_counted_across_blank_ones_and_breaks_in_cells(n_rows):
+    content = b'a,b\n\n1,"2\r\n3\n\r4"\n\n5,6,,\n"7\r",8\n9\n'
+    with open_table(io.BytesIO(content)) as table, pytest.raises(ValueError, match="line 11 has 1 cell"):
+        list(table.chunks(n_rows))

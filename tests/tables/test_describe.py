@@ -1,0 +1,151 @@
+"""What is said about a model, as data and as text."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.datasets import load_uci
+from skecoc.support.errors import InputError
+from skecoc.tables import describe_model
+from skecoc.tables.text import model_text
+
+
+@pytest.fixture(scope="module")
+def grown():
+    X, y = load_uci("vowel", return_X_y=True)
+    model = WOLCClassifier(init="one-vs-rest", max_iter=4, tol=0.0, standard_errors=0.0, random_state=0)
+    return make_pipeline(MinMaxScaler(), model).fit(X[::4], y[::4])
+
+
+def test_everything_is_plain_data(model, grown):
+    for each in (model, grown):
+        json.dumps(describe_model(each), allow_nan=False)
+
+
+def test_held_out_results_agree_with_each_other(model):
+    held_out = describe_model(model)["held_out"]
+    confusion = np.array(held_out["confusion"])
+    np.testing.assert_array_equal(confusion, model.card_["confusion"])
+    assert held_out["accuracy"] == pytest.approx(np.trace(confusion) / 60)
+    for place, row in enumerate(held_out["classes"]):
+        assert row["rows"] == 20
+        assert row["recall"] == pytest.approx(confusion[place, place] / 20)
+        assert row["precision"] == pytest.approx(confusion[place, place] / confusion[:, place].sum())
+    assert sum(pair["rows"] for pair in held_out["confused"]) == 60 - np.trace(confusion)
+    assert sum(row["rows"] for row in held_out["calibration"]["bins"]) == 60
+
+
+def test_confused_pairs_count_both_directions_and_come_in_order(model):
+    model_card = {**model.card_, "confusion": np.array([[5, 2, 0], [4, 6, 1], [0, 0, 9]])}
+    before, model.card_ = model.card_, model_card
+    confused = describe_model(model)["held_out"]["confused"]
+    model.card_ = before
+    classes = [str(label) for label in model.classes_]
+    assert [(pair["first"], pair["second"], pair["rows"], pair["of"]) for pair in confused] == [
+        (classes[0], classes[1], 6, 18),
+        (classes[1], classes[2], 1, 20),
+    ]
+
+
+def test_growth_says_what_was_added_for_whom(grown):
+    classifier, growth = grown[-1], describe_model(grown)["growth"]
+    assert len(growth["rounds"]) == len(classifier.history_)
+    added = [pair["added"] for row in growth["rounds"][: growth["kept"]] for pair in row["pairs"]]
+    assert ["initial"] * 11 + added == classifier.column_kinds_.tolist()
+    assert added
+    for row, record in zip(growth["rounds"], classifier.history_, strict=True):
+        pairs = [(pair["first"], pair["second"]) for pair in row["pairs"]]
+        assert pairs == [(str(classifier.classes_[i]), str(classifier.classes_[j])) for i, j in record.pairs]
+
+
+def test_important_columns_have_names(model):
+    pairs = describe_model(model)["important"]
+    assert len(pairs) == 3
+    assert {column["name"] for pair in pairs for column in pair["columns"]} <= set(model.kinds_)
+    best = [pair["columns"][0]["name"] for pair in pairs]
+    assert set(best) & {"weight", "picked", "colour"}
+    assert all(column["drop"] > 0 for pair in pairs for column in pair["columns"])
+
+
+def test_parts_of_a_class_are_numbered():
+    X = np.repeat([[0.0], [5.0], [10.0]], 20, axis=0) + np.linspace(0, 1, 60)[:, None]
+    y = np.repeat(["outer", "inner", "outer"], 20)
+    model = SubclassECOCClassifier(random_state=0).fit(X, y)
+    code = describe_model(model)["code"]
+    names = ["inner", "outer (1)", "outer (2)"] if len(model.row_classes_) == 3 else ["inner", "outer"]
+    assert code["rows"] == names
+
+
+def test_other_models_have_nothing_to_show():
+    with pytest.raises(InputError, match="a LogisticRegression has no code to show"):
+        describe_model(LogisticRegression())
+    with pytest.raises(InputError, match="a ECOCClassifier has no code to show"):
+        describe_model(ECOCClassifier())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"confusion": np.zeros((2, 2))},
+        {"confusion": "text"},
+        {"calibration": {}},
+        {"comparison": [1]},
+        {"important": {"pairs": [[0, 99]], "told_apart": [1], "columns": [[0]], "drops": [[1]]}},
+        {"n_rows": "many"},
+        {"versions": 7},
+    ],
+)
+def test_a_damaged_record_is_one_line(model, damage):
+    before, model.card_ = model.card_, {**model.card_, **damage}
+    try:
+        with pytest.raises(InputError, match="the model's record is damaged") as caught:
+            describe_model(model)
+    finally:
+        model.card_ = before
+    assert "\n" not in str(caught.value)
+
+
+def test_text_of_a_model_of_a_table(model):
+    text = model_text(describe_model(model))
+    assert text.startswith("one-vs-one/loss-weighted of stumps, for the 3 classes in column 'kind' of things.csv")
+    for part in ("sklearn/one-vs-rest", "precision %", "Confused most", "Code: 3 rows x 3 columns, all of them used"):
+        assert part in text
+    assert "Left out: unit (constant), id (identifier)" in text or "Left out: id (identifier), unit (constant)" in text
+    assert text.endswith("\n")
+
+
+def test_text_shows_short_codes_and_spells_out_what_a_terminal_would_obey():
+    X, y = [[0.0], [1.0], [2.0]], ["a", "b\x1b[2J", "\u6885\n"]
+    lines = model_text(describe_model(ECOCClassifier().fit(X, y))).splitlines()
+    assert lines[2:] == [
+        "Code: 3 rows x 3 columns, all of them used",
+        "  a        ++0",
+        "  b\\x1b[2J -0+",
+        "  \u6885\\n     0--",  # this character is as wide as two letters
+    ]
+    assert "+" not in model_text(describe_model(ECOCClassifier(coding="dense-random").fit(*many_classes())))
+
+
+def many_classes():
+    return np.arange(120.0)[:, None], np.repeat(np.arange(40), 3)
+
+
+def test_text_of_a_code_that_did_not_grow():
+    X = np.repeat([[0.0], [5.0], [10.0]], 20, axis=0) + np.linspace(0, 1, 60)[:, None]
+    model = WOLCClassifier(random_state=0).fit(X, np.repeat(["a", "b", "c"], 20))
+    assert len(model.history_) == 1
+    text = model_text(describe_model(model))
+    assert "No column was added: the initial code was taken as it is." in text
+    assert "round" not in text
+
+
+def test_text_of_a_grown_code(grown):
+    text = model_text(describe_model(grown))
+    assert text.startswith("WOLCClassifier for 11 classes")
+    assert "growth ended, since" in text
+    assert "then asked about" in text
