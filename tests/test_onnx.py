@@ -38,7 +38,7 @@ from skecoc.decoding import (
 )
 from skecoc.decoding.losses import LOSSES
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
-from skecoc.learners.columns import ConstantAnswer, answer_columns
+from skecoc.learners.columns import ConstantClassifier, evaluate_columns
 from skecoc.onnx import check_export, to_onnx
 from skecoc.onnx._kernels import coarse_origin
 from skecoc.onnx._trees import _search_tree, _step_functions
@@ -187,7 +187,7 @@ def test_random_models_of_integers_where_nearly_everything_ties(
         warnings.simplefilter("ignore")
         model = ECOCClassifier(LEARNERS[learner], coding, decoding, response, random_state=seed).fit(X, y)
     # Where votes cancel out, rounding decides which side a learner takes.
-    margins = answer_columns(model.estimators_, new, "decision_function")
+    margins = evaluate_columns(model.estimators_, new, "decision_function")
     decided = (np.abs(margins) > 1e-12).all(axis=1)
     assume(decided.any())
     assert_exported(model, new[decided])
@@ -251,7 +251,7 @@ def test_a_class_with_one_row_and_a_column_with_one_side():
     weight = np.ones(len(y))
     weight[0] = 0.0
     model = ECOCClassifier(coding="one-vs-rest", decoding="euclidean").fit(X, y, sample_weight=weight)
-    assert isinstance(model.estimators_[3], ConstantAnswer)
+    assert isinstance(model.estimators_[3], ConstantClassifier)
     assert_exported(model, new)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.svm._base import BaseLibSVM, BaseSVC
 
-from skecoc.classifiers import _CodeClassifier
+from skecoc.classifiers import BaseCodeClassifier
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 
@@ -102,7 +102,7 @@ def check_restored(model: Any) -> None:
     ValueError: a stump looks at a feature that is not there
     """
     for part in _parts(model):
-        if isinstance(part, _CodeClassifier):
+        if isinstance(part, BaseCodeClassifier):
             _check_features_agree(part)
         elif isinstance(part, StumpAdaBoostClassifier):
             _check_stumps(part)
@@ -134,7 +134,7 @@ def _parts(model: Any) -> Iterator[Any]:
             waiting += part.ravel().tolist()
 
 
-def _check_features_agree(classifier: _CodeClassifier) -> None:
+def _check_features_agree(classifier: BaseCodeClassifier) -> None:
     """Refuse columns that were trained on other features than the classifier: rows are checked once for all."""
     n_features = getattr(classifier, "n_features_in_", None)
     learners = _parts([value for name, value in vars(classifier).items() if name in ("estimators_", "_all_learners")])

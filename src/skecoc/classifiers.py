@@ -28,7 +28,7 @@ from skecoc.coding import resolve_coding
 from skecoc.decoding import resolve_decoder
 from skecoc.decoding.ties import break_ties
 from skecoc.learners import StumpAdaBoostClassifier
-from skecoc.learners.columns import ConstantAnswer, answer_columns, column_seeds, fit_columns, resolve_response
+from skecoc.learners.columns import ConstantClassifier, column_seeds, evaluate_columns, fit_columns, resolve_response
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ def _check_labels(y: Any, estimator: BaseEstimator) -> NDArray[Any]:
     return labels
 
 
-def _calibration_rows(y: NDArray[np.intp], weight: Floats) -> tuple[NDArray[np.intp], Floats]:
+def calibration_samples(y: NDArray[np.intp], weight: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Choose rows to fit the temperature on, and their weights.
 
     Beyond a total weight of `_CALIBRATION_ROWS` these are evenly spaced quantiles of the weight, class by class. They
@@ -67,7 +67,7 @@ def _calibration_rows(y: NDArray[np.intp], weight: Floats) -> tuple[NDArray[np.i
     return by_class[chosen], np.full(_CALIBRATION_ROWS, total / _CALIBRATION_ROWS)
 
 
-class _CodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """What all output-code classifiers share: checks, codewords and decoding.
 
     A subclass has the parameters `estimator`, `response_method`, `n_jobs`, `random_state` and `verbose`, and defines
@@ -199,7 +199,7 @@ class _CodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _scaled_answers(self, X: Any) -> Floats:
         """Ask the learners about checked rows; margins are divided by the constant of the fit."""
-        answers = answer_columns(self.estimators_, X, self._response, n_jobs=self.n_jobs)
+        answers = evaluate_columns(self.estimators_, X, self._response, n_jobs=self.n_jobs)
         if self._margin_scale != 1.0:
             answers /= self._margin_scale
         return answers
@@ -282,7 +282,7 @@ class _CodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return probabilities
 
 
-class ECOCClassifier(_CodeClassifier):
+class ECOCClassifier(BaseCodeClassifier):
     """Multiclass classifier from binary ones: any coding, any learner, any decoding.
 
     A code matrix says which binary questions are asked, one per column: the classes with entry +1 against those with
@@ -350,7 +350,7 @@ class ECOCClassifier(_CodeClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_CodeClassifier._parameter_constraints,
+        **BaseCodeClassifier._parameter_constraints,
         "coding": [str, "array-like", callable],
         "decoding": [str, HasMethods(["fit", "scores"])],
     }
@@ -380,7 +380,7 @@ class ECOCClassifier(_CodeClassifier):
         self.code_matrix_ = resolve_coding(self.coding, X, y, len(self.classes_), random_state, sample_weight=weight)
         self.estimators_ = self._train_columns(X, y, self.code_matrix_, fit_params, root)
         # A trained learner is asked: some have their methods only then.
-        self._response = resolve_response(_first_learner(self.estimators_), self.response_method)
+        self._response = resolve_response(first_learner(self.estimators_), self.response_method)
         self._warn_of_margins()
         self._prior = np.bincount(y, weights=weight) / (len(y) if weight is None else weight.sum())
         self._fit_decoder(decoder, X, y, weight)
@@ -389,7 +389,7 @@ class ECOCClassifier(_CodeClassifier):
         """Warn where the defaults meet a learner that has margins only: they suit it badly."""
         defaults = self.response_method == "auto" and self.decoding == "loss-weighted"
         if defaults and self._response == "decision_function" and not self.code_matrix_.all():
-            learner = type(_first_learner(self.estimators_)).__name__
+            learner = type(first_learner(self.estimators_)).__name__
             warnings.warn(
                 f"{learner} answers by margins, whose sizes are hard to compare between columns that leave classes "
                 "out: decoding='loss-weighted' may cost accuracy. Consider decoding='probabilistic', or "
@@ -401,7 +401,7 @@ class ECOCClassifier(_CodeClassifier):
     def _fit_decoder(self, decoder: BaseEstimator, X: Any, y: NDArray[np.intp], weight: Floats | None) -> None:
         """Fit the margins' scale, the decoder and the temperature, on as few training codewords as they need."""
         full_weight = np.ones(len(y)) if weight is None else weight
-        rows, row_weight = _calibration_rows(y, full_weight)
+        rows, row_weight = calibration_samples(y, full_weight)
         self._margin_scale = 1.0
         if self._response == "decision_function" or getattr(decoder, "learns_from_codewords", True):
             counted = np.flatnonzero(full_weight)  # a row of weight zero is a row that is not there
@@ -422,9 +422,9 @@ class ECOCClassifier(_CodeClassifier):
         return self.decoder_.weights_
 
 
-def _first_learner(learners: list[BaseEstimator]) -> BaseEstimator:
+def first_learner(learners: list[BaseEstimator]) -> BaseEstimator:
     """Return the first trained learner that is not a mere constant answer, if there is one."""
-    return next((learner for learner in learners if not isinstance(learner, ConstantAnswer)), learners[0])
+    return next((learner for learner in learners if not isinstance(learner, ConstantClassifier)), learners[0])
 
 
 def fit_temperature(scores: Floats, y: NDArray[np.intp], weight: Floats) -> float:

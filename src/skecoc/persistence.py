@@ -55,7 +55,7 @@ TRUSTED_TYPES = (
     "skecoc.grown.subclass.SubclassECOCClassifier",
     "skecoc.grown.wolc.WOLCClassifier",
     "skecoc.growth.engine.GrowthRound",
-    "skecoc.learners.columns.ConstantAnswer",
+    "skecoc.learners.columns.ConstantClassifier",
     "skecoc.learners.regions.RegionClassifier",
     "skecoc.learners.stumps.StumpAdaBoostClassifier",
     "skecoc.learners.svm.TunedSVMClassifier",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skecoc.benchmarking import _database
+from skecoc.benchmarking import database
 from skecoc.benchmarking import store as store_module
 from skecoc.benchmarking.batch import BatchOutcome
 from skecoc.benchmarking.protocol import Protocol
@@ -279,7 +279,7 @@ def test_a_full_disk_leaves_all_that_was_saved(store, path):
 
 
 def test_a_store_that_somebody_else_keeps_locked_is_named(store, path, monkeypatch):
-    monkeypatch.setattr(_database, "_BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(database, "_BUSY_SECONDS", 0.1)
     with Store(path) as impatient, closing(sqlite3.connect(path)) as lock:
         lock.execute("BEGIN EXCLUSIVE")
         with pytest.raises(InputError, match=r"cannot use '.*results\.sqlite': database is locked"):

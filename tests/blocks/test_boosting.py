@@ -14,7 +14,7 @@ from skecoc.blocks.regions import RegionTrainer
 from skecoc.blocks.rows import IterableBlocks
 from skecoc.coding import one_vs_one, one_vs_rest, sparse_random
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners.columns import ConstantAnswer, answer_columns, fit_columns
+from skecoc.learners.columns import ConstantClassifier, evaluate_columns, fit_columns
 from tests.reference.blocks import blobs, divided, signed_histogram
 
 
@@ -28,7 +28,7 @@ def boosted(blocks, matrix, n_estimators=15, max_bins=256):
 def assert_same_stumps(learners, expected):
     for learner, other in zip(learners, expected, strict=True):
         assert type(learner) is type(other)
-        if isinstance(learner, ConstantAnswer):
+        if isinstance(learner, ConstantClassifier):
             assert learner.side == other.side
             continue
         assert np.array_equal(learner.features_, other.features_)
@@ -158,7 +158,7 @@ def test_regions_are_those_of_rows_in_memory(weighted):
                 assert_same_stumps([a], [b])
         for response in ("predict_proba", "predict", "decision_function"):
             coded = answer_coded(code_values(X, bins), code_learners([learner], bins, response))
-            assert np.array_equal(coded, answer_columns([learner], X, response))
+            assert np.array_equal(coded, evaluate_columns([learner], X, response))
 
 
 def test_pure_and_single_row_regions_do_not_fail():

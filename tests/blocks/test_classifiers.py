@@ -18,7 +18,7 @@ from skecoc.datasets import load_uci
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.risk import risk_and_confusion
 from skecoc.learners import StumpAdaBoostClassifier
-from skecoc.learners.columns import answer_columns, fit_columns
+from skecoc.learners.columns import evaluate_columns, fit_columns
 from skecoc.persistence import load_model, save_model
 from tests.reference.blocks import blobs, divided
 
@@ -136,7 +136,7 @@ def test_losses_and_optimised_weights_are_those_of_rows_in_memory(weighted):
     weight = np.random.default_rng(0).integers(1, 4, 2500) / 3 if weighted else None
     matrix = one_vs_rest(4)
     learners = fit_columns(STUMPS, X, y, matrix, [0] * 4)
-    codewords = answer_columns(learners, X, "predict_proba").astype(np.float32)
+    codewords = evaluate_columns(learners, X, "predict_proba").astype(np.float32)
     expected = OptimizedWeightDecoder(tol=1e-6).fit(codewords, y, matrix, weight)
     earlier = OptimizedWeightDecoder(l2=1.0).fit(codewords, y, matrix, weight)
     with LocalExecutor() as executor:

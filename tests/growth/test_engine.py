@@ -127,10 +127,10 @@ def test_reports_every_round():
 def test_codewords_are_appended_not_computed_again(monkeypatch):
     code = started()
     asked = []
-    original = StumpAdaBoostClassifier.answer_together
+    original = StumpAdaBoostClassifier.outputs_together
     monkeypatch.setattr(
         StumpAdaBoostClassifier,
-        "answer_together",
+        "outputs_together",
         staticmethod(lambda learners, X, response: asked.append(len(learners)) or original(learners, X, response)),
     )
     before = code.codewords.copy()

@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.learners.columns import (
-    ConstantAnswer,
+    ConstantClassifier,
     SeededClones,
-    answer_columns,
     column_seeds,
+    evaluate_columns,
     fit_columns,
     resolve_response,
     seeded_clone,
@@ -68,16 +68,16 @@ def test_a_column_with_weight_on_one_side_answers_that_side():
     weight = (Y != 0).astype(float)
     for learner in (SharedMean(), GaussianNB()):
         first, _, third = fit_columns(learner, X, Y, one_vs_one(3), [0, 1, 2], fit_params={"sample_weight": weight})
-        assert isinstance(first, ConstantAnswer)
-        assert not isinstance(third, ConstantAnswer)
+        assert isinstance(first, ConstantClassifier)
+        assert not isinstance(third, ConstantClassifier)
         np.testing.assert_array_equal(first.predict(X), np.zeros(150))
 
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_constant_answers(side):
-    learner = ConstantAnswer(side).fit(X)
+    learner = ConstantClassifier(side).fit(X)
     for response in ("predict", "predict_proba", "decision_function"):
-        np.testing.assert_array_equal(answer_columns([learner], X[:2], response), np.full((2, 1), 2 * side - 1))
+        np.testing.assert_array_equal(evaluate_columns([learner], X[:2], response), np.full((2, 1), 2 * side - 1))
 
 
 def test_seeds_depend_on_pattern_and_occurrence_only():
@@ -123,10 +123,10 @@ def test_clones_of_one_maker_share_nothing():
 )
 def test_one_matrix_product_equals_asking_each_linear_learner(learner, response):
     learners = fit_columns(learner, X, Y, one_vs_one(3), [0, 1, 2])
-    one_by_one = np.column_stack([answer_columns([learner], X, response) for learner in learners])
+    one_by_one = np.column_stack([evaluate_columns([learner], X, response) for learner in learners])
     direct = np.column_stack([getattr(learner, response)(X) for learner in learners])
     expected = 2 * direct[:, 1::2] - 1 if response == "predict_proba" else direct
-    np.testing.assert_allclose(answer_columns(learners, X, response), expected, atol=1e-12)
+    np.testing.assert_allclose(evaluate_columns(learners, X, response), expected, atol=1e-12)
     np.testing.assert_allclose(one_by_one, expected, atol=1e-12)
 
 
@@ -142,6 +142,6 @@ def test_response_is_resolved_from_what_the_learner_has():
 def test_nan_is_found_even_when_the_first_column_is_constant():
     learner = LogisticRegression().fit(X[:100], Y[:100])
     bad = np.full((1, 4), np.nan)
-    for learners in ([ConstantAnswer(1), learner], [learner, learner]):
+    for learners in ([ConstantClassifier(1), learner], [learner, learner]):
         with pytest.raises(ValueError, match="NaN"):
-            answer_columns(learners, bad, "predict_proba")
+            evaluate_columns(learners, bad, "predict_proba")

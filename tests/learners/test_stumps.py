@@ -436,9 +436,9 @@ def test_several_models_answer_together():
     useless = StumpAdaBoostClassifier().fit([[0.0] * 4, [0.0] * 4], [0, 1])
     models = [StumpAdaBoostClassifier(k).fit(X, rng.permutation(y)) for k in (1, 9, 30)]
     models.insert(1, useless)
-    margins = StumpAdaBoostClassifier.answer_together(models, X, "decision_function")
-    probabilities = StumpAdaBoostClassifier.answer_together(models, X, "predict_proba")
-    labels = StumpAdaBoostClassifier.answer_together(models, X, "predict")
+    margins = StumpAdaBoostClassifier.outputs_together(models, X, "decision_function")
+    probabilities = StumpAdaBoostClassifier.outputs_together(models, X, "predict_proba")
+    labels = StumpAdaBoostClassifier.outputs_together(models, X, "predict")
     assert margins.shape == probabilities.shape == labels.shape == (600, 4)
     for q, model in enumerate(models):
         np.testing.assert_array_equal(margins[:, q], model.decision_function(X))
@@ -450,9 +450,9 @@ def test_answering_together_checks_the_rows():
     X, y, _ = random_problem(7)
     model = StumpAdaBoostClassifier(2).fit(X, y)
     with pytest.raises(ValueError, match="features"):
-        StumpAdaBoostClassifier.answer_together([model], X[:, :2], "predict")
+        StumpAdaBoostClassifier.outputs_together([model], X[:, :2], "predict")
     with pytest.raises(ValueError, match="NaN"):
-        StumpAdaBoostClassifier.answer_together([model, model], np.full_like(X, np.nan), "predict")
+        StumpAdaBoostClassifier.outputs_together([model, model], np.full_like(X, np.nan), "predict")
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

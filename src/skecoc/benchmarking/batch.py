@@ -26,10 +26,10 @@ from skecoc.benchmarking.trials import (
     thread_pools,
     try_alone,
 )
-from skecoc.classifiers import ECOCClassifier, _first_learner
+from skecoc.classifiers import ECOCClassifier, first_learner
 from skecoc.decoding import resolve_decoder
 from skecoc.decoding.ties import break_ties
-from skecoc.learners.columns import Response, answer_columns, resolve_response
+from skecoc.learners.columns import Response, evaluate_columns, resolve_response
 from skecoc.tables.preprocessing import make_preprocessor
 
 Floats = NDArray[np.float64]
@@ -162,13 +162,13 @@ class _SharedColumns:
     def _ask(self, response: str, fold: Fold) -> _Answers:
         """Let the columns answer all rows; margins are divided by the largest one of the training rows."""
         learners = self.trained.estimators_
-        method = resolve_response(_first_learner(learners), RESPONSES[response])
+        method = resolve_response(first_learner(learners), RESPONSES[response])
         begin = time.perf_counter()
-        train = answer_columns(learners, fold.X_train, method)
+        train = evaluate_columns(learners, fold.X_train, method)
         scale = (float(np.abs(train).max()) or 1.0) if method == "decision_function" else 1.0
         train /= scale
         answered = time.perf_counter()
-        test = answer_columns(learners, fold.X_test, method) / scale
+        test = evaluate_columns(learners, fold.X_test, method) / scale
         return _Answers(method, train, test, answered - begin, time.perf_counter() - answered)
 
     def decode(self, key: RunKey) -> Trial:

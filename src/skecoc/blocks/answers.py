@@ -11,7 +11,7 @@ from skecoc.blocks._kernels import add_coded_votes, nearest_coded_centre
 from skecoc.blocks.bins import Bins, CodedBlock, Ints
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners._feature_codes import Codes
-from skecoc.learners.columns import ConstantAnswer, Response
+from skecoc.learners.columns import ConstantClassifier, Response
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def code_learners(learners: Sequence[BaseEstimator], bins: Bins, response: Respo
 
     Parameters
     ----------
-    learners : sequence of StumpAdaBoostClassifier, RegionClassifier and ConstantAnswer
+    learners : sequence of StumpAdaBoostClassifier, RegionClassifier and ConstantClassifier
         Trained on rows that were coded by the same bins.
     bins : Bins
         The bins.
@@ -81,7 +81,7 @@ def code_learners(learners: Sequence[BaseEstimator], bins: Bins, response: Respo
     stumps: list[StumpAdaBoostClassifier] = []
     regions: list[CodedRegions] = []
     for learner in learners:
-        if isinstance(learner, ConstantAnswer):
+        if isinstance(learner, ConstantClassifier):
             kinds.append(("constant", 2 * learner.side - 1))
         elif isinstance(learner, RegionClassifier):
             kinds.append(("regions", len(regions)))
@@ -126,7 +126,7 @@ def answer_coded(codes: Codes, learners: CodedLearners) -> Floats:
     Returns
     -------
     ndarray of shape (n_rows, n_columns)
-        What `skecoc.learners.columns.answer_columns` gives for the rows themselves.
+        What `skecoc.learners.columns.evaluate_columns` gives for the rows themselves.
     """
     answers = np.empty((codes.shape[1], len(learners.kinds)))
     F = add_coded_votes(codes, *learners.stumps)

@@ -18,7 +18,7 @@ from skecoc.blocks.executor import Blocks, Executor
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners._features import Names, set_features
 from skecoc.learners._stump_kernels import _best_stump
-from skecoc.learners.columns import ConstantAnswer
+from skecoc.learners.columns import ConstantClassifier
 from skecoc.learners.stumps import SMALLEST_ERROR, TIE_TOLERANCE
 
 Floats = NDArray[np.float64]
@@ -76,7 +76,7 @@ def boost_columns(
     Returns
     -------
     list of estimators of length n_columns
-        `StumpAdaBoostClassifier`, or `ConstantAnswer` for a column with rows on one side only.
+        `StumpAdaBoostClassifier`, or `ConstantClassifier` for a column with rows on one side only.
     """
     learners: list[BaseEstimator] = []
     for group in column_groups(matrix, class_weights, bins.n_bins):
@@ -285,7 +285,7 @@ class _Column:
     def learner(self, template: StumpAdaBoostClassifier, bins: Bins, names: Names | None) -> BaseEstimator:
         """Return the trained learner."""
         if self.is_constant:
-            return ConstantAnswer(int(self._sides[1] > 0))
+            return ConstantClassifier(int(self._sides[1] > 0))
         learner = clone(template)
         set_features(learner, bins.n_features, names)
         learner.classes_ = np.array([0, 1])

@@ -25,7 +25,7 @@ from skecoc.blocks.executor import Blocks, Executor
 from skecoc.blocks.growth import BlockCode, HeldOutRules, HeldOutStrategy
 from skecoc.blocks.preparation import PreparedRows, feature_attributes, prepare_rows
 from skecoc.blocks.weights import DistributedRows, count_right_answers
-from skecoc.classifiers import ECOCClassifier, _calibration_rows, _CodeClassifier, fit_temperature
+from skecoc.classifiers import BaseCodeClassifier, ECOCClassifier, calibration_samples, fit_temperature
 from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import LossWeightedDecoder, OptimizedWeightDecoder, resolve_decoder
@@ -57,7 +57,7 @@ class BlockwiseClassifier(ClassifierMixin, BaseEstimator):
     }
 
     @abstractmethod
-    def _fit_local(self, executor: Executor, source: Blocks) -> _CodeClassifier:
+    def _fit_local(self, executor: Executor, source: Blocks) -> BaseCodeClassifier:
         """Fit a classifier of rows in memory from blocks of rows."""
 
     def _fit_source(self, executor: Executor, source: Blocks) -> Self:
@@ -209,7 +209,7 @@ def _calibration_codewords(
 
 def _fit_temperature(model: Any, codewords: Floats, y: NDArray[np.intp], weight: Floats) -> None:
     """Fit the temperature of probabilities on a few of the sampled rows."""
-    rows, row_weight = _calibration_rows(y, weight)
+    rows, row_weight = calibration_samples(y, weight)
     model.temperature_ = fit_temperature(model.decoder_.scores(codewords[rows]), y[rows], row_weight)
 
 

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_method_params, check_is_fitted, validate_data
 
-from skecoc.classifiers import _calibration_rows, _CodeClassifier, fit_temperature
+from skecoc.classifiers import BaseCodeClassifier, calibration_samples, fit_temperature
 from skecoc.coding import resolve_coding
 from skecoc.decoding.ties import break_ties
 from skecoc.growth import (
@@ -28,7 +28,7 @@ from skecoc.growth import (
 )
 from skecoc.growth.folds import assign_folds
 from skecoc.growth.training import ColumnTrainer
-from skecoc.learners.columns import answer_columns, resolve_response
+from skecoc.learners.columns import evaluate_columns, resolve_response
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -38,11 +38,11 @@ LARGEST_SEED = np.iinfo(np.int32).max
 _NO_WEIGHT = 1e-9
 
 
-class GrownClassifier(_CodeClassifier):
+class GrownClassifier(BaseCodeClassifier):
     """What the grown codes share: rows that count, training of columns, staged results."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_CodeClassifier._parameter_constraints,
+        **BaseCodeClassifier._parameter_constraints,
         "init": [str, "array-like", callable],
         "max_iter": [Interval(Integral, 0, None, closed="left"), None],
         "max_columns": [Interval(Integral, 1, None, closed="left"), None],
@@ -113,7 +113,7 @@ class GrownClassifier(_CodeClassifier):
         self._margin_scale = code.margin_scale
         self._prior = np.bincount(code.y, weights=code.weight) / code.weight.sum()
         self._all_learners, self._stages = code.learners, growth.decoders
-        rows, row_weight = _calibration_rows(code.y, code.weight)
+        rows, row_weight = calibration_samples(code.y, code.weight)
         scores = self.decoder_.scores(code.honest[rows, :n_columns])
         self.temperature_ = fit_temperature(scores, code.y[rows], row_weight)
 
@@ -136,7 +136,7 @@ class GrownClassifier(_CodeClassifier):
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
         used = self.used_columns_
-        answers = answer_columns([self.estimators_[q] for q in used], X, self._response, n_jobs=self.n_jobs)
+        answers = evaluate_columns([self.estimators_[q] for q in used], X, self._response, n_jobs=self.n_jobs)
         codewords = np.zeros((len(answers), len(self.estimators_)))
         codewords[:, used] = answers / self._margin_scale
         return self._decoded(self.decoder_, codewords)
@@ -162,7 +162,7 @@ class GrownClassifier(_CodeClassifier):
         """
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
-        codewords = answer_columns(self._all_learners, X, self._response, n_jobs=self.n_jobs) / self._margin_scale
+        codewords = evaluate_columns(self._all_learners, X, self._response, n_jobs=self.n_jobs) / self._margin_scale
         for record, decoder in zip(self.history_, self._stages, strict=True):
             shown = codewords[:, : record.n_columns].copy()
             unused = np.setdiff1d(np.arange(record.n_columns), used_columns(decoder, record.n_columns))

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.classifiers import _calibration_rows, _CodeClassifier, fit_temperature
+from skecoc.classifiers import BaseCodeClassifier, calibration_samples, fit_temperature
 from skecoc.decoding import resolve_decoder
 from skecoc.decoding.ties import break_ties
 from skecoc.grown.base import LARGEST_SEED, Floats, Integers, check_numeric_rows, numeric_tags, rows_that_count
@@ -19,7 +19,7 @@ from skecoc.growth.training import ColumnTrainer
 from skecoc.learners.columns import resolve_response
 
 
-class SubclassECOCClassifier(_CodeClassifier):
+class SubclassECOCClassifier(BaseCodeClassifier):
     """Tree of bipartitions that splits classes into subclasses where they are hard to separate: Subclass-ECOC.
 
     Each node of the tree is the bipartition of its classes with the highest mutual information. If the learner of a
@@ -99,7 +99,7 @@ class SubclassECOCClassifier(_CodeClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_CodeClassifier._parameter_constraints,
+        **BaseCodeClassifier._parameter_constraints,
         "decoding": [str, HasMethods(["fit", "scores"])],
         "max_error": [Interval(Real, 0, 1, closed="left")],
         "min_size": [Interval(Real, 0, 1, closed="left")],
@@ -151,7 +151,7 @@ class SubclassECOCClassifier(_CodeClassifier):
         self.estimators_, self._margin_scale = code.learners, code.margin_scale
         self.decoder_ = resolve_decoder(self.decoding).fit(code.codewords, code.y, code.matrix, weight)
         self._prior = np.bincount(y, weights=weight) / weight.sum()
-        rows, row_weight = _calibration_rows(y, weight)
+        rows, row_weight = calibration_samples(y, weight)
         scores = self._best_rows(self.decoder_.scores(code.codewords[rows]))
         self.temperature_ = fit_temperature(scores, y[rows], row_weight)
 

@@ -16,11 +16,11 @@ from sklearn.utils.validation import _check_method_params
 
 from skecoc.learners import RegionClassifier
 from skecoc.learners.columns import (
-    ConstantAnswer,
+    ConstantClassifier,
     Response,
     SeededClones,
-    answer_columns,
     column_seeds,
+    evaluate_columns,
     seeded_clone,
     shares_rows,
 )
@@ -123,7 +123,7 @@ class ColumnTrainer:
         # Once a learner has been trained and has answered, its parameters and the rows are known to be valid.
         with config_context(skip_parameter_validation=bool(self._trained), assume_finite=bool(self._trained)):
             learners = self._fit(questions, seeds, _NO_FOLD)
-            answers = answer_columns(learners, self.X, self.response, n_jobs=self.n_jobs)
+            answers = evaluate_columns(learners, self.X, self.response, n_jobs=self.n_jobs)
         if self.folds is None:
             return TrainedColumns(learners, answers, answers)
         with config_context(skip_parameter_validation=True, assume_finite=True):
@@ -139,7 +139,7 @@ class ColumnTrainer:
             # A class that takes no part in a column has not been seen by its learner: that answer is honest.
             honest[rows] = np.where(
                 matrix[self.y[rows]] != 0,
-                answer_columns(partial, X, self.response, n_jobs=self.n_jobs),
+                evaluate_columns(partial, X, self.response, n_jobs=self.n_jobs),
                 honest[rows],
             )
         return honest
@@ -209,7 +209,7 @@ def _fit_one(
 ) -> BaseEstimator:
     """Train a learner on some rows: on prepared ones if there are any, else by its own `fit`."""
     if labels.all() or not labels.any():
-        return ConstantAnswer(int(labels.any()))
+        return ConstantClassifier(int(labels.any()))
     cut = _check_method_params(X, params, indices=rows) if params else {}
     if prepared is not None:
         return learner.fit_rows(prepared, rows, labels, **cut)

@@ -13,9 +13,9 @@ methods, and is then trained through them instead of `fit`:
     Train on ``X[rows]`` (all rows if ``rows`` is None), exactly as ``fit(X[rows], y, sample_weight)`` would. Columns
     are trained in threads, so it must only read ``prepared``.
 
-It may also define the static method ``answer_together(learners, X, response)``, which gives the answers of several
+It may also define the static method ``outputs_together(learners, X, response)``, which gives the answers of several
 trained learners of its class in one pass over ``X``, or the method ``answer(X, response)``, which gives its own answers
-as `answer_columns` wants them.
+as `evaluate_columns` wants them.
 
 **Training again on fewer rows.** A learner that searches for parameters may define ``without_search()``, which returns
 an unfitted clone of a trained one with the parameters it has found. Held-out parts of the rows are then answered by
@@ -47,7 +47,7 @@ Floats = NDArray[np.float64]
 RESPONSES: tuple[Response, ...] = ("predict_proba", "decision_function", "predict")
 
 
-class ConstantAnswer(ClassifierMixin, BaseEstimator):
+class ConstantClassifier(ClassifierMixin, BaseEstimator):
     """The learner of a column whose training rows all lie on one side: it always answers that side.
 
     Parameters
@@ -196,7 +196,7 @@ def fit_columns(
     >>> from skecoc.coding import one_vs_one
     >>> X, y = load_iris(return_X_y=True)
     >>> learners = fit_columns(LogisticRegression(), X[:, 2:], y, one_vs_one(3), seeds=[0, 1, 2])
-    >>> answer_columns(learners, X[[0, 60, 120], 2:], "predict")
+    >>> evaluate_columns(learners, X[[0, 60, 120], 2:], "predict")
     array([[ 1.,  1.,  1.],
            [-1., -1.,  1.],
            [-1., -1., -1.]])
@@ -231,7 +231,7 @@ def _fit_column(
     """Train one learner by its own `fit` on the column's rows of X."""
     rows, labels, only_side = _column_rows(y, column, params.get("sample_weight"))
     if only_side is not None:
-        return ConstantAnswer(only_side)
+        return ConstantClassifier(only_side)
     if rows is None:
         return learner.fit(X, labels, **params)
     return learner.fit(_safe_indexing(X, rows), labels, **_check_method_params(X, params, indices=rows))
@@ -248,7 +248,7 @@ def _fit_shared_column(
     weight = params.get("sample_weight")
     rows, labels, only_side = _column_rows(y, column, weight)
     if only_side is not None:
-        return ConstantAnswer(only_side)
+        return ConstantClassifier(only_side)
     if weight is not None and rows is not None:
         weight = weight[rows]
     return learner.fit_rows(prepared, rows, labels, sample_weight=weight)
@@ -285,7 +285,7 @@ def resolve_response(estimator: BaseEstimator, response_method: str) -> Response
     )
 
 
-def answer_columns(
+def evaluate_columns(
     learners: Sequence[BaseEstimator], X: Any, response: Response, *, n_jobs: int | None = None
 ) -> Floats:
     """Ask every learner about every row.
@@ -342,8 +342,8 @@ def _by_kind(learners: Sequence[BaseEstimator]) -> dict[type, list[int]]:
 
 def _answering_together(kind: type, response: Response) -> Callable[[list[BaseEstimator], Any], Floats] | None:
     """Find a way to answer all learners of a class in one pass over X, if there is one."""
-    if hasattr(kind, "answer_together"):
-        return partial(kind.answer_together, response=response)
+    if hasattr(kind, "outputs_together"):
+        return partial(kind.outputs_together, response=response)
     if response == "predict_proba" and kind is LogisticRegression:
         return lambda learners, X: np.tanh(_linear_margins(learners, X) / 2.0)
     inherited = getattr(kind, "decision_function", None) is LinearClassifierMixin.decision_function

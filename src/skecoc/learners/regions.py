@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 from skecoc.learners._binary import check_binary_target
 from skecoc.learners._features import check_features, is_checked, set_features
 from skecoc.learners._weak_kmeans import nearest_centre, weak_kmeans
-from skecoc.learners.columns import Response, SeededClones, answer_columns, seeded_clone, shares_rows
+from skecoc.learners.columns import Response, SeededClones, evaluate_columns, seeded_clone, shares_rows
 from skecoc.learners.stumps import StumpAdaBoostClassifier
 
 Floats = NDArray[np.float64]
@@ -291,7 +291,7 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         for number, learner in enumerate(self.estimators_):
             members = np.flatnonzero(region == number)
             if learner is not None and len(members):
-                answers[members] = answer_columns([learner], rows[members], response)[:, 0]
+                answers[members] = evaluate_columns([learner], rows[members], response)[:, 0]
         return answers
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

@@ -297,7 +297,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[(F > 0.0).astype(np.intp)]
 
     @staticmethod
-    def answer_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
+    def outputs_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
         """Answer the same rows by several fitted classifiers, in one pass over them.
 
         Parameters

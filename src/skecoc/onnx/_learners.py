@@ -27,7 +27,7 @@ from sklearn.svm import SVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
-from skecoc.learners.columns import ConstantAnswer, Response
+from skecoc.learners.columns import ConstantClassifier, Response
 from skecoc.onnx._graph import Graph
 from skecoc.onnx._kernels import RBFMachine, nearest_centres, rbf_margins
 from skecoc.onnx._trees import boosted_tree_margins, stump_margins
@@ -60,7 +60,7 @@ class FixedAnswer:
 
 
 def write_answers(graph: Graph, rows: Rows, learners: Sequence[Any], response: Response) -> str:
-    """Write the answers of learners, as `skecoc.learners.columns.answer_columns` gives them.
+    """Write the answers of learners, as `skecoc.learners.columns.evaluate_columns` gives them.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def _alias(part: Any) -> str:
 
 _WRITERS: dict[type, _Writer] = {
     FixedAnswer: _write_fixed,
-    ConstantAnswer: _write_fixed,
+    ConstantClassifier: _write_fixed,
     StumpAdaBoostClassifier: _write_stumps,
     TunedSVMClassifier: _write_rbf,
     RegionClassifier: _write_regions,
