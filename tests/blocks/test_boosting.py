@@ -8,7 +8,7 @@ from skecoc.blocks._kernels import nearest_coded_centre, reweight
 from skecoc.blocks.answers import answer_coded, code_learners, squared_distances
 from skecoc.blocks.bins import code_values
 from skecoc.blocks.boosting import boost_columns, column_groups
-from skecoc.blocks.executor import Blocks, LocalExecutor
+from skecoc.support.executor import Blocks, LocalExecutor
 from skecoc.blocks.preparation import prepare_rows
 from skecoc.blocks.regions import RegionTrainer
 from skecoc.blocks.rows import IterableBlocks

@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
 from skecoc.blocks.answers import append_answers, begin_answers, code_learners
-from skecoc.blocks.executor import Blocks, LocalExecutor
+from skecoc.support.executor import Blocks, LocalExecutor
 from skecoc.blocks.preparation import prepare_rows
 from skecoc.blocks.rows import IterableBlocks
 from skecoc.blocks.weights import DistributedRows, sum_losses

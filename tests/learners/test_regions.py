@@ -158,7 +158,7 @@ def test_answers_are_those_of_the_method(learner, response):
     expected = 2.0 * (expected[:, 1] if expected.ndim == 2 else expected) - 1.0
     if response == "decision_function":
         expected = model.decision_function(X)
-    np.testing.assert_allclose(model.answer(X, response), expected, atol=1e-12)
+    np.testing.assert_allclose(model.outputs(X, response), expected, atol=1e-12)
 
 
 def test_rows_prepared_for_the_inner_learner_are_taken():

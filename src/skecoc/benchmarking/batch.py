@@ -26,10 +26,10 @@ from skecoc.benchmarking.trials import (
     thread_pools,
     try_alone,
 )
-from skecoc.classifiers import ECOCClassifier, first_learner
+from skecoc.classifiers import ECOCClassifier
 from skecoc.decoding import resolve_decoder
 from skecoc.decoding.ties import break_ties
-from skecoc.learners.columns import Response, evaluate_columns, resolve_response
+from skecoc.learners.columns import Response, evaluate_columns, first_learner, resolve_response
 from skecoc.tables.preprocessing import make_preprocessor
 
 Floats = NDArray[np.float64]

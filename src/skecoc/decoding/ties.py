@@ -163,3 +163,13 @@ def _separate_tied(
                 for k in range(end - start):
                     values[i, tied[k]] = highest - k * step * size
             start = end
+
+
+def decode(decoder: Any, codewords: Any, matrix: Any, prior: Floats, row_classes: Any = None) -> Floats:
+    """Score every class for every codeword, ties resolved (temporary)."""
+    x = np.asarray(codewords, dtype=np.float64)
+    scores, linear = decoder.scores(x), x @ np.asarray(matrix, dtype=np.float64).T
+    if row_classes is not None:
+        first = np.searchsorted(row_classes, np.arange(len(prior)))
+        scores, linear = (np.maximum.reduceat(each, first, axis=1) for each in (scores, linear))
+    return break_ties(scores, linear, prior, np.abs(x).max(axis=1))

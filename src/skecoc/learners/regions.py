@@ -267,7 +267,7 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return X
         return validate_data(self, X, reset=False, dtype=np.float64)
 
-    def answer(self, X: ArrayLike, response: Response) -> Floats:
+    def outputs(self, X: ArrayLike, response: Response) -> Floats:
         """Answer rows by one number each, as the column of a code does.
 
         Parameters

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
-from skecoc.grown import WOLCClassifier
+from skecoc.growth import WOLCClassifier
 from skecoc.support.errors import InputError
 from skecoc.tables.columns import kinds_of, typed, useless_columns
 from skecoc.tables.preprocessing import make_preprocessor

@@ -19,24 +19,8 @@ _CHUNK = 2_048
 
 
 @njit(cache=True, nogil=True)
-def count_classes(codes: Codes, starts: Ints, weight: Floats, scale: float, counts: Ints, weights: Ints) -> None:
-    """Add the rows of one feature to its histograms of each class.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows,)
-        Bin of every row.
-    starts : ndarray of int64 of shape (n_classes + 1,)
-        Rows of each class.
-    weight : ndarray of shape (n_rows,) or (0,)
-        Weights; empty if all are 1.
-    scale : float
-        What weights are multiplied by before they are rounded.
-    counts : ndarray of int64 of shape (n_classes, n_bins)
-        Numbers of rows, added to in place.
-    weights : ndarray of int64 of shape (n_classes, n_bins)
-        Their weights, added to in place; not used if all are 1.
-    """
+def count_cells(codes: Codes, starts: Ints, weight: Floats, scale: float, counts: Ints, weights: Ints) -> None:
+    """Add the rows of one feature to its histograms of each cell, in place; empty weights are all 1."""
     for p in range(starts.size - 1):
         of_class = counts[p]
         for i in range(starts[p], starts[p + 1]):
@@ -62,35 +46,11 @@ def reweight(
     scale: float,
     histogram: Ints,
 ) -> int:
-    """Multiply the weights of the rows that a stump gets wrong (or right), and note what this does to the histograms.
+    """Multiply the weights of the rows that a stump gets wrong (or right), and return the change of their rounded sum.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_features, n_rows)
-        Bin of every row in every feature; rows are sorted by class.
-    starts : ndarray of int64 of shape (n_classes + 1,)
-        Rows of each class.
-    bin_starts : ndarray of int64 of shape (n_features + 1,)
-        First bin of each feature in the histogram.
-    column : ndarray of int8 of shape (n_classes,)
-        The side of each class.
-    weights : ndarray of shape (n_rows_of_column,)
-        Weights of the rows of the classes that take part, class after class. Overwritten.
-    feature, cut, polarity : int
-        The stump: its feature (-1: none), the last bin on its left and the vote there.
-    factor : float
-        What weights are multiplied by.
-    changes_wrong : bool
-        Whether the rows that the stump gets wrong are multiplied, or the others.
-    scale : float
-        If not 1, all weights are multiplied by it in addition, and all rows are added to the histogram.
-    histogram : ndarray of int64 of shape (n_bins,)
-        Signed sums of rounded weights by bin: their changes, or if there is a scale the sums, are added in place.
-
-    Returns
-    -------
-    int
-        The change of the sum of the rounded weights, or the sum.
+    `weights` holds those of the rows of the cells that take part, cell after cell. What changes in the signed sums of
+    rounded weights by bin is added to `histogram`. With a scale other than 1 all weights are multiplied by it, all rows
+    are added, and the sum itself is returned. Feature -1 stands for the constant stump.
     """
     rows = np.empty(_CHUNK, np.int64)
     changes = np.empty(_CHUNK, np.int64)
@@ -159,25 +119,9 @@ def _change_weights(
 
 @njit(cache=True, nogil=True)
 def add_coded_votes(codes: Codes, features: Ints, cuts: Ints, votes: Floats, starts: Ints) -> Floats:
-    """Add up the votes of several boosted models for coded rows.
+    """Add up the votes of several boosted models for coded rows, in the order of stumps: (n_rows, n_models).
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_features, n_rows)
-        Bin of every row in every feature.
-    features : ndarray of int64 of shape (n_stumps,)
-        Feature of each stump; -1 for the constant stump.
-    cuts : ndarray of int64 of shape (n_stumps,)
-        Last bin on the left of each stump.
-    votes : ndarray of shape (n_stumps,)
-        Votes of the left sides; the right sides vote the opposite.
-    starts : ndarray of int64 of shape (n_models + 1,)
-        Model `q` owns the stumps ``starts[q]:starts[q + 1]``.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_models)
-        The sums, each taken in the order of the stumps.
+    Model q owns the stumps ``starts[q]:starts[q + 1]``; `cuts` are the last bins on their left, which votes are for.
     """
     n_models = starts.size - 1
     result = np.empty((codes.shape[1], n_models))
@@ -205,19 +149,7 @@ def add_coded_votes(codes: Codes, features: Ints, cuts: Ints, votes: Floats, sta
 def nearest_coded_centre(codes: Codes, bin_starts: Ints, squares: Floats) -> NDArray[np.uint8]:
     """Find the nearest of some centres for coded rows, the first one if several are.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_features, n_rows)
-        Bin of every row in every feature.
-    bin_starts : ndarray of int64 of shape (n_features + 1,)
-        First bin of each feature.
-    squares : ndarray of shape (n_centres, n_bins)
-        Squared distance of the middle of each bin from each centre, along the bin's feature.
-
-    Returns
-    -------
-    ndarray of uint8 of shape (n_rows,)
-        Number of the nearest centre.
+    `squares` holds the squared distance of the middle of each bin from each centre, along the bin's feature.
     """
     n_rows = codes.shape[1]
     nearest = np.zeros(n_rows, np.uint8)

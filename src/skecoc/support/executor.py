@@ -1,8 +1,8 @@
-"""Where blocks of rows live, and how a function is applied to all of them: on this machine, or on a cluster.
+"""Where blocks of samples live, and how a function is applied to all of them: in memory, in files, or on a cluster.
 
 The states of blocks never meet. A function gets the state of one block and a small message, and returns a new state, a
 small summand, or both; summands are merged in a tree whose shape depends on the number of blocks alone. Functions are
-pure, so that an engine which has lost a state can compute it again.
+pure, so that an executor which has lost a state can compute it again.
 """
 
 import pickle
@@ -25,11 +25,8 @@ Merge = Callable[[Any, Any], Any]
 def add(first: Any, second: Any) -> Any:
     """Add two summands: numbers, arrays, or tuples of them.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> add((1, np.array([2, 3])), (10, np.array([20, 30])))
-    (11, array([22, 33]))
+    >>> add((1, 2.5), (10, 0.5))
+    (11, 3.0)
     """
     if isinstance(first, tuple):
         return tuple(add(a, b) for a, b in zip(first, second, strict=True))
@@ -50,20 +47,6 @@ def merge_in_turn(merge: Merge, summands: Iterable[Any]) -> Any:
 def merge_tree(merge: Merge, summands: Iterable[Any]) -> Any:
     """Merge summands in groups of `FAN_IN`, the results again, and so on, holding no more than one per level.
 
-    Parameters
-    ----------
-    merge : callable
-        Merges two summands.
-    summands : iterable
-        The summands, in the order of the blocks; None stands for nothing.
-
-    Returns
-    -------
-    object
-        What a cluster that merges level by level gets; None if there are no summands.
-
-    Examples
-    --------
     >>> merge_tree(lambda a, b: f"({a}{b})", "abcdefghij")
     '((((((((ab)c)d)e)f)g)h)(ij))'
     """
@@ -87,13 +70,7 @@ def merge_tree(merge: Merge, summands: Iterable[Any]) -> Any:
 
 
 class Blocks:
-    """The states of all blocks at one moment of a fit; only its executor knows what the handles are.
-
-    Parameters
-    ----------
-    handles : iterable
-        One handle per block. It may be read more than once.
-    """
+    """The states of all blocks at one moment of a fit; only its executor knows what the handles are."""
 
     def __init__(self, handles: Iterable[Any]) -> None:
         self.handles = handles
@@ -104,91 +81,51 @@ class Executor(ABC):
 
     @abstractmethod
     def map(self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
-        """Compute new states.
-
-        Parameters
-        ----------
-        function : callable
-            ``function(*states_of_a_block, *message)`` returns a state. It must be pure, and be found by its name.
-        *states : Blocks
-            States of the same blocks.
-        message : tuple
-            Further arguments, the same for all blocks.
-
-        Returns
-        -------
-        Blocks
-            The new states.
-        """
+        """Return the new states ``function(*states_of_a_block, *message)``."""
 
     @abstractmethod
     def sum(
         self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
     ) -> Any:
-        """Merge one summand per block.
-
-        Parameters
-        ----------
-        function : callable
-            ``function(*states_of_a_block, *message)`` returns a summand, or None for nothing.
-        *states : Blocks
-            States of the same blocks.
-        message : tuple
-            Further arguments, the same for all blocks.
-        merge : callable, default=add
-            Merges two summands.
-
-        Returns
-        -------
-        object
-            All summands, merged; None if no block has any.
-        """
+        """Merge ``function(*states_of_a_block, *message)`` over all blocks; None stands for nothing."""
 
     @abstractmethod
     def step(
         self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
     ) -> tuple[Blocks, Any]:
-        """Compute new states and merge one summand per block, from functions that return both.
+        """Compute new states and merge summands, from a function that returns both for a block."""
 
-        Parameters
-        ----------
-        function : callable
-            ``function(*states_of_a_block, *message)`` returns a state and a summand.
-        *states : Blocks
-            States of the same blocks.
-        message : tuple
-            Further arguments, the same for all blocks.
-        merge : callable, default=add
-            Merges two summands.
 
-        Returns
-        -------
-        states : Blocks
-            The new states.
-        total : object
-            All summands, merged.
-        """
+class MemoryExecutor(Executor):
+    """Applies functions to a single block, which is in memory."""
+
+    def map(self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
+        """Compute a new state; see `Executor.map`."""
+        return Blocks([self.sum(function, *states, message=message)])
+
+    def sum(
+        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
+    ) -> Any:
+        """Apply the function; see `Executor.sum`."""
+        del merge  # there is one summand
+        return function(*(self.state(blocks) for blocks in states), *message)
+
+    def step(
+        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
+    ) -> tuple[Blocks, Any]:
+        """Compute a new state and a summand; see `Executor.step`."""
+        state, summand = self.sum(function, *states, message=message, merge=merge)
+        return Blocks([state]), summand
+
+    @staticmethod
+    def state(blocks: Blocks) -> Any:
+        """Return the state of the block."""
+        (state,) = blocks.handles
+        return state
 
 
 class LocalExecutor(Executor):
-    """Keeps the states of blocks in files and works on a few blocks at a time.
-
-    Parameters
-    ----------
-    directory : str or path-like, default=None
-        Where to make a temporary folder for the states; None leaves that to the system.
-    n_jobs : int, default=None
-        Number of blocks at the same time, in threads, as joblib counts them. It does not change the result.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = Blocks([np.arange(3), np.arange(4)])
-    >>> with LocalExecutor() as executor:
-    ...     squares = executor.map(np.square, rows)
-    ...     int(executor.sum(np.sum, squares))
-    19
-    """
+    """Keeps the states of blocks in files of a temporary folder and works on a few blocks at a time, in threads."""
 
     def __init__(self, directory: Any = None, n_jobs: int | None = None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="skecoc-", dir=directory, ignore_cleanup_errors=True)
