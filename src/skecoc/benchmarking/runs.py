@@ -112,11 +112,6 @@ class Batch:
         return "/".join((self.data_set, str(self.repeat), str(self.fold), self.learner, self.coding, *own))
 
     @property
-    def methods(self) -> list[str]:
-        """The methods of the batch, ``coding/decoding``, each once."""
-        return list(dict.fromkeys(key.method for key in self.keys))
-
-    @property
     def keys(self) -> list[RunKey]:
         """The runs of the batch."""
         return [

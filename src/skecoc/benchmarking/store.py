@@ -33,7 +33,15 @@ CLAIM_SECONDS = 180.0
 #: Packages whose versions may change a result.
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "clarabel", "piqp")
 
-_SCHEMA = """
+_RUN_COLUMNS = """
+    data_set TEXT NOT NULL,
+    repeat INTEGER NOT NULL,
+    fold INTEGER NOT NULL,
+    learner TEXT NOT NULL,
+    response TEXT NOT NULL,
+    coding TEXT NOT NULL"""
+
+_SCHEMA = f"""
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY,
     started TEXT NOT NULL,
@@ -61,12 +69,7 @@ CREATE TABLE batches (
     session INTEGER NOT NULL REFERENCES sessions
 );
 CREATE TABLE runs (
-    data_set TEXT NOT NULL,
-    repeat INTEGER NOT NULL,
-    fold INTEGER NOT NULL,
-    learner TEXT NOT NULL,
-    response TEXT NOT NULL,
-    coding TEXT NOT NULL,
+    {_RUN_COLUMNS},
     decoding TEXT NOT NULL,
     n_train INTEGER NOT NULL,
     n_test INTEGER NOT NULL,
@@ -79,12 +82,7 @@ CREATE TABLE runs (
     PRIMARY KEY (data_set, learner, response, coding, decoding, repeat, fold)
 ) WITHOUT ROWID;
 CREATE TABLE rounds (
-    data_set TEXT NOT NULL,
-    repeat INTEGER NOT NULL,
-    fold INTEGER NOT NULL,
-    learner TEXT NOT NULL,
-    response TEXT NOT NULL,
-    coding TEXT NOT NULL,
+    {_RUN_COLUMNS},
     round INTEGER NOT NULL,
     n_columns INTEGER NOT NULL,
     objective REAL,
@@ -96,12 +94,7 @@ CREATE TABLE rounds (
     PRIMARY KEY (data_set, learner, response, coding, repeat, fold, round)
 ) WITHOUT ROWID;
 CREATE TABLE warnings (
-    data_set TEXT NOT NULL,
-    repeat INTEGER NOT NULL,
-    fold INTEGER NOT NULL,
-    learner TEXT NOT NULL,
-    response TEXT NOT NULL,
-    coding TEXT NOT NULL,
+    {_RUN_COLUMNS},
     decoding TEXT NOT NULL,
     message TEXT NOT NULL,
     PRIMARY KEY (data_set, learner, response, coding, decoding, repeat, fold, message)

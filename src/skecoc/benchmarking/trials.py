@@ -64,7 +64,7 @@ def run_batch(batch: Batch, data_set: DataSet, learner: BaseEstimator, n_folds: 
     neither on where nor on when the batch is run.
     """
     begin = time.perf_counter()
-    run_seed = seed_of(seed, "run", batch.data_set, batch.repeat, batch.fold, coding_of(batch.methods[0]))
+    run_seed = seed_of(seed, "run", batch.data_set, batch.repeat, batch.fold, coding_of(batch.keys[0].method))
     runs: list[RunRecord] = []
     rounds: list[RoundRecord] = []
     messages: list[tuple[RunKey, str]] = []
