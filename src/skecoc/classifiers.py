@@ -3,6 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import copy
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -288,6 +289,22 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         winners = self._from_scores(X, lambda scores: scores.argmax(axis=1))
         return self.classes_[winners]
 
+    def predict_codewords(self, codewords: ArrayLike) -> NDArray[Any]:
+        """Predict classes from codewords instead of samples.
+
+        Parameters
+        ----------
+        codewords : array-like of shape (n_samples, n_columns)
+            Outputs of all columns, as `codewords` returns them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        check_is_fitted(self)
+        return self.classes_[self._decode(np.asarray(codewords, dtype=np.float64)).argmax(axis=1)]
+
     def predict_proba(self, X: Any) -> Floats:
         """Estimate the probability of each class for each sample.
 
@@ -433,6 +450,17 @@ class ECOCClassifier(BaseCodeClassifier):
             codewords /= scale
         decoder.fit(codewords, y, matrix, decoder_weight)
         self._keep(matrix, learners, decoder, prior, (codewords, y, weight), response=response, margin_scale=scale)
+
+    def with_decoding(
+        self, decoding: Any, response: Response, codewords: Floats, y: Integers, margin_scale: float = 1.0
+    ) -> Self:
+        """Return a copy with the same columns and another decoding, fitted to their codewords of training samples."""
+        model = copy(self).set_params(decoding=decoding, response_method=response)
+        decoder = resolve_decoder(decoding).fit(codewords, y, self.code_matrix_)
+        calibration = (codewords, y, np.ones(len(y)))
+        kept = (self.code_matrix_, self.estimators_, decoder, self._prior, calibration)
+        model._keep(*kept, response=response, margin_scale=margin_scale)
+        return model
 
     def _warn_of_margins(self, matrix: CodeMatrix, learners: list[BaseEstimator], response: Response) -> None:
         """Warn where the defaults meet a learner that has margins only: they suit it badly."""

@@ -3,16 +3,15 @@ import warnings
 
 import numpy as np
 import pytest
+from skecoc.blocks.answers import append_answers, begin_answers, code_learners
+from skecoc.blocks.preparation import prepare_rows
+from skecoc.blocks.weights import DistributedRows, sum_losses
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
-from skecoc.blocks.answers import append_answers, begin_answers, code_learners
-from skecoc.support.executor import Blocks, LocalExecutor
-from skecoc.blocks.preparation import prepare_rows
 from skecoc.blocks.rows import IterableBlocks
-from skecoc.blocks.weights import DistributedRows, sum_losses
 from skecoc.coding import one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import OptimizedWeightDecoder
@@ -20,6 +19,7 @@ from skecoc.decoding.risk import risk_and_confusion
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import evaluate_columns, fit_columns
 from skecoc.persistence import load_model, save_model
+from skecoc.support.executor import Blocks, LocalExecutor
 from tests.reference.blocks import blobs, divided
 
 STUMPS = StumpAdaBoostClassifier(10)

@@ -10,11 +10,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from skecoc.benchmarking.cluster import connected
 from skecoc.benchmarking.protocol import Protocol
 from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.runner import run
-from skecoc.benchmarking.status import status
+from skecoc.benchmarking.runner import connected, run, status
 from skecoc.benchmarking.store import Store
 from skecoc.cli.console import add_jobs, deliver, say
 from skecoc.paper.reproduction import (

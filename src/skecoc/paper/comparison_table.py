@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from skecoc.benchmarking.rank_tests import friedman_test, nemenyi_critical_difference, wilcoxon_holm, win_tie_loss
-from skecoc.benchmarking.summary import SettingSummary
+from skecoc.benchmarking.results import SettingSummary
+from skecoc.benchmarking.statistics import friedman_test, nemenyi_critical_difference, wilcoxon_holm, win_tie_loss
 from skecoc.paper.published import METHODS, WOLC
 from skecoc.paper.table_notes import notes_on_gaps, setting_title
 from skecoc.reports.table_structure import Cell, Row, Table
@@ -76,8 +76,8 @@ def comparison_table(summary: SettingSummary) -> Table:
             record |= {
                 "difference": 100 * float((scores[:, control] - scores[:, column]).mean()),
                 "signs": _counts((test.wins, test.ties, test.losses)),
-                "t_test": _counts(win_tie_loss(-summary.against_wolc[summary.comparable, column])),
-                "corrected": _counts(win_tie_loss(-summary.against_wolc_corrected[summary.comparable, column])),
+                "t_test": _counts(win_tie_loss(-summary.against_control[summary.comparable, column])),
+                "corrected": _counts(win_tie_loss(-summary.against_control_corrected[summary.comparable, column])),
                 "p_value": test.p_value,
                 "holm": test.adjusted,
             }

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.summary import SettingSummary
+from skecoc.benchmarking.results import Results, SettingSummary
 from skecoc.paper.published import CODINGS, DECODINGS, METHODS, WOLC
 from skecoc.paper.rank_picture import rank_picture
 from skecoc.paper.table_notes import setting_title

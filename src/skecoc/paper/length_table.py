@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skecoc.benchmarking.summary import SettingSummary
+from skecoc.benchmarking.results import SettingSummary
 from skecoc.paper.published import (
     CODINGS,
     DATA_SETS,
@@ -63,11 +63,11 @@ def code_length_table(summaries: Sequence[SettingSummary]) -> Table:
 
     Examples
     --------
-    >>> from skecoc.benchmarking.records import RunRecord
     >>> from skecoc.benchmarking.results import Results
-    >>> from skecoc.benchmarking.summary import summarize_setting
+    >>> from skecoc.benchmarking.runs import RunRecord
+    >>> from skecoc.paper.protocol import paper_summary
     >>> run = RunRecord("iris", 0, 0, "svm", "margins", "one-vs-one", "hamming", 135, 15, 12, 3, 3, 0.1, 0.01)
-    >>> table = code_length_table([summarize_setting(Results([run], [], {}), "svm", "margins")])
+    >>> table = code_length_table([paper_summary(Results([run], [], {}), "svm", "margins")])
     >>> table.rows[0].cells[0].text
     '3.00'
     """

@@ -4,8 +4,8 @@ from itertools import combinations
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
-from skecoc.benchmarking.rank_tests import cliques, nemenyi_critical_difference, wilcoxon_holm
-from skecoc.benchmarking.summary import SettingSummary
+from skecoc.benchmarking.results import SettingSummary
+from skecoc.benchmarking.statistics import cliques, nemenyi_critical_difference, wilcoxon_holm
 from skecoc.paper.published import METHODS
 from skecoc.paper.table_notes import setting_title
 from skecoc.reports.pictures import Picture, color_of, drawing_style, group_id, new_figure, text_color_of

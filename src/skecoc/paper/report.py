@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.summary import SettingSummary
+from skecoc.benchmarking.results import Results, SettingSummary
 from skecoc.paper.figures import paper_figures
 from skecoc.paper.published import METHODS, WOLC, recomputed_ranks
 from skecoc.paper.table_notes import setting_title
@@ -101,8 +100,8 @@ def _averages(summary: SettingSummary) -> list[dict[str, Any]]:
             "accuracy": 100 * float(summary.accuracy[rows, k].mean()),
             "columns": float(summary.columns[rows, k].mean()),
             "fit_seconds": float(summary.fit_seconds[rows, k].mean()),
-            "won": int((summary.against_wolc[rows, k] < 0).sum()),
-            "lost": int((summary.against_wolc[rows, k] > 0).sum()),
+            "won": int((summary.against_control[rows, k] < 0).sum()),
+            "lost": int((summary.against_control[rows, k] > 0).sum()),
         }
         for k, method in enumerate(summary.methods)
     ]

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from skecoc.benchmarking.protocol import PROTOCOLS, Protocol
+from skecoc.benchmarking.protocol import Protocol
 from skecoc.benchmarking.results import META_FILE, Results
 from skecoc.benchmarking.store import Store
 from skecoc.paper.figures import paper_figures
+from skecoc.paper.protocol import PROTOCOLS
 from skecoc.paper.report import summarize_reproduction
 from skecoc.paper.tables import paper_tables
 from skecoc.reports import render

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from skecoc.benchmarking.summary import SettingSummary
+from skecoc.benchmarking.results import SettingSummary
 from skecoc.paper.published import CODINGS, DATA_SETS, DECODINGS, METHODS
 
 _LEARNERS = {"stumps": "AdaBoost of 40 stumps", "svm": "SVM with an RBF kernel"}

@@ -1,6 +1,6 @@
 """The paper's Tables II to IV from results, each number beside the published one, and training times.
 
-What is not complete is shown as such: see `skecoc.benchmarking.summary` for what counts.
+What is not complete is shown as such: see `skecoc.benchmarking.results` for what counts.
 """
 
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.rank_tests import win_tie_loss
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.summary import SettingSummary, summarize_setting
+from skecoc.benchmarking.results import Results, SettingSummary
+from skecoc.benchmarking.statistics import win_tie_loss
 from skecoc.paper.comparison_table import can_compare, comparison_table
 from skecoc.paper.length_table import code_length_table
+from skecoc.paper.protocol import paper_summary
 from skecoc.paper.published import (
     LEARNERS,
     METHODS,
@@ -55,7 +55,7 @@ def paper_tables(results: Results) -> dict[str, Table]:
 
     Examples
     --------
-    >>> from skecoc.benchmarking.records import RunRecord
+    >>> from skecoc.benchmarking.runs import RunRecord
     >>> run = RunRecord("iris", 0, 0, "stumps", "labels", "one-vs-one", "hamming", 135, 15, 12, 3, 3, 0.1, 0.01)
     >>> list(paper_tables(Results([run], [], {})))
     ['table2', 'table4', 'time-stumps-labels']
@@ -87,7 +87,7 @@ def summarize_paper(results: Results) -> list[SettingSummary]:
         if learner in LEARNERS and set(results.methods(learner, response)) & set(METHODS)
     ]
     settings.sort(key=lambda setting: (setting[0], setting[1] != PAPER_RESPONSES[setting[0]], setting[1]))
-    return [summarize_setting(results, *setting) for setting in settings]
+    return [paper_summary(results, *setting) for setting in settings]
 
 
 def accuracy_table(summary: SettingSummary) -> Table:
@@ -111,9 +111,9 @@ def accuracy_table(summary: SettingSummary) -> Table:
 
     Examples
     --------
-    >>> from skecoc.benchmarking.records import RunRecord
+    >>> from skecoc.benchmarking.runs import RunRecord
     >>> run = RunRecord("iris", 0, 0, "stumps", "labels", "one-vs-one", "hamming", 135, 15, 12, 3, 3, 0.1, 0.01)
-    >>> table = accuracy_table(summarize_setting(Results([run], [], {}), "stumps", "labels"))
+    >>> table = accuracy_table(paper_summary(Results([run], [], {}), "stumps", "labels"))
     >>> table.rows[0].cells[0].text, table.rows[0].cells[0].published
     ('80.00', '94.64')
     """
@@ -153,9 +153,9 @@ def time_table(summary: SettingSummary) -> Table:
 
     Examples
     --------
-    >>> from skecoc.benchmarking.records import RunRecord
+    >>> from skecoc.benchmarking.runs import RunRecord
     >>> run = RunRecord("iris", 0, 0, "stumps", "labels", "one-vs-one", "hamming", 135, 15, 12, 3, 3, 0.1, 0.01)
-    >>> time_table(summarize_setting(Results([run], [], {}), "stumps", "labels")).rows[0].cells[0].text
+    >>> time_table(paper_summary(Results([run], [], {}), "stumps", "labels")).rows[0].cells[0].text
     '0.100'
     """
     methods = shown_methods(summary)
@@ -202,15 +202,15 @@ def _accuracy_record(
     runs = 0 if column is None else int(summary.n_runs[row, column])
     has_runs = column is not None and runs > 0
     mean, std, bold = printed or (None, None, False)
-    ahead = [_finite(100 * end) for end in summary.wolc_ahead[row, column].tolist()] if has_runs else [None] * 3
+    ahead = [_finite(100 * end) for end in summary.control_ahead[row, column].tolist()] if has_runs else [None] * 3
     return {
         "data_set": summary.data_sets[row],
         "method": method,
         "accuracy": 100 * float(summary.accuracy[row, column]) if has_runs else None,
         "std": _finite(100 * float(summary.accuracy_std[row, column])) if has_runs else None,
         "bold": has_runs and bool(summary.best[row, column]),
-        "against_wolc": int(summary.against_wolc[row, column]) if has_runs else None,
-        "against_wolc_corrected": int(summary.against_wolc_corrected[row, column]) if has_runs else None,
+        "against_wolc": int(summary.against_control[row, column]) if has_runs else None,
+        "against_wolc_corrected": int(summary.against_control_corrected[row, column]) if has_runs else None,
         "wolc_ahead": ahead[0],
         "wolc_ahead_low": ahead[1],
         "wolc_ahead_high": ahead[2],
@@ -277,7 +277,7 @@ def _count_cell(summary: SettingSummary, method: str) -> Cell:
     column = summary.position(method)
     if column is None or method == WOLC:
         return Cell()
-    wins, ties, losses = win_tie_loss(-summary.against_wolc[summary.comparable, column])
+    wins, ties, losses = win_tie_loss(-summary.against_control[summary.comparable, column])
     return Cell(text=f"{wins}/{ties}/{losses}", value=float(wins - losses))
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.records import RoundRecord
 from skecoc.benchmarking.results import Results
+from skecoc.benchmarking.runs import RoundRecord
 from skecoc.reports.pictures import COLORS, Picture, drawing_style, new_figure
 
 if TYPE_CHECKING:
