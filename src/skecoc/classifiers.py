@@ -26,7 +26,7 @@ from sklearn.utils.validation import (
 
 from skecoc.coding import resolve_coding
 from skecoc.decoding import resolve_decoder
-from skecoc.decoding.ties import break_ties
+from skecoc.decoding.ties import decode
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import ConstantClassifier, column_seeds, evaluate_columns, fit_columns, resolve_response
 
@@ -206,9 +206,7 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _class_scores(self, X: Any) -> Floats:
         """Score every class for every row, ties resolved."""
-        codewords = self.codewords(X)
-        linear = codewords @ self.code_matrix_.T.astype(np.float64)
-        return break_ties(self.decoder_.scores(codewords), linear, self._prior, np.abs(codewords).max(axis=1))
+        return decode(self.decoder_, self.codewords(X), self.code_matrix_, self._prior)
 
     def _from_scores(self, X: Any, summarise: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         """Compute something from the class scores of each row, for so many rows at a time that memory is bounded."""

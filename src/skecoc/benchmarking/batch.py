@@ -28,7 +28,7 @@ from skecoc.benchmarking.trials import (
 )
 from skecoc.classifiers import ECOCClassifier, first_learner
 from skecoc.decoding import resolve_decoder
-from skecoc.decoding.ties import break_ties
+from skecoc.decoding.ties import decode
 from skecoc.learners.columns import Response, evaluate_columns, resolve_response
 from skecoc.tables.preprocessing import make_preprocessor
 
@@ -181,10 +181,8 @@ class _SharedColumns:
         matrix = classifier.code_matrix_
         classifier.decoder_ = resolve_decoder(key.decoding).fit(answers.train, self.y, matrix)
         fitted = time.perf_counter()
-        scores = classifier.decoder_.scores(answers.test)
-        linear = answers.test @ matrix.T.astype(np.float64)
-        decided = break_ties(scores, linear, classifier._prior, np.abs(answers.test).max(axis=1)).argmax(axis=1)
-        predicted = classifier.classes_[decided]
+        scores = decode(classifier.decoder_, answers.test, matrix, classifier._prior)
+        predicted = classifier.classes_[scores.argmax(axis=1)]
         decoded = time.perf_counter()
         return Trial(
             classifier,

@@ -7,7 +7,7 @@ from importlib.metadata import version
 import skecoc
 
 #: Packages whose versions may change a result.
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "clarabel", "piqp")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "piqp")
 
 
 def versions() -> dict[str, str]:
@@ -21,7 +21,7 @@ def versions() -> dict[str, str]:
     Examples
     --------
     >>> sorted(versions())[:3]
-    ['clarabel', 'numba', 'numpy']
+    ['numba', 'numpy', 'piqp']
     """
     return {
         "skecoc": skecoc.__version__,

@@ -186,14 +186,14 @@ class ECOCFit(BlockwiseClassifier):
         codewords, y, weight = _calibration_codewords(coded, model._margin_scale, rows)
         if isinstance(decoder, LossWeightedDecoder):
             right = rows.executor.sum(count_right_answers, rows.training, message=(coded, matrix))
-            model.decoder_ = decoder._fit_sums(right.astype(np.float64), matrix)
+            model.decoder_ = decoder.fit_sums(right.astype(np.float64), matrix)
         elif isinstance(decoder, OptimizedWeightDecoder):
             answered = rows.executor.map(begin_answers, rows.training)
             answered = rows.executor.map(append_answers, answered, rows.training, message=(coded,))
             answered = rows.executor.map(scale_answers, answered, message=(model._margin_scale,))
             factor = rows.training_factor(decoder.class_weight)
             remote = DistributedRows(rows.executor, answered, factor, rows.summary.n_rows)
-            model.decoder_ = decoder._fit_remote(remote, matrix)
+            model.decoder_ = decoder.fit_remote(remote, matrix)
         else:
             model.decoder_ = decoder.fit(codewords, y, matrix, weight)
         _fit_temperature(model, codewords, y, weight)

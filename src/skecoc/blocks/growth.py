@@ -214,7 +214,7 @@ class HeldOutStrategy(Strategy):
             self._unit = _typical_answer(code)
         decoder = OptimizedWeightDecoder(self.margin * self._unit, self.l2 * self._unit, tol=self.tol)
         remote = DistributedRows(rows.executor, code.answered, rows.held_out_factor(), rows.n_held_out)
-        decoder._fit_remote(remote, code.matrix, self._padded(code.n_columns))
+        decoder.fit_remote(remote, code.matrix, self._padded(code.n_columns))
         losses = sum_losses(rows.executor, code.answered, decoder, self._previous)
         self._previous = decoder
         total = rows.held_out_weight

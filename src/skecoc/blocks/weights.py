@@ -10,10 +10,11 @@ from skecoc.blocks.answers import AnsweredBlock, CodedLearners, answer_coded
 from skecoc.blocks.bins import UNIT, CodedBlock, Ints
 from skecoc.blocks.executor import Blocks, Executor
 from skecoc.blocks.rows import mix
-from skecoc.decoding._kernels import row_scores
-from skecoc.decoding._rows import Block, MemoryRows, RemoteRows, rival_margins
+from skecoc.decoding.losses import sum_correct
 from skecoc.decoding.optimized import OptimizedWeightDecoder
-from skecoc.decoding.weighted import right_answers
+from skecoc.decoding.optimized.kernels import row_scores
+from skecoc.decoding.optimized.rows import Block, MemoryRows, RemoteRows
+from skecoc.decoding.risk import worst_rivals
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -44,7 +45,7 @@ def count_right_answers(block: CodedBlock, learners: CodedLearners, matrix: Floa
         The sums.
     """
     units = np.rint(block.weights * UNIT)
-    return right_answers(answer_coded(block.codes, learners), block.y, matrix, units).astype(np.int64)
+    return sum_correct(answer_coded(block.codes, learners), block.y, matrix, units).astype(np.int64)
 
 
 class DistributedRows(RemoteRows):
@@ -202,8 +203,8 @@ def _margin_losses(
 ) -> tuple[NDArray[np.intp], Floats]:
     """Return each row's worst rival and its hinge, which do not depend on the other rows, not even by rounding."""
     code = np.ascontiguousarray((decoder.weights_ * decoder.matrix_).T)
-    leads = rival_margins(row_scores(np.ascontiguousarray(codewords), code), y, decoder.margin)
-    return leads.argmax(axis=1), np.maximum(leads.max(axis=1), 0.0)
+    rivals, leads = worst_rivals(row_scores(np.ascontiguousarray(codewords), code), y, decoder.margin)
+    return rivals, np.maximum(leads, 0.0)
 
 
 def sum_losses(

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.decoding.optimized import OptimizedWeightDecoder
+from skecoc.decoding.risk import worst_rivals
 from skecoc.growth.engine import Floats, GrowingCode, Growth, Proposal, Strategy, Verdict, standard_error
 from skecoc.growth.layered import confusion_of, decoded_accuracy, decoded_errors, layered_questions
 from skecoc.growth.pairs import hard_pairs
@@ -150,9 +151,5 @@ def margin_losses(
     decoder: OptimizedWeightDecoder, codewords: Floats, y: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], Floats]:
     """Return each row's worst rival and its hinge: by how much the rival comes nearer than the margin."""
-    scores = codewords @ (decoder.weights_ * decoder.matrix_).T
-    every = np.arange(len(y))
-    own = scores[every, y]
-    scores[every, y] = -np.inf
-    rivals = scores.argmax(axis=1)
-    return rivals, np.maximum(decoder.margin + scores[every, rivals] - own, 0.0)
+    rivals, leads = worst_rivals(codewords @ (decoder.weights_ * decoder.matrix_).T, y, decoder.margin)
+    return rivals, np.maximum(leads, 0.0)

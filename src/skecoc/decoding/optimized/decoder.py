@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, ClassVar, Self
@@ -11,21 +12,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from skecoc.decoding._collapse import collapse_rows
-from skecoc.decoding._face import maximum_entropy_minimizer
-from skecoc.decoding._newton import minimize_regularized
-from skecoc.decoding._rows import RemoteRows, Rows, rows_from_arrays, rows_from_blocks
-from skecoc.decoding._score_ties import (
-    TIE_TOLERANCE,
-    TIE_TOLERANCE_WITHOUT_MARGIN,
-    loss_weights,
-    order_ties,
-    tie_shares,
-)
-from skecoc.decoding._solution import Problem
-from skecoc.decoding._weights import WeightSpace
 from skecoc.decoding.base import BaseDecoder, Floats, check_decoder_matrix
+from skecoc.decoding.losses import loss_weights, sum_correct
+from skecoc.decoding.optimized.face import maximum_entropy_minimizer
+from skecoc.decoding.optimized.problem import Problem, WeightSpace
+from skecoc.decoding.optimized.rows import (
+    Block,
+    RemoteRows,
+    Rows,
+    collapse_rows,
+    map_blocks,
+    rows_from_arrays,
+    rows_from_blocks,
+    sum_blocks,
+)
+from skecoc.decoding.optimized.solver import minimize_regularized
 from skecoc.decoding.risk import RiskAndConfusion, risk_and_confusion
+from skecoc.decoding.ties import (
+    SOLVED_TIE_TOLERANCE,
+    SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN,
+    is_tied_for_best,
+    order_ties,
+)
 
 # Hard codewords tie exactly at the optimum; solved to this gap, which costs little for few rows, ties are sharp.
 _GAP_OF_COLLAPSED_ROWS = 1e-8
@@ -121,7 +129,7 @@ class OptimizedWeightDecoder(BaseDecoder):
 
     See Also
     --------
-    LossWeightedDecoder : Weights from how often columns are right.
+    LossWeightedDecoder : Weights from how often columns are correct.
     skecoc.decoding.risk.risk_and_confusion : Which classes cost how much.
 
     Notes
@@ -129,8 +137,9 @@ class OptimizedWeightDecoder(BaseDecoder):
     Every row's hinge is the largest of its linear functions of the weights. A pass over the rows at some weights sums
     up a mixture of them, row by row: a cut, which bounds the objective from below everywhere and whose minimum is
     known exactly. A smooth mixture leaves a smooth problem with a curvature, so that a dozen Newton steps, each a
-    small quadratic program, lead to weights and a cut that prove each other all but optimal. Memory beside the
-    codewords is one float32 per row and class. Identical hard codewords of a class are put together first.
+    small quadratic program, lead to weights and a cut with a small primal-dual gap. Memory beside the codewords is one
+    float32 per row and class. Identical hard codewords of a class are put together first. The number of jobs changes
+    no bit of the result.
 
     References
     ----------
@@ -247,8 +256,8 @@ class OptimizedWeightDecoder(BaseDecoder):
         rows = rows_from_blocks(blocks, M, self.class_weight, self.n_jobs)
         return self._minimize(rows, M, warm_start_weights, started)
 
-    def _fit_remote(self, rows: RemoteRows, matrix: ArrayLike, warm_start_weights: ArrayLike | None = None) -> Self:
-        """Find the weights of minimal training risk from rows that live elsewhere."""
+    def fit_remote(self, rows: RemoteRows, matrix: ArrayLike, warm_start_weights: ArrayLike | None = None) -> Self:
+        """Find the weights of minimal training risk from samples that live elsewhere, such as on other machines."""
         started = perf_counter()
         self._check_parameters()
         return self._minimize(rows, check_decoder_matrix(matrix), warm_start_weights, started)
@@ -308,7 +317,7 @@ class OptimizedWeightDecoder(BaseDecoder):
         if self.margin > 0:
             self.tie_shares_ = tie_shares(rows, found.weights * M)
         else:
-            self.tie_weights_ = loss_weights(rows, problem.space)
+            self.tie_weights_ = loss_weights(sum_blocks(rows, partial(_sum_correct, matrix=M), np.add), M)
         self.certificate_ = Certificate(
             objective=found.objective,
             hinge=found.hinge,
@@ -333,9 +342,35 @@ class OptimizedWeightDecoder(BaseDecoder):
         """Return the classes' weighted agreements, with ties put in order."""
         scores = codewords @ (self.weights_ * self.matrix_).T
         if self.margin > 0:
-            return order_ties(scores, self.tie_shares_, TIE_TOLERANCE)
+            return order_ties(scores, self.tie_shares_, SOLVED_TIE_TOLERANCE)
         loss_weighted = codewords @ (self.tie_weights_ * self.matrix_).T
-        return order_ties(scores, loss_weighted, TIE_TOLERANCE_WITHOUT_MARGIN)
+        return order_ties(scores, loss_weighted, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN)
+
+
+def _sum_correct(block: Block, matrix: Floats) -> Floats:
+    """Sum up the weights of a block's correct outputs, from which loss weights follow."""
+    correct = np.zeros_like(matrix)
+    for chunk in block.chunks(len(matrix)):
+        correct += sum_correct(chunk.codewords, chunk.y, matrix, chunk.weight)
+    return correct
+
+
+def tie_shares(rows: Rows, code: Floats) -> Floats:
+    """Return the weight of each class's rows whose own class ties with others for the best score."""
+    shares = np.zeros(len(code))
+    for of_block in map_blocks(rows, partial(_tied_weights, code=code)):
+        for of_chunk in of_block:
+            shares += of_chunk
+    return shares
+
+
+def _tied_weights(block: Block, code: Floats) -> list[Floats]:
+    """Return the weights of the tied rows of each class, chunk by chunk."""
+    found: list[Floats] = []
+    for chunk in block.chunks(len(code)):
+        counts = is_tied_for_best(chunk.codewords @ code.T, chunk.y, SOLVED_TIE_TOLERANCE)
+        found.append(np.bincount(chunk.y, chunk.weight * counts, minlength=len(code)).astype(np.float64))
+    return found
 
 
 def _check_start(weights: ArrayLike, space: WeightSpace) -> Floats:
