@@ -7,8 +7,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from skecoc.coding.discriminant import trees_from_histograms
-from skecoc.coding.histograms import class_histograms
+from skecoc.coding.discriminant import class_histograms, trees_from_histograms
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.growth.training import ColumnTrainer, Question
 from skecoc.learners._weak_kmeans import nearest_centre, weak_kmeans
