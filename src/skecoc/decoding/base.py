@@ -23,7 +23,7 @@ class BaseDecoder(BaseEstimator):
     """
 
     #: Whether `fit` reads the training codewords. A caller may give a decoder
-    #: that does not read them codewords of any subset of the rows.
+    #: that does not read them codewords of any subset of the samples.
     learns_from_codewords: ClassVar[bool] = False
 
     def fit(
@@ -34,13 +34,13 @@ class BaseDecoder(BaseEstimator):
         Parameters
         ----------
         codewords : array-like of shape (n_samples, n_columns)
-            Predicted codewords of the training rows.
+            Predicted codewords of the training samples.
         y : array-like of int of shape (n_samples,)
             Index of the matrix row that each training row belongs to.
         matrix : array-like of shape (n_rows, n_columns)
             The code matrix, with entries in {-1, 0, 1}.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the training rows; None means 1 each.
+            Non-negative weights of the training samples; None means 1 each.
 
         Returns
         -------

@@ -237,9 +237,9 @@ class LossWeightedDecoder(BaseDecoder):
     .. math::
         s_p(x) = -\sum_q W_{pq} L(M_{pq} x_q), \quad W_{pq} = \frac{H_{pq}}{\sum_r H_{pr}}
 
-    where :math:`H_{pq}` is the fraction of class p's training rows with
+    where :math:`H_{pq}` is the fraction of class p's training samples with
     :math:`\operatorname{sign}(x_q) = M_{pq}`, and 0 where :math:`M_{pq}` is 0. An output of exactly zero
-    agrees with neither sign. A class whose :math:`H` is all zero, or which has no training rows, has equal
+    agrees with neither sign. A class whose :math:`H` is all zero, or which has no training samples, has equal
     weights over the non-zero positions of its row.
 
     Parameters

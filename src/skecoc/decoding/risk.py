@@ -9,7 +9,7 @@ from skecoc.decoding.base import Floats, Indices, check_decoder_matrix, check_ro
 
 
 class RiskAndConfusion(NamedTuple):
-    """Sums over the rows of each class (first axis) by their worst rival (second axis)."""
+    """Sums over the samples of each class (first axis) by their worst rival (second axis)."""
 
     risk: Floats
     confusion: Floats
@@ -45,14 +45,14 @@ def risk_and_confusion(
     margin : float, default=0.0
         The margin :math:`\Delta`; with a positive one, samples that are correct by less count too.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights of the rows; None means 1 each.
+        Non-negative weights of the samples; None means 1 each.
 
     Returns
     -------
     risk : ndarray of shape (n_rows, n_rows)
         Losses; the diagonal is zero.
     confusion : ndarray of shape (n_rows, n_rows)
-        Weights of the rows; the diagonal holds those that are classified correctly, ties included.
+        Weights of the samples; the diagonal holds those that are classified correctly, ties included.
 
     Examples
     --------

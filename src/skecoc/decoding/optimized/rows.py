@@ -1,4 +1,4 @@
-"""Where training rows are (in memory, read block by block, or elsewhere), and sums over their blocks.
+"""Where training samples are (in memory, read block by block, or elsewhere), and sums over their blocks.
 
 How rows are divided into blocks depends on their number only, and sums go from the first block to the last, so the
 number of jobs changes no bit of a result.
@@ -173,7 +173,7 @@ def rows_from_arrays(
     class_weight: str | None,
     n_jobs: int | None,
 ) -> MemoryRows:
-    """Check arrays of training rows and make rows of them without copying the codewords."""
+    """Check arrays of training samples and make rows of them without copying the codewords."""
     x = np.asarray(codewords)
     if x.dtype.kind not in "fiub":
         x = np.asarray(codewords, dtype=np.float64)
@@ -187,7 +187,7 @@ def rows_from_arrays(
 def rows_from_blocks(
     source: Iterable[Any], matrix: Floats, class_weight: str | None, n_jobs: int | None
 ) -> StreamedRows:
-    """Check blocks of training rows, in one pass over them, and make rows of them."""
+    """Check blocks of training samples, in one pass over them, and make rows of them."""
     if iter(source) is source:
         raise ValueError("blocks must be readable more than once, such as a list; got an iterator")
     totals, n_rows = np.zeros(len(matrix)), 0
