@@ -146,7 +146,7 @@ def test_losses_and_optimised_weights_are_those_of_rows_in_memory(weighted):
             append_answers, executor.map(begin_answers, rows.training), rows.training, message=(coded,)
         )
         remote = DistributedRows(executor, answered, rows.training_factor(None), 2500)
-        found = OptimizedWeightDecoder(tol=1e-6)._fit_remote(remote, matrix)
+        found = OptimizedWeightDecoder(tol=1e-6).fit_remote(remote, matrix)
         losses = sum_losses(executor, answered, expected, earlier)
     assert found.certificate_.gap <= 1e-6
     np.testing.assert_allclose(found.weights_, expected.weights_, atol=1e-3)

@@ -166,7 +166,7 @@ class BlockwiseECOC(BlockwiseClassifier):
         rows, numbers = samples.rows, matrix.astype(np.float64)
         if isinstance(decoder, LossWeightedDecoder):
             correct = rows.executor.sum(count_correct, rows.coded, message=(coded, numbers))
-            return decoder._fit_sums(correct.astype(np.float64), numbers)
+            return decoder.fit_sums(correct.astype(np.float64), numbers)
         if isinstance(decoder, OptimizedWeightDecoder):
             return samples.fit_weights(decoder, samples.evaluated(coded, matrix, scale), matrix)
         codewords, y, weight = sampled

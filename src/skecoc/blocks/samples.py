@@ -14,8 +14,8 @@ from skecoc.blocks.outputs import CodedLearners, code_learners, evaluate_coded
 from skecoc.blocks.regions import RegionTrainer, StartRows
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.decoding._rows import Block, MemoryRows, RemoteRows
-from skecoc.decoding.weighted import right_answers
+from skecoc.decoding.losses import sum_correct
+from skecoc.decoding.optimized.rows import Block, MemoryRows, RemoteRows
 from skecoc.growth.folds import mix
 from skecoc.growth.samples import CodedSamples, TrainingSamples, stacked
 from skecoc.learners import StumpAdaBoostClassifier
@@ -133,7 +133,7 @@ class BlockSamples(TrainingSamples):
             factor = np.full(self.n_classes, 1.0 / by_class.sum())
         selection = (matrix.shape[1], without_fold, factor)
         remote = RowsOfBlocks(self.executor, coded, selection, self.n_classes, kinds * int(counts.sum()))
-        return decoder._fit_remote(remote, matrix, warm_start)
+        return decoder.fit_remote(remote, matrix, warm_start)
 
     def for_calibration(self, coded: Blocks, n_columns: int) -> tuple[NDArray[np.floating], Integers, Floats]:
         """Draw samples by their keys, the same ones however rows are divided into blocks."""
@@ -184,7 +184,7 @@ def _append_outputs(
 def count_correct(block: CodedBlock, learners: CodedLearners, matrix: Floats) -> Ints:
     """Sum up the weights of the rows of each class on the correct side of each column, in parts of `UNIT`."""
     units = np.rint(block.weights * UNIT)
-    return right_answers(evaluate_coded(block.codes, learners), block.cell, matrix, units).astype(np.int64)
+    return sum_correct(evaluate_coded(block.codes, learners), block.cell, matrix, units).astype(np.int64)
 
 
 def largest_output(block: CodedBlock, learners: CodedLearners) -> float | None:

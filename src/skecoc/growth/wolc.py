@@ -11,8 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.decoding._kernels import row_scores
-from skecoc.decoding._rows import rival_margins
+from skecoc.decoding.optimized.kernels import row_scores
+from skecoc.decoding.risk import worst_rivals
 from skecoc.growth.base import LayeredClassifier
 from skecoc.growth.engine import Evaluation, Growth, Proposal, Strategy, hard_pairs
 from skecoc.growth.layered import layered_columns
@@ -136,9 +136,10 @@ def _margin_losses(
     """Return the hinge of each sample out of fold, and its sums by class and worst rival, in units."""
     del prior
     code = np.ascontiguousarray((decoder.weights_ * decoder.matrix_).T)
-    leads = rival_margins(row_scores(np.ascontiguousarray(samples.out_of_fold), code), samples.y, decoder.margin)
-    losses = np.maximum(leads.max(axis=1), 0.0)
-    pairs = pairs_in_units(samples.y, leads.argmax(axis=1), samples.weight * losses, len(matrix))
+    scores = row_scores(np.ascontiguousarray(samples.out_of_fold), code)
+    rivals, leads = worst_rivals(scores, samples.y, decoder.margin)
+    losses = np.maximum(leads, 0.0)
+    pairs = pairs_in_units(samples.y, rivals, samples.weight * losses, len(matrix))
     return losses, pairs
 
 

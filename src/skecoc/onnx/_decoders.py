@@ -21,8 +21,8 @@ from skecoc.decoding import (
     OptimizedWeightDecoder,
     ProbabilisticDecoder,
 )
-from skecoc.decoding._score_ties import TIE_TOLERANCE, TIE_TOLERANCE_WITHOUT_MARGIN
 from skecoc.decoding.losses import LARGEST_EXPONENT, LARGEST_OUTPUT
+from skecoc.decoding.ties import SOLVED_TIE_TOLERANCE, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN
 from skecoc.onnx._graph import Graph
 from skecoc.onnx._ties import write_ordered_ties
 
@@ -201,13 +201,13 @@ def _write_optimized(graph: Graph, codewords: str, decoder: OptimizedWeightDecod
     if decoder.margin > 0:
         shares = decoder.tie_shares_
         lowered = (shares.max() - shares) / (np.ptp(shares) or 1.0)
-        return write_ordered_ties(graph, scores, lowered, TIE_TOLERANCE, n_rows)
+        return write_ordered_ties(graph, scores, lowered, SOLVED_TIE_TOLERANCE, n_rows)
     keys = _product(graph, codewords, decoder.tie_weights_ * decoder.matrix_)
     largest = graph.node("ReduceMax", keys, np.array([1]), keepdims=1)
     spread = graph.node("Sub", largest, graph.node("ReduceMin", keys, np.array([1]), keepdims=1))
     share = graph.node("Div", graph.node("Sub", largest, keys), spread)
     behind = graph.node("Where", graph.node("Greater", spread, 0.0), share, 0.0)
-    return write_ordered_ties(graph, scores, behind, TIE_TOLERANCE_WITHOUT_MARGIN, n_rows)
+    return write_ordered_ties(graph, scores, behind, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, n_rows)
 
 
 _WRITERS: Mapping[type, Callable[[Graph, str, Any], str]] = MappingProxyType(

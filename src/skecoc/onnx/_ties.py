@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto
 
-from skecoc.decoding.ties import TIE_TOLERANCE, _priority
+from skecoc.decoding.ties import ROUNDING_TOLERANCE, priority
 from skecoc.onnx._graph import Graph, Value
 
 Floats = NDArray[np.float64]
@@ -36,7 +36,7 @@ def write_winner(graph: Graph, scores: str, second_key: str, prior: Floats, scal
     tied = _write_tied_for_best(graph, scores, scale, n_classes)
     keys = graph.node("Where", tied, second_key, _LOWEST)
     tied = _write_tied_for_best(graph, keys, scale, n_classes)
-    priorities = graph.node("Where", tied, _priority(prior), np.array(-1))
+    priorities = graph.node("Where", tied, priority(prior), np.array(-1))
     return str(graph.node("ArgMax", priorities, axis=1, keepdims=0))
 
 
@@ -45,7 +45,7 @@ def _write_tied_for_best(graph: Graph, scores: str, scale: Value, n_classes: int
     descending, _ = graph.node("TopK", scores, np.array([n_classes]), n_outputs=2, axis=1)
     upper, lower = graph.part(descending, 0, -1), graph.part(descending, 1, n_classes)
     size = graph.node("Max", graph.node("Abs", upper), graph.node("Abs", lower), scale)
-    apart = graph.node("Greater", graph.node("Sub", upper, lower), graph.node("Mul", size, TIE_TOLERANCE))
+    apart = graph.node("Greater", graph.node("Sub", upper, lower), graph.node("Mul", size, ROUNDING_TOLERANCE))
     n_gaps = graph.node("CumSum", graph.cast(apart, TensorProto.INT32), np.array(1))
     in_chain = graph.node("Equal", n_gaps, graph.cast(graph.constant(0), TensorProto.INT32))
     best = graph.part(descending, 0, 1)
@@ -54,7 +54,7 @@ def _write_tied_for_best(graph: Graph, scores: str, scale: Value, n_classes: int
 
 
 def write_ordered_ties(graph: Graph, scores: str, lowered: str | Floats, tolerance: float, n_classes: int) -> str:
-    """Write scores with tied ones put in order, as `skecoc.decoding._score_ties.order_ties` does.
+    """Write scores with tied ones put in order, as `skecoc.decoding.ties.order_ties` does.
 
     Parameters
     ----------

@@ -11,8 +11,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from skecoc.decoding.base import Floats, Indices
+
+#: How a row marks the classes that its curvature concerns.
+RIVAL, OWN = 1, 2
 
 
 @njit(cache=True, nogil=True)
@@ -177,11 +179,11 @@ def _add_kink(
 
 @njit(cache=True, nogil=True)
 def _mark_classes(own: int, rivals: Indices, full: bool, marks: NDArray[np.uint8]) -> None:
-    """Mark rivals by 1 and, unless their shares change against each other only, the row's own class by 2."""
+    """Mark rivals and, unless their shares change against each other only, the row's own class."""
     for p in rivals:
-        marks[p] = 1
+        marks[p] = RIVAL
     if not full:
-        marks[own] = 2
+        marks[own] = OWN
 
 
 @njit(cache=True, nogil=True)
@@ -201,20 +203,7 @@ def _add_slope(row: Floats, own: int, rivals: Indices, shares: Floats, weight: f
 
 @njit(cache=True, nogil=True)
 def row_scores(codewords: Floats, code: Floats) -> Floats:
-    """Multiply each row by a matrix, always in the same order, which a library's product may change with the rows.
-
-    Parameters
-    ----------
-    codewords : ndarray of shape (n, n_columns)
-        Rows.
-    code : ndarray of shape (n_columns, n_classes)
-        The matrix.
-
-    Returns
-    -------
-    ndarray of shape (n, n_classes)
-        The products.
-    """
+    """Multiply each row by a matrix in an order that, unlike a library's, never changes with the number of rows."""
     scores = np.zeros((len(codewords), code.shape[1]))
     for i in range(len(codewords)):
         for q in range(len(code)):
@@ -246,36 +235,12 @@ def add_rows(
 ) -> None:
     """Add a chunk of rows to the sums that make up a cut, in place.
 
-    Parameters
-    ----------
-    codewords : ndarray of shape (n, n_columns)
-        The rows' codewords.
-    scores : ndarray of shape (n, n_classes)
-        Scores of the classes at the weights in question; higher is better.
-    y, weight : ndarrays of shape (n,)
-        The rows' classes and weights.
-    shift : ndarray of shape (n, n_classes) or (0, 0)
-        Shares around which the hinge is smoothed; an empty array stands for zeros.
-    margin, smoothing : float
-        The margin, and how far (in the units of scores) the smoothed hinge departs from the hinge.
-    previous_smoothing : float
-        If positive, shifts are first moved to the shares that they give with this smoothing.
-    bounds, columns, signs : ndarrays
-        Where each class's weights begin in a vector of weights, and their columns and codes.
-    stride : int
-        Only every so many-th row with curvature adds to the curvature, so many times.
-    sums : ndarray of shape (7,)
-        Sums of the hinge, the hinge without margin, the smoothed hinge, ``shares @ z`` and ``margin * shares``, and
-        the numbers of rows with curvature and of the pairs of classes that they curve.
-    gradient : ndarray of shape (n_classes, n_columns)
-        Sum of the derivatives of ``shares @ z`` by the classes' weights times codes.
-    curvature : ndarray of shape (n_weights, n_weights)
-        Second derivative of the smoothed hinge, lower triangle. Not written if there are marks.
-    marks : ndarray of uint8 of shape (n, n_classes) or (0, 0)
-        For rows that curve the hinge: 1 for rivals with a share, 2 for the row's own class unless shares sum to 1.
-        If empty, the curvature is summed up instead.
-    factors : ndarray of shape (n,) or (0,)
-        What marked rows' curvatures are multiplied by.
+    `sums` are those of the hinge, the hinge without margin, the smoothed hinge, ``shares @ z`` and ``margin * shares``,
+    then the numbers of rows with curvature and of the pairs of classes that they curve. `gradient` (n_classes,
+    n_columns) sums the derivatives of ``shares @ z`` by the classes' weights times codes. An empty `shift` stands for
+    zeros; with a positive `previous_smoothing` it is first moved to the shares that it gives with that width. Every
+    `stride`-th row with curvature is added, so many times, to `curvature` (n_weights, n_weights; lower triangle), or
+    noted in `marks` (n, n_classes) and `factors` (n,) unless these are empty.
     """
     n_classes = scores.shape[1]
     values, shares, centre = np.empty(n_classes), np.empty(n_classes), np.zeros(n_classes)

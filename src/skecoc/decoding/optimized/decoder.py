@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, ClassVar, Self
@@ -11,21 +12,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from skecoc.decoding._collapse import collapse_rows
-from skecoc.decoding._face import maximum_entropy_minimizer
-from skecoc.decoding._newton import minimize_regularized
-from skecoc.decoding._rows import RemoteRows, Rows, rows_from_arrays, rows_from_blocks
-from skecoc.decoding._score_ties import (
-    TIE_TOLERANCE,
-    TIE_TOLERANCE_WITHOUT_MARGIN,
-    loss_weights,
-    order_ties,
-    tie_shares,
-)
-from skecoc.decoding._solution import Problem
-from skecoc.decoding._weights import WeightSpace
 from skecoc.decoding.base import BaseDecoder, Floats, check_decoder_matrix
+from skecoc.decoding.losses import loss_weights, sum_correct
+from skecoc.decoding.optimized.face import maximum_entropy_minimizer
+from skecoc.decoding.optimized.problem import Problem, WeightSpace
+from skecoc.decoding.optimized.rows import (
+    Block,
+    RemoteRows,
+    Rows,
+    collapse_rows,
+    map_blocks,
+    rows_from_arrays,
+    rows_from_blocks,
+    sum_blocks,
+)
+from skecoc.decoding.optimized.solver import minimize_regularized
 from skecoc.decoding.risk import RiskAndConfusion, risk_and_confusion
+from skecoc.decoding.ties import (
+    SOLVED_TIE_TOLERANCE,
+    SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN,
+    is_tied_for_best,
+    order_ties,
+)
 
 # Hard codewords tie exactly at the optimum; solved to this gap, which costs little for few rows, ties are sharp.
 _GAP_OF_COLLAPSED_ROWS = 1e-8
@@ -44,13 +52,13 @@ class Certificate:
     hinge : float
         The mean hinge with the margin alone.
     risk : float
-        The mean hinge without margin: eq. 7 of the paper, divided by the number of rows.
+        The mean hinge without margin: eq. 7 of the paper, divided by the number of samples.
     lower_bound : float
         No weights have a smaller objective: the exact value of a feasible point of the dual problem.
     gap : float
         ``(objective - lower_bound) / max(objective, 1e-3)``.
     n_rounds : int
-        Passes over all rows.
+        Passes over all samples.
     n_cuts : int
         Rows that lie at a kink of their (smoothed) hinge in the last pass, and so decide the weights; with `l2=0`,
         constraints of the last reduced problem.
@@ -85,9 +93,9 @@ class OptimizedWeightDecoder(BaseDecoder):
     the point of maximum entropy is taken. ``margin=0, l2=0`` is the problem of the paper (eq. 7), for study.
 
     Scores within 1e-4 of each other count as tied. Where several classes share a codeword and none has more than half
-    of its rows, the best weights tie them exactly, so many rows with hard codewords do: they go to the class that
-    holds most of the training rows that are tied with it. With ``margin=0`` a tie costs nothing and most rows may be
-    tied; scores within 0.05 of each other are then put in the order of the loss-weighted scores.
+    of its samples, the best weights tie them exactly, so many samples with hard codewords do: they go to the class that
+    holds most of the training samples that are tied with it. With ``margin=0`` a tie costs nothing and most samples may
+    be tied; scores within 0.05 of each other are then put in the order of the loss-weighted scores.
 
     Parameters
     ----------
@@ -99,11 +107,11 @@ class OptimizedWeightDecoder(BaseDecoder):
         Relative gap between the objective and its lower bound at which to stop; hard codewords that were put together
         are solved to 1e-8 if that is less, so that ties are sharp.
     max_rounds : int, default=500
-        Largest number of passes over the rows; a few dozen are usual.
+        Largest number of passes over the samples; a few dozen are usual.
     class_weight : {"balanced"}, default=None
         "balanced" gives every class the same total weight in the risk; None counts every row by its sample weight.
     n_jobs : int, default=None
-        Number of threads that share the rows, as joblib counts them.
+        Number of threads that share the samples, as joblib counts them; it changes no bit of the result.
 
     Attributes
     ----------
@@ -114,23 +122,23 @@ class OptimizedWeightDecoder(BaseDecoder):
     certificate_ : Certificate
         Objective, lower bound, gap and effort.
     tie_shares_ : ndarray of shape (n_rows,)
-        Share of the training rows that are of this class and tied with others for the best score. The higher comes
+        Share of the training samples that are of this class and tied with others for the best score. The higher comes
         first where scores tie; not with ``margin=0``.
     tie_weights_ : ndarray of shape (n_rows, n_columns)
         Loss weights, whose scores order tied ones; only with ``margin=0``.
 
     See Also
     --------
-    LossWeightedDecoder : Weights from how often columns are right.
+    LossWeightedDecoder : Weights from how often columns are correct.
     skecoc.decoding.risk.risk_and_confusion : Which classes cost how much.
 
     Notes
     -----
-    Every row's hinge is the largest of its linear functions of the weights. A pass over the rows at some weights sums
-    up a mixture of them, row by row: a cut, which bounds the objective from below everywhere and whose minimum is
+    Every sample's hinge is the largest of its linear functions of the weights. A pass over the samples at some weights
+    sums up a mixture of them, one by one: a cut, which bounds the objective from below everywhere and whose minimum is
     known exactly. A smooth mixture leaves a smooth problem with a curvature, so that a dozen Newton steps, each a
-    small quadratic program, lead to weights and a cut that prove each other all but optimal. Memory beside the
-    codewords is one float32 per row and class. Identical hard codewords of a class are put together first.
+    small quadratic program, lead to weights and a cut with a small primal-dual gap. Memory beside the codewords is one
+    float32 per row and class. Identical hard codewords of a class are put together first.
 
     References
     ----------
@@ -186,14 +194,14 @@ class OptimizedWeightDecoder(BaseDecoder):
         Parameters
         ----------
         codewords : array-like of shape (n_samples, n_columns)
-            Predicted codewords of the training rows. Arrays of floats or integers (such as int8 hard codewords) are
+            Predicted codewords of the training samples. Arrays of floats or integers (such as int8 hard codewords) are
             read as they are, without a copy.
         y : array-like of int of shape (n_samples,)
             Index of the matrix row that each training row belongs to; every one must occur.
         matrix : array-like of shape (n_rows, n_columns)
             The code matrix, with entries in {-1, 0, 1}.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the training rows; None means 1 each.
+            Non-negative weights of the training samples; None means 1 each.
         warm_start_weights : array-like of shape (n_rows, n_columns), default=None
             Feasible weights to start from, such as those of an earlier fit with zeros for new columns. The objective
             will not be above theirs (with ``l2=0``, not by more than 1e-8).
@@ -217,14 +225,14 @@ class OptimizedWeightDecoder(BaseDecoder):
     def fit_blocks(
         self, blocks: Iterable[Any], matrix: ArrayLike, *, warm_start_weights: ArrayLike | None = None
     ) -> Self:
-        """Find the weights of minimal training risk from rows that come in blocks.
+        """Find the weights of minimal training risk from samples that come in blocks.
 
-        Blocks are read once per pass over the rows and need not fit into memory together.
+        Blocks are read once per pass over the samples and need not fit into memory together.
 
         Parameters
         ----------
         blocks : iterable of (codewords, y, sample_weight or None)
-            Blocks of rows, as `fit` takes them. It is read again and again, so it must be a list, or an object whose
+            Blocks of samples, as `fit` takes them. It is read again and again, so it must be a list, or an object whose
             ``__iter__`` starts afresh, and not an iterator.
         matrix : array-like of shape (n_rows, n_columns)
             The code matrix, with entries in {-1, 0, 1}.
@@ -247,8 +255,8 @@ class OptimizedWeightDecoder(BaseDecoder):
         rows = rows_from_blocks(blocks, M, self.class_weight, self.n_jobs)
         return self._minimize(rows, M, warm_start_weights, started)
 
-    def _fit_remote(self, rows: RemoteRows, matrix: ArrayLike, warm_start_weights: ArrayLike | None = None) -> Self:
-        """Find the weights of minimal training risk from rows that live elsewhere."""
+    def fit_remote(self, rows: RemoteRows, matrix: ArrayLike, warm_start_weights: ArrayLike | None = None) -> Self:
+        """Find the weights of minimal training risk from samples that live elsewhere, such as on other machines."""
         started = perf_counter()
         self._check_parameters()
         return self._minimize(rows, check_decoder_matrix(matrix), warm_start_weights, started)
@@ -265,14 +273,14 @@ class OptimizedWeightDecoder(BaseDecoder):
         y : array-like of int of shape (n_samples,)
             Index of the matrix row that each row belongs to.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows; None means 1 each.
+            Non-negative weights of the samples; None means 1 each.
 
         Returns
         -------
         risk : ndarray of shape (n_rows, n_rows)
-            Losses of the rows of each class (first axis) by their worst rival.
+            Losses of the samples of each class (first axis) by their worst rival.
         confusion : ndarray of shape (n_rows, n_rows)
-            Weights of the rows of each class by the class they are taken for.
+            Weights of the samples of each class by the class they are taken for.
         """
         return risk_and_confusion(
             codewords, y, self.matrix_, self.weights_, margin=self.margin, sample_weight=sample_weight
@@ -308,7 +316,7 @@ class OptimizedWeightDecoder(BaseDecoder):
         if self.margin > 0:
             self.tie_shares_ = tie_shares(rows, found.weights * M)
         else:
-            self.tie_weights_ = loss_weights(rows, problem.space)
+            self.tie_weights_ = loss_weights(sum_blocks(rows, partial(_sum_correct, matrix=M), np.add), M)
         self.certificate_ = Certificate(
             objective=found.objective,
             hinge=found.hinge,
@@ -333,9 +341,35 @@ class OptimizedWeightDecoder(BaseDecoder):
         """Return the classes' weighted agreements, with ties put in order."""
         scores = codewords @ (self.weights_ * self.matrix_).T
         if self.margin > 0:
-            return order_ties(scores, self.tie_shares_, TIE_TOLERANCE)
+            return order_ties(scores, self.tie_shares_, SOLVED_TIE_TOLERANCE)
         loss_weighted = codewords @ (self.tie_weights_ * self.matrix_).T
-        return order_ties(scores, loss_weighted, TIE_TOLERANCE_WITHOUT_MARGIN)
+        return order_ties(scores, loss_weighted, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN)
+
+
+def _sum_correct(block: Block, matrix: Floats) -> Floats:
+    """Sum up the weights of a block's correct outputs, from which loss weights follow."""
+    correct = np.zeros_like(matrix)
+    for chunk in block.chunks(len(matrix)):
+        correct += sum_correct(chunk.codewords, chunk.y, matrix, chunk.weight)
+    return correct
+
+
+def tie_shares(rows: Rows, code: Floats) -> Floats:
+    """Return the weight of each class's rows whose own class ties with others for the best score."""
+    shares = np.zeros(len(code))
+    for of_block in map_blocks(rows, partial(_tied_weights, code=code)):
+        for of_chunk in of_block:
+            shares += of_chunk
+    return shares
+
+
+def _tied_weights(block: Block, code: Floats) -> list[Floats]:
+    """Return the weights of the tied rows of each class, chunk by chunk."""
+    found: list[Floats] = []
+    for chunk in block.chunks(len(code)):
+        counts = is_tied_for_best(chunk.codewords @ code.T, chunk.y, SOLVED_TIE_TOLERANCE)
+        found.append(np.bincount(chunk.y, chunk.weight * counts, minlength=len(code)).astype(np.float64))
+    return found
 
 
 def _check_start(weights: ArrayLike, space: WeightSpace) -> Floats:

@@ -1,25 +1,119 @@
-"""One pass over the rows: the objective, a bound that is linear in the weights (a cut), and the curvature."""
+"""What is minimised: the feasible weights, the objective, and what one pass over the rows proves about it.
+
+A pass at some weights sums up, row by row, a mixture of the linear functions whose largest is the row's hinge: a *cut*,
+which bounds the mean hinge from below everywhere and is linear in the weights.
+"""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.decoding._kernels import add_rows, row_scores
-from skecoc.decoding._kinks import Kinks
-from skecoc.decoding._rows import Block, Rows, sum_blocks
-from skecoc.decoding._weights import WeightSpace
+from skecoc.decoding.base import Floats
+from skecoc.decoding.optimized.kernels import add_rows, row_scores
+from skecoc.decoding.optimized.rows import Block, Rows, sum_blocks
 
-Floats = NDArray[np.float64]
-
+#: Gaps are relative to the objective, or to this if the objective is smaller.
+SMALLEST_OBJECTIVE = 1e-3
 # No row adds to the curvature: every so many-th would.
 _NEVER = 2**62
 
 
+class WeightSpace:
+    """The feasible weights of a code matrix: one simplex per class, without the entries that must be zero.
+
+    Weights are matrices, or vectors that go class after class. `bounds` (n_classes + 1) says where each class's weights
+    begin in a vector; `classes`, `columns` and `signs` (n_weights) are the class, the column and the code of each.
+    """
+
+    def __init__(self, matrix: Floats) -> None:
+        self.matrix = matrix
+        self.n_classes = len(matrix)
+        self.classes, self.columns = np.nonzero(matrix)
+        self.signs = matrix[self.classes, self.columns]
+        self.bounds = np.concatenate([[0], np.cumsum(np.bincount(self.classes))])
+        self.n_weights = len(self.classes)
+
+    @cached_property
+    def memberships(self) -> Floats:
+        """Which weights belong to each class, as rows of ones, (n_classes, n_weights), in Fortran order."""
+        return np.asfortranarray(self.classes == np.arange(self.n_classes)[:, np.newaxis], dtype=np.float64)
+
+    def flatten(self, matrix: Floats) -> Floats:
+        """Return a matrix's entries where weights may differ from zero."""
+        return matrix[self.classes, self.columns]
+
+    def equal(self) -> Floats:
+        """Return equal weights over every class's non-zero codes."""
+        used = np.abs(self.matrix)
+        return used / used.sum(axis=1, keepdims=True)
+
+    def repair(self, vector: Floats) -> Floats:
+        """Return the matrix of an all but feasible vector, clipped at zero and with rows that sum to 1."""
+        weights = np.zeros_like(self.matrix)
+        weights[self.classes, self.columns] = np.maximum(vector, 0.0)
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def project(self, matrix: Floats) -> Floats:
+        """Return the feasible weights nearest to any matrix: its rows projected onto their simplices."""
+        values = np.where(self.matrix != 0, matrix, -np.inf)
+        ordered = -np.sort(-values, axis=1)
+        excess = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, matrix.shape[1] + 1)
+        last = (ordered > excess).sum(axis=1) - 1
+        return np.maximum(values - excess[np.arange(self.n_classes), last, np.newaxis], 0.0)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Minimise the mean hinge with a margin plus ``l2 / 2`` times the sum of squared weights."""
+
+    space: WeightSpace
+    margin: float
+    l2: float
+
+    def penalty(self, weights: Floats) -> float:
+        """Return the part of the objective that does not depend on rows."""
+        return 0.5 * self.l2 * float((weights**2).sum())
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Weights, and what is known about them."""
+
+    weights: Floats
+    objective: float
+    hinge: float
+    risk: float
+    lower_bound: float
+    n_rounds: int
+    n_cuts: int
+
+    @property
+    def gap(self) -> float:
+        """By how much the objective may exceed the optimum, relative to the objective."""
+        return relative_gap(self.objective, self.lower_bound)
+
+
+def relative_gap(objective: float, bound: float) -> float:
+    """Return the gap between an objective and a bound, relative to the objective."""
+    return max(objective - bound, 0.0) / max(objective, SMALLEST_OBJECTIVE)
+
+
+class Kinks(NamedTuple):
+    """The rows that curve the smoothed hinge: those whose rival shares change with the weights."""
+
+    codewords: Floats  # (n_kinks, n_columns)
+    # (n_kinks, n_classes): `kernels.RIVAL` for rivals with a share, `kernels.OWN` for the row's own class if the
+    # shares change against it; if there is none, shares sum to 1 and change against each other.
+    marks: NDArray[np.uint8]
+    factors: Floats  # (n_kinks,): weights of the rows divided by the width of the smoothing
+
+
 @dataclass(frozen=True)
 class Cut:
-    """What one pass over the rows says about the weights it was asked at.
+    """What one pass over the rows says about the weights at which it was made.
 
     The mean hinge at *any* weights W is at least ``offset + (gradient * W).sum()``.
     """
@@ -38,13 +132,16 @@ class Cut:
 
     @property
     def smoothing_loss(self) -> float:
-        """By how much the cut lies below the mean hinge at the weights it was asked at."""
+        """By how much the cut lies below the mean hinge at its own weights."""
         return self.hinge - self.linear
 
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How a pass smooths the hinge, and how it gives the curvature: as a matrix or by the rows at a kink."""
+    """How a pass smooths the hinge, and how it gives the curvature: as a matrix or by the rows at a kink.
+
+    With a positive `previous_width` the rows' shifts are moved first; only every `stride`-th kink adds curvature.
+    """
 
     width: float
     previous_width: float = 0.0
@@ -53,26 +150,7 @@ class Smoothing:
 
 
 def cut_at(rows: Rows, space: WeightSpace, weights: Floats, margin: float, smoothing: Smoothing) -> Cut:
-    """Pass over the rows once and sum up their smoothed losses, slopes and curvatures.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows whose weights sum to 1.
-    space : WeightSpace
-        The feasible weights.
-    weights : ndarray of shape (n_classes, n_columns)
-        Feasible weights.
-    margin : float
-        The margin.
-    smoothing : Smoothing
-        If its `previous_width` is positive the rows' shifts are moved first.
-
-    Returns
-    -------
-    Cut
-        Means over the rows.
-    """
+    """Pass over the rows, whose weights sum to 1, and sum up their smoothed losses, slopes and curvatures."""
     code = np.ascontiguousarray((weights * space.matrix).T)
     of_block = partial(_sum_block, space=space, code=code, margin=margin, smoothing=smoothing)
     sums, gradient, curvature, kinks = sum_blocks(rows, of_block, _merge)

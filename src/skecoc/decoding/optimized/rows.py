@@ -1,4 +1,8 @@
-"""Training rows as blocks: arrays in memory, or any iterable of blocks that can be read again and again."""
+"""Where training samples are (in memory, read block by block, or elsewhere), and sums over their blocks.
+
+How rows are divided into blocks depends on their number only, and sums go from the first block to the last, so the
+number of jobs changes no bit of a result.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -10,17 +14,19 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from skecoc.decoding.base import check_rows_and_weights
+from skecoc.decoding.base import Floats, Indices, check_rows_and_weights, chunk_slices
 
-Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
-# A chunk of codewords and scores of this many numbers stays in a core's cache.
-_CHUNK_SIZE = 2**16
-# Below this many rows a further thread costs more than it saves.
-_ROWS_PER_THREAD = 4_096
+# Blocks have about so many rows (fewer would cost threads more than they save), or more if there would be too many.
+_BLOCK_ROWS = 4_096
+_MOST_BLOCKS = 64
 _SAMPLING_SEED = 20_120_509
 _NO_SHIFT = np.zeros((0, 0), dtype=np.float32)
+_ROWS_TO_LOOK_AT = 2_000
+# With more distinct patterns than this among the rows looked at, sorting costs more than it saves.
+_LARGEST_SHARE = 0.7
+_LABEL_BYTES = 4
 
 
 class Block(NamedTuple):
@@ -31,56 +37,40 @@ class Block(NamedTuple):
     """
 
     codewords: NDArray[Any]
-    y: NDArray[np.intp]
+    y: Indices
     weight: Floats
     shift: NDArray[np.float32]
     draws: Floats | None = None
 
     def chunks(self, n_classes: int) -> "Iterator[Block]":
         """Cut the block into chunks that fit into a core's cache, with codewords as contiguous float64."""
-        step = max(64, _CHUNK_SIZE // (self.codewords.shape[1] + n_classes))
-        for start in range(0, len(self.y), step):
-            part = slice(start, start + step)
+        for part in chunk_slices(len(self.y), self.codewords.shape[1] + n_classes):
             codewords = np.ascontiguousarray(self.codewords[part], dtype=np.float64)
             draws = None if self.draws is None else self.draws[part]
             yield Block(codewords, self.y[part], self.weight[part], self.shift[part], draws)
 
 
 class MemoryRows:
-    """Rows in memory, with a smoothing shift per row and class.
-
-    Parameters
-    ----------
-    codewords : ndarray of shape (n_rows, n_columns)
-        Codewords of any real dtype; they are not copied.
-    y : ndarray of int of shape (n_rows,)
-        Class indices.
-    weight : ndarray of shape (n_rows,)
-        Weights that sum to 1.
-    n_classes : int
-        Number of classes.
-    n_jobs : int, default=None
-        Number of threads, as joblib counts them.
-    """
+    """Rows in memory, with weights that sum to 1 and a smoothing shift per row and class; codewords are not copied."""
 
     def __init__(
-        self, codewords: NDArray[Any], y: NDArray[np.intp], weight: Floats, n_classes: int, n_jobs: int | None = None
+        self, codewords: NDArray[Any], y: Indices, weight: Floats, n_classes: int, n_jobs: int | None = None
     ) -> None:
         self.codewords, self.y, self.weight = codewords, y, weight
         self.n_classes, self.n_jobs, self.n_rows = n_classes, n_jobs, len(y)
         self.shift = np.zeros((len(y), n_classes), dtype=np.float32)
 
     def blocks(self) -> Iterator[Block]:
-        """Yield one span of rows per thread."""
-        n_spans = min(effective_n_jobs(self.n_jobs), 1 + self.n_rows // _ROWS_PER_THREAD)
-        edges = np.linspace(0, self.n_rows, n_spans + 1).astype(int)
+        """Yield spans of rows of about equal length."""
+        n_blocks = min(1 + self.n_rows // _BLOCK_ROWS, _MOST_BLOCKS)
+        edges = np.linspace(0, self.n_rows, n_blocks + 1).astype(int)
         for first, last in pairwise(edges):
             part = slice(first, last)
             yield Block(self.codewords[part], self.y[part], self.weight[part], self.shift[part])
 
     def first_block(self) -> Block:
-        """Return some rows, to look at."""
-        return next(self.blocks())
+        """Return all rows, to look at."""
+        return Block(self.codewords, self.y, self.weight, self.shift)
 
     def sample(self, size: int) -> "MemoryRows":
         """Draw about so many rows, the same ones every time."""
@@ -92,16 +82,8 @@ class MemoryRows:
 class StreamedRows:
     """Rows that are read block by block on every pass and are never held together.
 
-    Parameters
-    ----------
-    source : iterable of (codewords, y, weight or None)
-        Read once per pass, so it must not be exhausted by reading.
-    class_factor : ndarray of shape (n_classes,)
-        What weights are multiplied by, class by class, so that they sum to 1.
-    n_rows : int
-        Number of rows of all blocks.
-    n_jobs : int, default=None
-        Number of threads, as joblib counts them.
+    `source` gives (codewords, y, weight or None) and must not be exhausted by reading; weights are multiplied by the
+    class's factor, so that they sum to 1.
     """
 
     def __init__(self, source: Iterable[Any], class_factor: Floats, n_rows: int, n_jobs: int | None = None) -> None:
@@ -129,15 +111,7 @@ class StreamedRows:
 
 
 class RemoteRows(ABC):
-    """Rows that live elsewhere: functions go to their blocks, and only what these return comes back.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-    n_rows : int
-        Number of rows of all blocks.
-    """
+    """Rows that live elsewhere: functions go to their blocks, and only what these return comes back."""
 
     n_jobs: int | None = None
 
@@ -176,7 +150,7 @@ def sum_blocks(rows: Rows, function: Callable[[Block], Result], merge: Callable[
 
 
 def map_blocks(rows: Rows, function: Callable[[Block], Result]) -> Iterable[Result]:
-    """Apply a function to every block, in threads if the rows ask for more than one job."""
+    """Apply a function to every block, in threads if the rows want more than one job."""
     if isinstance(rows, RemoteRows):
         return rows.map(function)
     if effective_n_jobs(rows.n_jobs) == 1:
@@ -185,15 +159,7 @@ def map_blocks(rows: Rows, function: Callable[[Block], Result]) -> Iterable[Resu
     return threads(delayed(function)(block) for block in rows.blocks())
 
 
-def rival_margins(scores: Floats, y: NDArray[np.intp], margin: float) -> Floats:
-    """Return ``margin + t_p - t_y`` for every row and rival p, and minus infinity for the row's own class."""
-    every = np.arange(len(y))
-    z = margin + scores - scores[every, y][:, np.newaxis]
-    z[every, y] = -np.inf
-    return z
-
-
-def labelled_blocks(source: Iterable[Any], n_classes: int) -> Iterator[tuple[NDArray[Any], NDArray[np.intp], Floats]]:
+def labelled_blocks(source: Iterable[Any], n_classes: int) -> Iterator[tuple[NDArray[Any], Indices, Floats]]:
     """Yield (codewords, y, weight) triples with checked labels and weights."""
     for codewords, y, weight in source:
         yield codewords, *check_rows_and_weights(y, weight, len(codewords), n_classes)
@@ -207,7 +173,7 @@ def rows_from_arrays(
     class_weight: str | None,
     n_jobs: int | None,
 ) -> MemoryRows:
-    """Check arrays of training rows and make rows of them without copying the codewords."""
+    """Check arrays of training samples and make rows of them without copying the codewords."""
     x = np.asarray(codewords)
     if x.dtype.kind not in "fiub":
         x = np.asarray(codewords, dtype=np.float64)
@@ -221,7 +187,7 @@ def rows_from_arrays(
 def rows_from_blocks(
     source: Iterable[Any], matrix: Floats, class_weight: str | None, n_jobs: int | None
 ) -> StreamedRows:
-    """Check blocks of training rows, in one pass over them, and make rows of them."""
+    """Check blocks of training samples, in one pass over them, and make rows of them."""
     if iter(source) is source:
         raise ValueError("blocks must be readable more than once, such as a list; got an iterator")
     totals, n_rows = np.zeros(len(matrix)), 0
@@ -237,8 +203,8 @@ def _check_block(codewords: NDArray[Any], n_columns: int) -> None:
     """Check the shape and the values of codewords, without a temporary array of their size."""
     if codewords.ndim != 2 or codewords.shape[1] != n_columns:
         raise ValueError(f"codewords must have shape (n_samples, {n_columns}), got {codewords.shape}")
-    for start in range(0, len(codewords), _ROWS_PER_THREAD):
-        if not np.isfinite(codewords[start : start + _ROWS_PER_THREAD]).all():
+    for start in range(0, len(codewords), _BLOCK_ROWS):
+        if not np.isfinite(codewords[start : start + _BLOCK_ROWS]).all():
             raise ValueError("codewords must be finite, got NaN or infinity")
 
 
@@ -252,3 +218,60 @@ def _class_factor(totals: Floats, class_weight: str | None) -> Floats:
     if class_weight == "balanced":
         return 1.0 / (len(totals) * totals)
     return np.full(len(totals), 1.0 / totals.sum())
+
+
+def collapse_rows(rows: Rows, n_columns: int) -> Rows:
+    """Return one weighted row per distinct hard codeword (all -1, 0 or 1) and class, or the rows as they are.
+
+    They stay as they are if their codewords are not hard or mostly distinct.
+    """
+    first = rows.first_block()
+    spread = np.linspace(0, len(first.y) - 1, min(len(first.y), _ROWS_TO_LOOK_AT)).astype(int)
+    looked_at = np.asarray(first.codewords)[spread]
+    if not _is_hard(looked_at) or len(np.unique(_patterns(looked_at, first.y[spread]))) > _LARGEST_SHARE * len(spread):
+        return rows
+    found = list(map_blocks(rows, _distinct_rows))
+    if any(patterns is None for patterns, _ in found):
+        return rows
+    patterns, weight = _merge([p for p, _ in found if p is not None], [w for _, w in found])
+    codewords, y = _unpack(patterns, n_columns)
+    return MemoryRows(codewords, y, weight, rows.n_classes, rows.n_jobs)
+
+
+def _is_hard(codewords: NDArray[Any]) -> bool:
+    """Tell whether all entries are -1, 0 or 1."""
+    return bool(((codewords == 0) | (np.abs(codewords) == 1)).all())
+
+
+def _distinct_rows(block: Block) -> tuple[NDArray[np.void] | None, Floats]:
+    """Return a block's distinct patterns and their weights, or None if its codewords are not hard."""
+    patterns, weights = [], []
+    for chunk in block.chunks(0):
+        if not _is_hard(chunk.codewords):
+            return None, np.zeros(0)
+        patterns.append(_patterns(chunk.codewords, chunk.y))
+        weights.append(chunk.weight)
+    return _merge(patterns, weights)
+
+
+def _merge(patterns: list[NDArray[np.void]], weights: list[Floats]) -> tuple[NDArray[np.void], Floats]:
+    """Return the distinct patterns of several lists and the sums of their weights."""
+    distinct, where = np.unique(np.concatenate(patterns), return_inverse=True)
+    return distinct, np.bincount(where, np.concatenate(weights)).astype(np.float64)
+
+
+def _patterns(codewords: NDArray[Any], y: Indices) -> NDArray[np.void]:
+    """Pack hard codewords and class indices into one opaque item per row."""
+    label = y.astype(np.uint32).view(np.uint8).reshape(-1, _LABEL_BYTES)
+    packed = np.hstack([np.packbits(codewords > 0, axis=1), np.packbits(codewords < 0, axis=1), label])
+    return np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
+
+
+def _unpack(patterns: NDArray[np.void], n_columns: int) -> tuple[Floats, Indices]:
+    """Return the codewords and class indices that patterns stand for."""
+    packed: NDArray[np.uint8] = patterns.view(np.uint8).reshape(len(patterns), -1)
+    width = (n_columns + 7) // 8
+    positive = np.unpackbits(packed[:, :width], axis=1, count=n_columns).astype(np.float64)
+    negative = np.unpackbits(packed[:, width : 2 * width], axis=1, count=n_columns)
+    label = np.ascontiguousarray(packed[:, 2 * width :]).view(np.uint32).ravel()
+    return positive - negative, label.astype(np.intp)

@@ -8,20 +8,18 @@ and the constraints of the rivals that matter.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import piqp
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skecoc.decoding._cuts import lower_bound
-from skecoc.decoding._master import ReducedProgram, maximize_entropy, minimize_linear
-from skecoc.decoding._newton import minimize_regularized
-from skecoc.decoding._rows import Block, Rows, rival_margins
-from skecoc.decoding._solution import Problem, Solution
-from skecoc.decoding._weights import WeightSpace
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from skecoc.decoding.base import Floats, Indices
+from skecoc.decoding.optimized.problem import Problem, Solution, WeightSpace, lower_bound
+from skecoc.decoding.optimized.rows import Block, Rows
+from skecoc.decoding.optimized.solver import minimize_regularized
+from skecoc.decoding.risk import worst_rivals
 
 #: The optimal face is taken as the weights whose mean hinge is within this of the smallest.
 FACE_TOLERANCE = 1e-8
@@ -32,8 +30,136 @@ _APPROACH_ROUNDS = 100
 # A row counts as underrated if its weighted loss is higher by more than this.
 _UNDERRATED = 1e-12
 _PRICE_TOLERANCE = 1e-7
-# By what part of the face's tolerance the hinge may exceed it: the accuracy of the conic solver.
+# By what part of the face's tolerance the hinge may exceed it: the accuracy of the solver.
 _EXCESS = 0.3
+_PROGRAM_ACCURACY = 1e-11
+_PROGRAM_ITERATIONS = 100
+# Entropy is added to the costs, of which the largest is 1, with these factors in turn.
+_ENTROPY_FACTORS = 10.0 ** np.arange(-3, -13, -1)
+# The entropy is known to about this when Newton steps end.
+_ENTROPY_ACCURACY = 1e-9
+_ENTROPY_STEPS = 20
+# The entropy goes on as a parabola below this weight: its curvature must be bounded.
+_SMALLEST_WEIGHT = 1e-7
+
+
+def rival_margins(scores: Floats, y: Indices, margin: float) -> Floats:
+    """Return ``margin + t_p - t_y`` for every row and rival p, and minus infinity for the row's own class."""
+    every = np.arange(len(y))
+    z = margin + scores - scores[every, y][:, np.newaxis]
+    z[every, y] = -np.inf
+    return z
+
+
+@dataclass(frozen=True)
+class ReducedProgram:
+    """Minimise ``gradient @ v + weight @ slack`` over feasible weights v and slacks that are at least zero.
+
+    Every pair of a row and a rival is a constraint: ``slack[pair_rows] >= margin + slopes @ v``.
+    """
+
+    space: WeightSpace
+    gradient: Floats
+    weight: Floats
+    pair_rows: Indices
+    slopes: sparse.csr_array
+    margin: float
+
+    @property
+    def costs(self) -> Floats:
+        """Costs of the variables (weights, then slacks), scaled so that the largest is 1."""
+        return self.cost_scale * np.concatenate([self.gradient, self.weight])
+
+    @property
+    def cost_scale(self) -> float:
+        """What costs are multiplied by; 1 if there are none."""
+        largest = max(np.abs(self.gradient).max(initial=0.0), np.abs(self.weight).max(initial=0.0))
+        return 1.0 / float(largest) if largest > 0 else 1.0
+
+    def cost_at(self, vector: Floats) -> float:
+        """Return the cost of feasible weights with the smallest slacks that they allow, not scaled."""
+        slack = np.zeros(len(self.weight))
+        np.maximum.at(slack, self.pair_rows, self.margin + self.slopes @ vector)
+        return float(self.gradient @ vector + self.weight @ slack)
+
+    def solve(self, costs: Floats, curvature: Floats, accuracy: float) -> Any:
+        """Minimise ``costs @ x + (curvature * x**2).sum() / 2`` subject to the constraints; return PIQP's result."""
+        n_pairs, n_rows, n_variables = len(self.pair_rows), len(self.weight), len(costs)
+        slack = sparse.csr_array((-np.ones(n_pairs), (np.arange(n_pairs), self.pair_rows)), shape=(n_pairs, n_rows))
+        no_slack = sparse.csr_array((self.space.n_classes, n_rows))
+        solver = piqp.SparseSolver()
+        solver.settings.max_iter = _PROGRAM_ITERATIONS
+        solver.settings.eps_abs = solver.settings.eps_rel = accuracy
+        solver.settings.eps_duality_gap_abs = solver.settings.eps_duality_gap_rel = accuracy
+        solver.setup(
+            sparse.csc_matrix(sparse.diags_array(curvature)),
+            costs,
+            sparse.csc_matrix(sparse.hstack([sparse.csr_array(self.space.memberships), no_slack])),
+            np.ones(self.space.n_classes),
+            sparse.csc_matrix(sparse.hstack([self.slopes, slack])),
+            np.full(n_pairs, -np.inf),
+            np.full(n_pairs, -self.margin),
+            np.zeros(n_variables),
+            np.full(n_variables, np.inf),
+        )
+        solver.solve()
+        return solver.result
+
+
+def minimize_linear(program: ReducedProgram) -> tuple[Floats, Floats]:
+    """Solve the reduced linear program; return feasible weights and approximate multipliers of the pairs."""
+    costs = program.costs
+    result = program.solve(costs, np.zeros(len(costs)), _PROGRAM_ACCURACY)
+    weights = program.space.repair(np.array(result.x)[: program.space.n_weights])
+    return weights, np.array(result.z_u) / program.cost_scale
+
+
+def maximize_entropy(program: ReducedProgram, budget: float) -> Floats:
+    """Return the weights of maximum entropy whose cost in the reduced linear program is within a budget.
+
+    Minimisers of the cost less a small multiple of the entropy tend to those of maximum entropy among all minimisers of
+    the cost, and reach them but for exponentially small weights (Cominetti & San Martin, 1994). So no program has to be
+    solved over the face itself, which has next to no interior.
+    """
+    space = program.space
+    vector = space.flatten(space.equal())
+    for factor in _ENTROPY_FACTORS:
+        vector = space.flatten(space.repair(_minimize_less_entropy(program, float(factor), vector)))
+        if program.cost_at(vector) <= budget:
+            break
+    return space.repair(vector)
+
+
+def _minimize_less_entropy(program: ReducedProgram, factor: float, vector: Floats) -> Floats:
+    """Minimise the scaled cost less a multiple of the entropy by Newton steps from some weights."""
+    no_slacks = np.zeros(len(program.weight))
+
+    def objective(at: Floats) -> float:
+        return program.cost_scale * program.cost_at(at) + factor * _negative_entropy(at)
+
+    for _ in range(_ENTROPY_STEPS):
+        curvature = 1.0 / np.maximum(vector, _SMALLEST_WEIGHT)
+        slope = np.log(np.maximum(vector, _SMALLEST_WEIGHT)) + 1.0 + np.minimum(vector / _SMALLEST_WEIGHT - 1.0, 0.0)
+        result = program.solve(
+            program.costs + factor * np.concatenate([slope - curvature * vector, no_slacks]),
+            factor * np.concatenate([curvature, no_slacks]),
+            _PROGRAM_ACCURACY * min(10.0, 100.0 * factor),
+        )
+        step = np.array(result.x)[: len(vector)] - vector
+        value, length = objective(vector), 1.0
+        while length > 0.01 and objective(vector + length * step) > value + 1e-13:
+            length *= 0.5
+        vector = vector + length * step
+        if length**2 * float(curvature @ step**2) < _ENTROPY_ACCURACY:
+            break
+    return vector
+
+
+def _negative_entropy(vector: Floats) -> float:
+    """Return the sum of ``w log w``, continued as a parabola below the smallest weight."""
+    inside, below = np.maximum(vector, _SMALLEST_WEIGHT), np.minimum(vector - _SMALLEST_WEIGHT, 0.0)
+    continued = (np.log(_SMALLEST_WEIGHT) + 1.0) * below + 0.5 * below**2 / _SMALLEST_WEIGHT
+    return float((inside * np.log(inside) + continued).sum())
 
 
 @dataclass
@@ -95,8 +221,8 @@ class _FrozenProgram:
 
     def _frozen_rivals(self, codewords: Floats, y: Indices) -> Indices:
         """Return each row's worst rival at the reference weights, or -1 where it costs nothing there."""
-        z = rival_margins(codewords @ self._reference_code, y, self.margin)
-        return np.where(z.max(axis=1) > 0, z.argmax(axis=1), -1)
+        rivals, leads = worst_rivals(codewords @ self._reference_code, y, self.margin)
+        return np.where(leads > 0, rivals, -1)
 
     def _freeze(self, codewords: Floats, y: Indices, weight: Floats) -> None:
         """Add rows, as the linear functions that they are at the reference weights."""
@@ -186,21 +312,7 @@ def _class_slopes(space: WeightSpace, codewords: Floats, classes: Indices) -> sp
 def maximum_entropy_minimizer(problem: Problem, rows: Rows, start: Floats, max_rounds: int) -> Solution:
     """Minimise the mean hinge without a penalty; of all minimisers, return that of maximum entropy.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem, with `l2` zero.
-    rows : Rows
-        Rows whose weights sum to 1.
-    start : ndarray of shape (n_classes, n_columns)
-        Feasible weights to start from.
-    max_rounds : int
-        Largest number of passes over all rows.
-
-    Returns
-    -------
-    Solution
-        Weights whose mean hinge exceeds the smallest by about `FACE_TOLERANCE`.
+    The mean hinge of its weights exceeds the smallest by about `FACE_TOLERANCE` at most.
     """
     near = Problem(problem.space, problem.margin, _APPROACH_PENALTY)
     approach = minimize_regularized(near, rows, start, _APPROACH_TOLERANCE, min(max_rounds, _APPROACH_ROUNDS))
