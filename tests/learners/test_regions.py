@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners._weak_kmeans import nearest_centre, weak_kmeans
+from skecoc.learners.regions import nearest_centre, weak_kmeans
 
 
 @parametrize_with_checks(
@@ -158,7 +158,7 @@ def test_answers_are_those_of_the_method(learner, response):
     expected = 2.0 * (expected[:, 1] if expected.ndim == 2 else expected) - 1.0
     if response == "decision_function":
         expected = model.decision_function(X)
-    np.testing.assert_allclose(model.answer(X, response), expected, atol=1e-12)
+    np.testing.assert_allclose(model.outputs(X, response), expected, atol=1e-12)
 
 
 def test_rows_prepared_for_the_inner_learner_are_taken():

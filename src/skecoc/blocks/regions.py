@@ -17,8 +17,8 @@ from skecoc.blocks.bins import UNIT, Bins, CodedBlock, Ints, class_totals
 from skecoc.blocks.boosting import boost_columns
 from skecoc.blocks.executor import Blocks, Executor
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners._features import Names, set_features
-from skecoc.learners._weak_kmeans import _distinct_start
+from skecoc.learners.features import Names, set_features
+from skecoc.learners.regions import distinct_start
 
 Floats = NDArray[np.float64]
 Pattern = NDArray[np.int8]
@@ -113,7 +113,7 @@ class RegionTrainer:
         """Draw the centres to start from."""
         used = pattern[self.starts.y] != 0
         random_state = np.random.RandomState(seed)
-        return _distinct_start(self.starts.X[used], self.n_regions, random_state, self.starts.mass[used])
+        return distinct_start(self.starts.X[used], self.n_regions, random_state, self.starts.mass[used])
 
     def _cluster(self, patterns: Sequence[Pattern], starts: list[Floats]) -> list[Floats]:
         """Run k-means for all columns together, one pass per step."""

@@ -11,7 +11,7 @@ from skecoc.coding.discriminant import trees_from_histograms
 from skecoc.coding.histograms import class_histograms
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.growth.training import ColumnTrainer, Question
-from skecoc.learners._weak_kmeans import nearest_centre, weak_kmeans
+from skecoc.learners.regions import nearest_centre, weak_kmeans
 
 Integers = NDArray[np.intp]
 Floats = NDArray[np.float64]

@@ -14,8 +14,8 @@ methods, and is then trained through them instead of `fit`:
     are trained in threads, so it must only read ``prepared``.
 
 It may also define the static method ``outputs_together(learners, X, response)``, which gives the answers of several
-trained learners of its class in one pass over ``X``, or the method ``answer(X, response)``, which gives its own answers
-as `evaluate_columns` wants them.
+trained learners of its class in one pass over ``X``, or the method ``outputs(X, response)``, which gives its own
+outputs as `evaluate_columns` wants them.
 
 **Training again on fewer rows.** A learner that searches for parameters may define ``without_search()``, which returns
 an unfitted clone of a trained one with the parameters it has found. Held-out parts of the rows are then answered by
@@ -362,8 +362,8 @@ def _linear_margins(learners: list[BaseEstimator], X: Any) -> Floats:
 
 def _answer_column(learner: BaseEstimator, X: Any, response: Response) -> Floats:
     """Ask one learner about every row."""
-    if hasattr(learner, "answer"):
-        return learner.answer(X, response)
+    if hasattr(learner, "outputs"):
+        return learner.outputs(X, response)
     answer = getattr(learner, response)(X)
     if response == "predict_proba":
         return 2.0 * answer[:, 1] - 1.0

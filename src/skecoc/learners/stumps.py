@@ -13,11 +13,18 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skecoc.learners._binary import check_binary_target
-from skecoc.learners._feature_codes import FeatureCodes, Floats, code_features
-from skecoc.learners._features import check_features, is_checked, set_features
-from skecoc.learners._stump_kernels import add_votes, boost
 from skecoc.learners.columns import Response
+from skecoc.learners.features import (
+    FeatureCodes,
+    Floats,
+    check_features,
+    check_labels,
+    check_rows,
+    code_features,
+    is_checked,
+    set_features,
+)
+from skecoc.learners.stump_kernels import add_votes, boost
 
 #: Two stumps whose weighted errors differ by no more than this are equally good. It is far above what rounding does
 #: to a sum of weights, so that the choice does not depend on the order of the rows, and far below what matters.
@@ -82,12 +89,12 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
     one half, where boosting ends. So the stumps depend neither on the order of the rows nor on the machine.
 
     **Perfect stumps.** In alpha, `e` counts as at least 1e-10, so that alpha is at most 11.5 and a single perfect
-    stump answers with a probability of 1 - 1e-10. The bound is fixed rather than a function of the number of rows, so
+    stump has a probability of 1 - 1e-10. The bound is fixed rather than a function of the number of rows, so
     that repeating rows is the same as weighting them.
 
     **No stump at all.** If already the first round finds no stump better than tossing a coin, `n_estimators_` is 0
     and `F` is zero everywhere. The classes then have equal weight, so there is no majority to predict. Wherever
-    ``F(x) == 0``, `predict` answers ``classes_[0]``.
+    ``F(x) == 0``, `predict` gives ``classes_[0]``.
 
     **Rows of weight zero** are as good as absent: no threshold takes notice of their values.
 
@@ -130,7 +137,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         self.n_estimators = n_estimators
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Boost stumps on labelled rows.
+        """Boost stumps on labelled samples.
 
         Parameters
         ----------
@@ -139,7 +146,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels, of exactly two kinds.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows; None means 1 each. Only their ratios matter.
+            Non-negative weights of the samples; None means 1 each. Only their ratios matter.
 
         Returns
         -------
@@ -155,20 +162,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
 
     def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> FeatureCodes:  # noqa: ARG002
-        """Check and code a matrix of features, for any number of calls to `fit_rows`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-        y : array-like of shape (n_samples,), default=None
-            Not used: codes do not depend on labels.
-
-        Returns
-        -------
-        FeatureCodes
-            The coded rows. Nothing ever changes them, so that threads can share them.
-        """
+        """Check and code a matrix of features once, for any number of calls to `fit_rows`."""
         return code_features(*check_features(self, X, _FLOAT_TYPES))
 
     def fit_rows(
@@ -178,36 +172,16 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Boost stumps on some rows of a prepared matrix.
+        """Boost stumps on some rows of a prepared matrix, exactly as ``fit(X[rows], y, sample_weight)`` would.
 
-        Parameters
-        ----------
-        prepared : FeatureCodes
-            What `prepare_rows` returned for a matrix `X`.
-        rows : array-like of int of shape (n_rows,), or None
-            Which rows of `X` to take, in any order, with or without repetitions; None takes all.
-        y : array-like of shape (n_rows,)
-            Labels of these rows, of exactly two kinds.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights of these rows; None means 1 each.
-
-        Returns
-        -------
-        self
-            The classifier that ``fit(X[rows], y, sample_weight)`` yields. The one exception: a feature with more
-            than 65,536 distinct values in `X` keeps the bins that were made for all of `X`.
-
-        Raises
-        ------
-        ValueError
-            As `fit`, or if `rows` does not hold row numbers.
+        The one exception: a feature with more than 65,536 distinct values in `X` keeps the bins made for all of `X`.
         """
         if not get_config()["skip_parameter_validation"]:
             self._validate_params()
-        taken = None if rows is None else _check_rows(rows, prepared.n_samples)
+        taken = None if rows is None else check_rows(rows, prepared.n_samples)
         n_rows = prepared.n_samples if taken is None else len(taken)
-        self.classes_, is_second = _check_labels(y, n_rows, self)
-        signed = np.where(is_second, 1.0, -1.0)
+        self.classes_, labels = check_labels(y, n_rows, self)
+        signed = np.where(labels == 1, 1.0, -1.0)
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, n_rows)
             signed *= weight
@@ -239,7 +213,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            F for each row; positive for ``classes_[1]``.
+            F of each sample; positive for ``classes_[1]``.
         """
         return _decision_functions([self], self._check_features(X))[:, 0]
 
@@ -281,7 +255,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         return np.column_stack([expit(-2.0 * F), expit(2.0 * F)])
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class of each row: the second where F > 0, else the first.
+        """Predict the class of each sample: the second where F > 0, else the first.
 
         Parameters
         ----------
@@ -298,22 +272,9 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
 
     @staticmethod
     def outputs_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
-        """Answer the same rows by several fitted classifiers, in one pass over them.
+        """Evaluate several fitted classifiers on the same samples in one pass, one column each.
 
-        Parameters
-        ----------
-        learners : sequence of StumpAdaBoostClassifier of length n_learners
-            Classifiers fitted on the same features.
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-        response : {"predict_proba", "decision_function", "predict"}
-            Answer with ``2 p - 1 = tanh(F)`` for the probability `p` of the second class, with F, or with 1 for the
-            second class and -1 for the first.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_learners)
-            Answers, one column per classifier.
+        With ``response="predict_proba"`` the outputs are ``2 p - 1 = tanh(F)``, with "predict" 1 and -1, else F.
         """
         F = _decision_functions(learners, learners[0]._check_features(X))
         if response == "predict_proba":
@@ -322,13 +283,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Share of each feature in the alphas; constant stumps do not count.
-
-        Returns
-        -------
-        ndarray of shape (n_features_in_,)
-            Non-negative shares that sum to 1; all zero if no stump looks at a feature.
-        """
+        """Share of each feature in the alphas: they sum to 1, or are all zero if no stump looks at a feature."""
         check_is_fitted(self)
         splits = self.features_ >= 0
         shares: Floats = np.zeros(self.n_features_in_)
@@ -336,7 +291,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         return shares / shares.sum() if splits.any() else shares
 
     def _check_features(self, X: Any) -> Floats:
-        """Check the features of rows to predict."""
+        """Check the features of samples to predict."""
         check_is_fitted(self)
         if is_checked(X, _FLOAT_TYPES, self):
             return X
@@ -351,7 +306,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
 def _decision_functions(
     learners: Sequence[StumpAdaBoostClassifier], X: NDArray[np.float64] | NDArray[np.float32]
 ) -> Floats:
-    """Compute F of several fitted classifiers for the same checked rows, one column each."""
+    """Compute F of several fitted classifiers for the same checked samples, one column each."""
     starts = np.zeros(len(learners) + 1, np.int64)
     np.cumsum([learner.n_estimators_ for learner in learners], out=starts[1:])
     read_only = X.view()  # one compiled version serves memory maps as well
@@ -363,27 +318,6 @@ def _decision_functions(
         np.concatenate([learner.alphas_ * learner.polarities_ for learner in learners]),
         starts,
     )
-
-
-def _check_rows(rows: ArrayLike, n_samples: int) -> NDArray[np.intp]:
-    """Check that `rows` holds row numbers."""
-    checked = np.asarray(rows)
-    if checked.ndim != 1 or len(checked) == 0 or checked.dtype.kind not in "iu":
-        raise ValueError(
-            "rows must be None or a one-dimensional array of at least one integer, "
-            f"got shape {checked.shape} and dtype {checked.dtype}"
-        )
-    if checked.min() < 0 or checked.max() >= n_samples:
-        raise ValueError(f"rows must hold integers in [0, {n_samples})")
-    return np.ascontiguousarray(checked, dtype=np.intp)
-
-
-def _check_labels(y: ArrayLike, n_rows: int, estimator: BaseEstimator) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Check labels; return the two classes and which rows belong to the second."""
-    classes, numbers = check_binary_target(y, estimator)
-    if len(numbers) != n_rows:
-        raise ValueError(f"y must have one label per row: got {len(numbers)} labels for {n_rows} rows")
-    return classes, numbers == 1
 
 
 def _check_sample_weight(sample_weight: ArrayLike, n_rows: int) -> Floats:

@@ -12,18 +12,20 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from skecoc.learners._binary import check_binary_target
-from skecoc.learners._features import Names, check_features, set_features
-from skecoc.learners._rbf_rows import DistinctRows, SharedRows, distinct_rows, rbf_margins, share_rows
-from skecoc.learners._svm_algebra import Floats
-from skecoc.learners._svm_search import (
+from skecoc.learners.features import Floats, Names, check_features, check_labels, check_rows, set_features
+from skecoc.learners.svm_search import (
     PERCENT,
+    DistinctRows,
     Grid,
+    SharedRows,
     best_index,
     choose_for_classes,
+    distinct_rows,
     draw_rows,
     fold_accuracy,
     held_out_margins,
+    rbf_margins,
+    share_rows,
     sigmoid_slope,
     stratified_folds,
 )
@@ -207,7 +209,7 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Search for C and width, and train on labelled rows.
+        """Search for C and width, and train on labelled samples.
 
         Parameters
         ----------
@@ -216,7 +218,7 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels, of exactly two kinds.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows; None means 1 each. Only their ratios matter.
+            Non-negative weights of the samples; None means 1 each. Only their ratios matter.
 
         Returns
         -------
@@ -233,18 +235,8 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
     def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> _Prepared:
         """Compute the distances between rows, for any number of calls to `fit_rows`.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-        y : array-like of int of shape (n_samples,), default=None
-            Class indices of an ensemble's whole problem, two or more classes. With ``tune="ensemble"`` they decide C
-            and width for all fits; without them every fit searches for itself.
-
-        Returns
-        -------
-        object
-            What `fit_rows` takes. Nothing ever changes it, so that threads can share it.
+        With ``tune="ensemble"`` the class indices `y` of an ensemble's whole problem decide C and width for all fits;
+        without them every fit searches for itself.
         """
         self._validate_params()
         checked, names = check_features(self, X, np.float64)
@@ -264,36 +256,14 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
     def fit_rows(
         self, prepared: _Prepared, rows: ArrayLike | None, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Search and train on some of the prepared rows.
+        """Search and train on some of the prepared rows, as ``fit(X[rows], y, sample_weight)`` would.
 
-        Parameters
-        ----------
-        prepared : object
-            Result of `prepare_rows` for a matrix `X`.
-        rows : array-like of int of shape (n_rows,), or None
-            Which rows of `X` to take; None takes all.
-        y : array-like of shape (n_rows,)
-            Labels of these rows, of exactly two kinds.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights of these rows; None means 1 each.
-
-        Returns
-        -------
-        self
-            The classifier that ``fit(X[rows], y, sample_weight)`` yields, unless C and width were chosen when the
-            rows were prepared.
-
-        Raises
-        ------
-        ValueError
-            As `fit`.
+        Unless C and width were chosen when the rows were prepared.
         """
         self._validate_params()
-        taken = None if rows is None else _check_rows(rows)
+        taken = None if rows is None else check_rows(rows, len(prepared.shared.X))
         n_rows = len(prepared.shared.X) if taken is None else len(taken)
-        self.classes_, labels = check_binary_target(y, self)
-        if len(labels) != n_rows:
-            raise ValueError(f"y must have one label per row, {n_rows}, got {len(labels)}")
+        self.classes_, labels = check_labels(y, n_rows, self)
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, labels, dtype=np.float64, ensure_non_negative=True)
@@ -307,14 +277,8 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
     def without_search(self) -> Self:
         """Return an unfitted clone with the C and the width that were chosen, for training on other rows.
 
-        Returns
-        -------
-        TunedSVMClassifier
-            Not fitted; its cross-validation serves calibration only.
+        Its cross-validation serves calibration only.
 
-        Examples
-        --------
-        >>> from skecoc.learners import TunedSVMClassifier
         >>> model = TunedSVMClassifier(C=[1.0, 10.0], width=1.0).fit([[0.0], [0.1], [1.0], [1.1]], [0, 0, 1, 1])
         >>> model.without_search()
         TunedSVMClassifier(C=1.0, width=1.0)
@@ -369,7 +333,7 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Margin of each row; positive for ``classes_[1]``, and at least 1 beyond the margin's border.
+            Margin of each sample; positive for ``classes_[1]``, and at least 1 beyond the margin's border.
         """
         check_is_fitted(self)
         return self._margins(validate_data(self, X, dtype=np.float64, reset=False))
@@ -379,7 +343,7 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         return rbf_margins(X, self.support_vectors_, self.dual_coef_[0], self.intercept_[0], self.gamma_)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class of each row: the second where the margin is positive, else the first.
+        """Predict the class of each sample: the second where the margin is positive, else the first.
 
         Parameters
         ----------
@@ -416,14 +380,6 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def _check_rows(rows: ArrayLike) -> NDArray[np.intp]:
-    """Check that `rows` holds indices: a mask would be taken for the rows 0 and 1."""
-    checked = np.asarray(rows)
-    if checked.ndim != 1 or checked.dtype.kind not in "iu":
-        raise ValueError(f"rows must be None or hold row indices, got shape {checked.shape}, dtype {checked.dtype}")
-    return checked.astype(np.intp, copy=False)
 
 
 def _grid_values(name: str, values: float | ArrayLike | None, default: Floats) -> Floats:
