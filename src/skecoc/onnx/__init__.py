@@ -9,8 +9,7 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError('export to ONNX needs skl2onnx: pip install "scikit-ecoc[onnx]"') from error
 
-from skecoc.onnx._converter import register_converters
-from skecoc.onnx.export import ExportCheck, check_export, to_onnx
+from skecoc.onnx._export import ExportCheck, check_export, register_converters, to_onnx
 
 __all__ = ["ExportCheck", "check_export", "register_converters", "to_onnx"]
 
