@@ -8,7 +8,7 @@ from skecoc.blocks import rows as module
 from skecoc.blocks.bins import bins_from_summary, code_block, code_values, is_held_out, make_layout
 from skecoc.blocks.executor import merge_in_turn
 from skecoc.blocks.rows import ArrayBlocks, IterableBlocks, RawBlock, check_block, merge_summaries, summarise_block
-from skecoc.learners.features import code_features
+from skecoc.learners.base import code_features
 from tests.reference.blocks import blobs, divided
 
 

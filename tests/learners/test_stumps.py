@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc.datasets import load_uci
 from skecoc.learners import StumpAdaBoostClassifier, stump_kernels
-from skecoc.learners.features import code_features
+from skecoc.learners.base import code_features
 from skecoc.learners.stumps import SMALLEST_ERROR, TIE_TOLERANCE
 from tests.reference import stumps as reference
 

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from skecoc.learners.features import Codes, Floats
+from skecoc.learners.base import Codes, Floats
 from skecoc.learners.stump_kernels import add_rows
 
 Ints = NDArray[np.int64]

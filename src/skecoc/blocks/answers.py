@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 from skecoc.blocks._kernels import add_coded_votes, nearest_coded_centre
 from skecoc.blocks.bins import Bins, CodedBlock, Ints
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from skecoc.learners.base import Codes
 from skecoc.learners.columns import ConstantClassifier, Response
-from skecoc.learners.features import Codes
 
 Floats = NDArray[np.float64]
 

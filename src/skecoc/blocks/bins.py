@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.blocks.rows import Keys, RawBlock, RowSample, RowSummary, check_block, label_type, mix
-from skecoc.learners.features import Codes, Floats, midway
+from skecoc.learners.base import Codes, Floats, midway
 
 Ints = NDArray[np.int64]
 

@@ -16,8 +16,8 @@ from skecoc.blocks._kernels import count_classes, reweight
 from skecoc.blocks.bins import UNIT, Bins, CodedBlock, Ints
 from skecoc.blocks.executor import Blocks, Executor
 from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.learners.base import Names, set_features
 from skecoc.learners.columns import ConstantClassifier
-from skecoc.learners.features import Names, set_features
 from skecoc.learners.stump_kernels import best_stump
 from skecoc.learners.stumps import SMALLEST_ERROR, TIE_TOLERANCE
 

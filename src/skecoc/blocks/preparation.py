@@ -23,7 +23,7 @@ from skecoc.blocks.bins import (
 from skecoc.blocks.executor import Blocks, Executor
 from skecoc.blocks.regions import StartRows
 from skecoc.blocks.rows import RowSummary, merge_summaries, summarise_block
-from skecoc.learners.features import Codes
+from skecoc.learners.base import Codes
 
 Floats = NDArray[np.float64]
 

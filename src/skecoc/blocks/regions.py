@@ -17,7 +17,7 @@ from skecoc.blocks.bins import UNIT, Bins, CodedBlock, Ints, class_totals
 from skecoc.blocks.boosting import boost_columns
 from skecoc.blocks.executor import Blocks, Executor
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners.features import Names, set_features
+from skecoc.learners.base import Names, set_features
 from skecoc.learners.regions import distinct_start
 
 Floats = NDArray[np.float64]

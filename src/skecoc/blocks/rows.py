@@ -17,7 +17,7 @@ from sklearn.utils import check_array
 from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils.validation import _get_feature_names
 
-from skecoc.learners.features import FEW_VALUES, rank_few_values
+from skecoc.learners.base import FEW_VALUES, rank_few_values
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]

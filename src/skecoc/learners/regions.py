@@ -9,14 +9,23 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
+from skecoc.learners.base import (
+    BinaryClassifier,
+    Floats,
+    Integers,
+    Names,
+    check_features,
+    check_labels,
+    is_checked,
+    set_features,
+)
 from skecoc.learners.columns import Response, SeededClones, evaluate_columns, seeded_clone, shares_rows
-from skecoc.learners.features import Floats, Integers, Names, check_features, check_labels, is_checked, set_features
 from skecoc.learners.stumps import StumpAdaBoostClassifier
 
 
@@ -33,7 +42,7 @@ class _Regions:
         return self.X.nbytes + getsizeof(self.inner)  # for clusters, which send what is large only once
 
 
-class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
     """Cluster the samples, then train one binary learner in each region that holds both classes.
 
     The heterogeneous clustering-based learner of the WOLC-ECOC paper (Algorithm 1 and Figure 4). Samples are clustered
@@ -115,25 +124,6 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.n_regions = n_regions
         self.clusterer = clusterer
         self.random_state = random_state
-
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Cluster the samples and train the regions' learners.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training samples; finite numbers.
-        y : array-like of shape (n_samples,)
-            Labels of two classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, for the clustering and the learners.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
-        return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
 
     def prepare_rows(self, X: Any, y: ArrayLike | None = None, *, inner: Any = None) -> Any:
         """Check rows once for any number of `fit_rows`; `inner`: the rows as the inner learner has prepared them."""
@@ -284,11 +274,6 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Margins of the region's learner, or of the class that a pure region remembers.
         """
         return self.outputs(X, "decision_function")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 def weak_kmeans(

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from skecoc.learners.features import Codes, Floats
+from skecoc.learners.base import Codes, Floats
 
 Ints = NDArray[np.int64]
 RowNumbers = NDArray[np.uint32]

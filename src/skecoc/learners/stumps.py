@@ -6,17 +6,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skecoc.learners.columns import Response
-from skecoc.learners.features import (
+from skecoc.learners.base import (
     FeatureCodes,
     Floats,
+    MarginClassifier,
     check_features,
     check_labels,
     check_rows,
@@ -24,6 +21,7 @@ from skecoc.learners.features import (
     is_checked,
     set_features,
 )
+from skecoc.learners.columns import Response
 from skecoc.learners.stump_kernels import add_votes, boost
 
 #: Two stumps whose weighted errors differ by no more than this are equally good. It is far above what rounding does
@@ -37,14 +35,15 @@ SMALLEST_ERROR = 1e-10
 _FLOAT_TYPES = [np.float64, np.float32]
 
 
-class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
+class StumpAdaBoostClassifier(MarginClassifier):
     """Binary classifier: discrete AdaBoost over decision stumps.
 
     A stump compares one feature with one threshold. Each round takes the stump of lowest weighted error `e` among
     all thresholds midway between adjacent distinct values of all features, both polarities, and the constant stump;
     gives it the weight ``alpha = 0.5 * log((1 - e) / e)``; and multiplies the weights of the rows it gets wrong by
     ``exp(alpha)``, those of the others by ``exp(-alpha)``. The result is ``F(x) = sum of alpha_t * h_t(x)``, where
-    ``h_t(x)`` is +1 for the second class and -1 for the first [1]_.
+    ``h_t(x)`` is +1 for the second class and -1 for the first [1]_, and the probability of the second class is
+    ``1 / (1 + exp(-2 F(x)))``.
 
     Parameters
     ----------
@@ -84,27 +83,23 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
     Notes
     -----
     **Ties.** Stumps whose weighted errors differ by no more than 1e-10 are equally good. The constant stump goes
-    first; a feature replaces what comes before it only if its best stump is better; within a feature the lowest
-    threshold among the equally good ones is taken. The two polarities of one threshold can only tie at an error of
-    one half, where boosting ends. So the stumps depend neither on the order of the rows nor on the machine.
+    first, then the features in their order, and within a feature the lowest threshold. So the stumps depend neither on
+    the order of the samples nor on the machine.
 
-    **Perfect stumps.** In alpha, `e` counts as at least 1e-10, so that alpha is at most 11.5 and a single perfect
-    stump has a probability of 1 - 1e-10. The bound is fixed rather than a function of the number of rows, so
-    that repeating rows is the same as weighting them.
-
-    **No stump at all.** If already the first round finds no stump better than tossing a coin, `n_estimators_` is 0
-    and `F` is zero everywhere. The classes then have equal weight, so there is no majority to predict. Wherever
+    **Perfect and useless stumps.** In alpha, `e` counts as at least 1e-10, so that a single perfect stump has a
+    probability of 1 - 1e-10; the bound is fixed, so that repeating samples is the same as weighting them. If already
+    the first round finds no stump better than tossing a coin, `n_estimators_` is 0 and `F` is zero everywhere; where
     ``F(x) == 0``, `predict` gives ``classes_[0]``.
 
-    **Rows of weight zero** are as good as absent: no threshold takes notice of their values.
+    **Sample weights.** Only their ratios matter. Samples of weight zero are dropped: no threshold takes notice of their
+    values.
 
     **Exactness, memory and time.** Every feature is coded once by the ranks of its values, in one byte a cell if no
     feature has more than 256 distinct values, in two otherwise; fitting takes 16 bytes per distinct value and some
-    30 bytes per row beside that. A feature with more than 65,536 distinct values (rows of weight zero included) is
-    cut into 65,536 bins of equally many distinct values, and only thresholds between bins are tried: then, and only
-    then, is the search no longer exact. A round costs one pass over at most half of the codes.
-
-    **Features** in ``float32`` are compared with thresholds as ``float64``, without a copy. NaN is refused.
+    30 bytes per sample beside that. A feature with more than 65,536 distinct values is cut into 65,536 bins of equally
+    many distinct values, and only thresholds between bins are tried: then, and only then, is the search not exact. A
+    round costs one pass over at most half of the codes. Features in ``float32`` are compared with thresholds as
+    ``float64``, without a copy. NaN is refused.
 
     **Sharing between many fits.** `prepare_rows` codes a matrix once and `fit_rows` fits to any of its rows: so the
     columns of an output code are trained.
@@ -135,31 +130,6 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(self, n_estimators: int = 40) -> None:
         self.n_estimators = n_estimators
-
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Boost stumps on labelled samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-        y : array-like of shape (n_samples,)
-            Labels, of exactly two kinds.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the samples; None means 1 each. Only their ratios matter.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If `y` does not hold exactly two classes, or an argument has the wrong shape or forbidden values.
-        """
-        self._validate_params()
-        return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
 
     def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> FeatureCodes:  # noqa: ARG002
         """Check and code a matrix of features once, for any number of calls to `fit_rows`."""
@@ -238,38 +208,6 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
             total = total + np.where(X[:, feature].astype(np.float64) <= threshold, vote, -vote)
             yield total
 
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Compute the probability of each class, 1 / (1 + exp(-2 F)) for the second.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Probabilities, in the order of `classes_`.
-        """
-        F = self.decision_function(X)
-        return np.column_stack([expit(-2.0 * F), expit(2.0 * F)])
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class of each sample: the second where F > 0, else the first.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels.
-        """
-        F = self.decision_function(X)
-        return self.classes_[(F > 0.0).astype(np.intp)]
-
     @staticmethod
     def outputs_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
         """Evaluate several fitted classifiers on the same samples in one pass, one column each.
@@ -280,6 +218,10 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         if response == "predict_proba":
             return np.tanh(F)
         return np.where(F > 0.0, 1.0, -1.0) if response == "predict" else F
+
+    def _slope(self) -> float:
+        """Give the factor from F to log-odds: probabilities are 1 / (1 + exp(-2 F))."""
+        return 2.0
 
     @property
     def feature_importances_(self) -> Floats:
@@ -296,11 +238,6 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         if is_checked(X, _FLOAT_TYPES, self):
             return X
         return validate_data(self, X, dtype=_FLOAT_TYPES, reset=False)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 def _decision_functions(

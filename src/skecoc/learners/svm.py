@@ -5,14 +5,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags, check_random_state
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from skecoc.learners.features import Floats, Names, check_features, check_labels, check_rows, set_features
+from skecoc.learners.base import Floats, MarginClassifier, Names, check_features, check_labels, check_rows, set_features
 from skecoc.learners.svm_search import (
     PERCENT,
     DistinctRows,
@@ -50,7 +49,7 @@ class _Prepared:
         return self.shared.X.nbytes + (0 if distances is None else distances.nbytes)
 
 
-class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
+class TunedSVMClassifier(MarginClassifier):
     """Binary support vector machine with a Gaussian kernel, tuned by cross-validation.
 
     The kernel is ``exp(-||x - z||^2 / (2 width^2))``. By default C and the width are searched as in the WOLC-ECOC
@@ -124,34 +123,29 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    **C.** SVM-perf [1]_, which the paper used, minimises ``||w||^2 / 2 + C * xi`` where `xi` bounds the training
-    error *in percent*: its source gives each of the n rows a loss of 100 / n. Summed over rows that is the usual SVM
-    with a penalty of ``100 * C / n`` per row (``C_light = 100 * C_perf / n`` in terms of SVM-light). `n` is the number
-    of rows of the whole fit, in the folds too, so that a fold's machine has the same penalty per row as the final one.
-    Unlike SVM-perf with a kernel, the machine has an intercept and is solved without approximating the kernel.
+    **C.** SVM-perf [1]_, which the paper used, minimises ``||w||^2 / 2 + C * xi`` where `xi` bounds the training error
+    *in percent*, so that each of the n samples has a loss of 100 / n: the usual SVM with a penalty of ``100 * C / n``.
+    `n` is the number of samples of the whole fit, in the folds too. Unlike SVM-perf with a kernel, the machine has an
+    intercept and is solved without approximating the kernel.
 
-    **Rows and weights.** Equal rows of the same class are one row of their total weight, and rows of weight zero are
-    absent. Only ratios of weights matter: `n` above is the sum of the weights, the mean distance is taken over all
-    weighted pairs (each row with itself included), and accuracy is weighted. So repeating rows is the same as
-    weighting them, copies of a row never lie on both sides of a split, and the order of rows does not matter.
+    **Equal samples and weights.** Equal samples of the same class are one of their total weight, and samples of weight
+    zero are dropped. Only ratios of weights matter: `n` above is the sum of the weights, the mean distance is taken
+    over all weighted pairs (each sample with itself included), and accuracy is weighted. So repeating samples is the
+    same as weighting them, copies never lie on both sides of a split, and the order of samples does not matter.
 
-    **Few rows.** If a class has one distinct row only, nothing can be cross-validated. Then the middle of the grid is
-    taken (C = 2^15, width = mean distance), and the sigmoid is fitted to training margins. If all rows are equal, the
-    mean distance counts as 1.
+    **Few samples.** If a class has one distinct sample only, nothing can be cross-validated: the middle of the grid is
+    taken (C = 2^15, width = mean distance), and the sigmoid is fitted to training margins. If all samples are equal,
+    the mean distance counts as 1.
 
     **Probabilities** are ``1 / (1 + exp(-slope_ * margin))``. The slope is fitted, with Platt's targets [2]_, to the
-    margins that the rows had when they were left out in the search. There is no offset, so that the more probable
-    class is always the predicted one.
+    out-of-fold margins of the search. There is no offset, so that the more probable class is the predicted one.
 
-    **Time.** The dual is solved by sequential minimal optimisation, as in libsvm, with Newton steps on the coefficients
-    between their bounds: with large C these replace most of the work. For each width, C ascends and every
-    solution starts from the one before; a solution in which no coefficient is at its upper bound is the solution for
-    all larger C. Distances are computed once for all machines of an ensemble, the kernel once per width.
-
-    **Memory.** A fit needs at most 2.25 kernel matrices of 8 bytes per pair of rows. If these exceed `cache_size`,
-    libsvm solves the dual instead, with a cache of `cache_size` and no matrix at all, much slower. The default serves
-    11,785 rows. The distances that fits share are a further matrix over all rows of the ensemble;
-    beyond `cache_size` they are computed anew by every fit.
+    **Time and memory.** The dual is solved by sequential minimal optimisation, as in libsvm, with Newton steps on the
+    coefficients between their bounds. For each width, C ascends and every solution starts from the one before.
+    Distances are computed once for all machines of an ensemble, the kernel once per width. A fit needs at most 2.25
+    kernel matrices of 8 bytes per pair of samples, and the distances that fits share are a further one over all samples
+    of the ensemble. If the kernels exceed `cache_size`, libsvm solves the dual instead, without a matrix and much
+    slower; if the distances do, every fit computes its own. The default serves 11,785 samples.
 
     References
     ----------
@@ -207,30 +201,6 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.cache_size = cache_size
         self.random_state = random_state
-
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Search for C and width, and train on labelled samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-        y : array-like of shape (n_samples,)
-            Labels, of exactly two kinds.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the samples; None means 1 each. Only their ratios matter.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If `y` does not hold exactly two classes, or an argument has the wrong shape or forbidden values.
-        """
-        return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
 
     def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> _Prepared:
         """Compute the distances between rows, for any number of calls to `fit_rows`.
@@ -342,44 +312,10 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         """Compute the margins of checked rows."""
         return rbf_margins(X, self.support_vectors_, self.dual_coef_[0], self.intercept_[0], self.gamma_)
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class of each sample: the second where the margin is positive, else the first.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predicted labels.
-        """
-        margins = self.decision_function(X)
-        return self.classes_[(margins > 0.0).astype(np.intp)]
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Compute the probability of each class, 1 / (1 + exp(-slope_ * margin)) for the second.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Probabilities, in the order of `classes_`.
-        """
-        margins = self.decision_function(X)
-        logits = self.slope_ * margins
-        return np.column_stack([expit(-logits), expit(logits)])
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that only two classes are supported."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    def _slope(self) -> float:
+        """Give the factor from margins to log-odds."""
+        check_is_fitted(self)
+        return self.slope_
 
 
 def _grid_values(name: str, values: float | ArrayLike | None, default: Floats) -> Floats:

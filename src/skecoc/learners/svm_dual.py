@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from skecoc.learners.features import Floats, Integers
+from skecoc.learners.base import Floats, Integers
 
 #: Added to the diagonal of a kernel matrix before it is inverted; near-duplicate rows make it singular.
 RIDGE = 1e-10

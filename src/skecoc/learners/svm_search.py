@@ -5,9 +5,10 @@ A kernel object gives the margins of held-out rows along a path of penalties, an
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from skecoc.learners.features import Floats, Integers
+from skecoc.learners.base import Floats, Integers
 from skecoc.learners.svm_dual import margins_on, solve_path, submatrix
 
 #: Rows whose distances to all others are held at once while these are summed or turned into margins.
@@ -104,20 +105,6 @@ def distinct_rows(shared: SharedRows, rows: Integers | None, labels: Integers, w
     return DistinctRows(shared, taken[first[kept]], keys[kept] % n_labels, total / total.sum())
 
 
-class RBF(Protocol):
-    """A Gaussian kernel on the rows of one fit."""
-
-    def held_out_margins(
-        self, train: Integers, test: Integers, signs: Floats, weight: Floats, penalties: Floats
-    ) -> Floats:
-        """Train on some rows for every ascending penalty, and give the margins of others, (n_penalties, n_test)."""
-        ...
-
-    def solve(self, signs: Floats, weight: Floats, penalty: float) -> tuple[Floats, float]:
-        """Train on all rows; return their signed dual coefficients and the intercept."""
-        ...
-
-
 @dataclass(frozen=True)
 class DenseRBF:
     """A Gaussian kernel held as a matrix."""
@@ -174,6 +161,9 @@ class LibsvmRBF:
     def _fit(self, X: Floats, signs: Floats, caps: Floats) -> SVC:
         """Train libsvm's machine; a cap is its C times the row's weight."""
         return SVC(C=1.0, gamma=self.gamma, tol=self.tol, cache_size=self.cache_size).fit(X, signs, caps)
+
+
+RBF = DenseRBF | LibsvmRBF
 
 
 def rbf_margins(X: Floats, support_vectors: Floats, coefficients: Floats, intercept: float, gamma: float) -> Floats:
@@ -251,9 +241,13 @@ def draw_rows(rows: DistinctRows, n_rows: int | None, n_folds: int, random: np.r
 
 def held_out_margins(rows: DistinctRows, grid: Grid, folds: Folds) -> Floats:
     """Give every row's margin from the machine of the fold that leaves it out, (n_Cs, n_widths, n_rows)."""
-    return np.stack(
-        [_fold_margins(grid.kernel(rows, width), rows, PERCENT * grid.Cs, folds) for width in grid.widths], axis=1
-    )
+    return _over_grid(_fold_margins, rows, grid, folds)
+
+
+def _over_grid(evaluate: Callable[..., NDArray[Any]], rows: DistinctRows, grid: Grid, folds: Folds) -> NDArray[Any]:
+    """Evaluate every point of the grid on held-out rows, (n_Cs, n_widths, n_rows)."""
+    by_width = [evaluate(grid.kernel(rows, width), rows, PERCENT * grid.Cs, folds) for width in grid.widths]
+    return np.stack(by_width, axis=1)
 
 
 def _fold_margins(kernel: RBF, rows: DistinctRows, penalties: Floats, folds: Folds) -> Floats:
@@ -265,15 +259,8 @@ def _fold_margins(kernel: RBF, rows: DistinctRows, penalties: Floats, folds: Fol
     return margins
 
 
-def one_vs_one_winners(rows: DistinctRows, grid: Grid, folds: Folds) -> Integers:
-    """Give the class that wins most pairs, for every held-out row, (n_Cs, n_widths, n_rows); ties to the first."""
-    return np.stack(
-        [_fold_winners(grid.kernel(rows, width), rows, PERCENT * grid.Cs, folds) for width in grid.widths], axis=1
-    )
-
-
 def _fold_winners(kernel: RBF, rows: DistinctRows, penalties: Floats, folds: Folds) -> Integers:
-    """Give the held-out winners for one kernel, (n_penalties, n_rows)."""
+    """Give the class that wins most pairs, for every held-out row, (n_penalties, n_rows); ties to the first."""
     class_weight = np.bincount(rows.labels, rows.weight)
     winners = np.empty((len(penalties), len(rows.labels)), dtype=np.intp)
     for train, test in folds:
@@ -316,7 +303,7 @@ def choose_for_classes(
     labels = np.unique(rows.labels[kept], return_inverse=True)[1]
     part = replace(rows, rows=rows.rows[kept], labels=labels, weight=rows.weight[kept])
     folds = stratified_folds(labels, possible, random)
-    return grid.point(best_index(fold_accuracy(one_vs_one_winners(part, grid, folds), part, folds)))
+    return grid.point(best_index(fold_accuracy(_over_grid(_fold_winners, part, grid, folds), part, folds)))
 
 
 def sigmoid_slope(margins: Floats, positive: NDArray[np.bool_], weight: Floats) -> float:

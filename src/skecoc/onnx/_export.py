@@ -271,12 +271,11 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     classes = exported_classes(model) if has_labels else np.arange(len(model.classes_))
     graph.write("Gather", [graph.constant(classes), winner], [operator.outputs[0].full_name], axis=0)
     wants_scores = scope.get_options(model, {"raw_scores": False}).get("raw_scores", False)
-    # Probabilities are the softmax of the scores over the temperature.
-    over_temperature = graph.node("Div", scores, float(model.temperature_))
-    result = scores if wants_scores else graph.node("Softmax", over_temperature, axis=1)
+    if not wants_scores:
+        scores = graph.node("Softmax", graph.node("Div", scores, float(model.temperature_)), axis=1)
     is_double = isinstance(operator.outputs[1].type, DoubleTensorType)
     kind = TensorProto.DOUBLE if is_double else TensorProto.FLOAT
-    graph.write("Cast", [result], [operator.outputs[1].full_name], to=kind)
+    graph.write("Cast", [scores], [operator.outputs[1].full_name], to=kind)
 
 
 def _write_codewords(graph: Graph, rows: Rows, model: Any) -> str:
@@ -289,7 +288,7 @@ def _write_codewords(graph: Graph, rows: Rows, model: Any) -> str:
 
 def _write_class_scores(graph: Graph, scores: str, model: Any) -> str:
     """Take the best of the code's rows for each class, where classes have several."""
-    if not isinstance(model, SubclassECOCClassifier):
+    if not hasattr(model, "row_classes_"):
         return scores
     first = np.searchsorted(model.row_classes_, np.arange(len(model.classes_)))
     size = np.bincount(model.row_classes_)

@@ -137,7 +137,7 @@ def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
     Parameters
     ----------
     model : estimator
-        As for `save_model`.
+        As for `save_model`, which raises the same errors.
     trusted : sequence of str, default=()
         As for `save_model`.
 
@@ -145,13 +145,6 @@ def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
     -------
     bytes
         The content.
-
-    Raises
-    ------
-    ModelFileError
-        If the model holds something that could not be loaded again.
-    ImportError
-        If skops is not installed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Check what binary learners are given, and code features as small integers.
+"""What binary learners share: checks, the base of the estimators, and features coded as small integers.
 
 A decision stump only compares a value with a cut, so ranks among the distinct values of each feature are all that
 boosting needs. They take one or two bytes a cell, are computed once, and serve every subset of the rows.
@@ -6,13 +6,15 @@ boosting needs. They take one or two bytes a cell, are computed once, and serve 
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 from sklearn import get_config
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d, validate_data
 
@@ -104,6 +106,76 @@ def _number_labels(y: ArrayLike | None, estimator: BaseEstimator) -> tuple[NDArr
     if len(classes) < 2:
         raise ValueError(f"y must hold 2 classes, got {len(classes)} class")
     return classes, numbers
+
+
+class BinaryClassifier(ClassifierMixin, BaseEstimator):
+    """Base of binary learners that are fitted by `prepare_rows` and `fit_rows`."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on labelled samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+        y : array-like of shape (n_samples,)
+            Labels, of exactly two kinds.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the samples; None means 1 each.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            If `y` does not hold exactly two classes, or an argument has the wrong shape or forbidden values.
+        """
+        self._validate_params()
+        return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class MarginClassifier(BinaryClassifier):
+    """Base of binary learners whose labels and probabilities follow from `decision_function`."""
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict the class of each sample: the second where `decision_function` is positive, else the first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        margins = self.decision_function(X)
+        return self.classes_[(margins > 0.0).astype(np.intp)]
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Compute the probability of each class, a logistic function of `decision_function`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Probabilities, in the order of `classes_`.
+        """
+        log_odds = self._slope() * self.decision_function(X)
+        return np.column_stack([expit(-log_odds), expit(log_odds)])
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
