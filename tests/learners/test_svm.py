@@ -359,6 +359,8 @@ def test_labels_that_do_not_match_the_rows():
         model.fit_rows(model.prepare_rows(X), np.arange(5), y)
     with pytest.raises(ValueError, match=r"rows must be None or .* integer"):
         model.fit_rows(model.prepare_rows(X), y == 1, y)
+    with pytest.raises(ValueError, match=r"rows must hold integers in \[0, 30\)"):
+        model.fit_rows(model.prepare_rows(X), np.arange(1, 31), y)
     with pytest.raises(ValueError, match="y must have one class index per row"):
         model.prepare_rows(X, y[:-1])
 

@@ -137,8 +137,8 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         self, prepared: Any, rows: Integers | None, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Cluster some prepared rows and train the regions' learners, as ``fit(X[rows], y, sample_weight)`` would."""
-        rows = np.arange(len(prepared.X)) if rows is None else rows
-        X = prepared.X if len(rows) == len(prepared.X) else prepared.X[rows]
+        X = prepared.X if rows is None else prepared.X[rows]
+        rows = np.arange(len(X)) if rows is None else rows
         self.classes_, labels = check_labels(y, len(X), self)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         set_features(self, X.shape[1], prepared.feature_names)
