@@ -21,7 +21,7 @@ from skecoc.blocks.rows import (
     summarise_block,
 )
 from skecoc.growth.folds import NEVER_HELD_OUT, FoldRule, Keys, make_fold_rule
-from skecoc.learners._feature_codes import Codes, Floats, midway
+from skecoc.learners.base import Codes, Floats, midway
 from skecoc.support.executor import Blocks, Executor
 
 Ints = NDArray[np.int64]

@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator, clone
 from skecoc.blocks.bins import UNIT, Bins, CodedBlock, Ints
 from skecoc.blocks.kernels import count_cells, reweight
 from skecoc.learners import StumpAdaBoostClassifier
-from skecoc.learners._features import Names, set_features
-from skecoc.learners._stump_kernels import _best_stump
+from skecoc.learners.base import Names, set_features
 from skecoc.learners.columns import ConstantClassifier
+from skecoc.learners.stump_kernels import best_stump
 from skecoc.learners.stumps import SMALLEST_ERROR, TIE_TOLERANCE
 from skecoc.support.executor import Blocks, Executor
 
@@ -181,7 +181,7 @@ class _Column:
         occupied = self._histogram[self._occupied]
         edge = int(self._histogram[self._bins.of(0)].sum())
         slack = 2.0 * TIE_TOLERANCE * self._total
-        feature, place, polarity, best = _best_stump(occupied.astype(np.float64), self._starts, float(edge), slack)
+        feature, place, polarity, best = best_stump(occupied.astype(np.float64), self._starts, float(edge), slack)
         if best <= slack:  # a weighted error of one half
             self.is_done = True
             return None

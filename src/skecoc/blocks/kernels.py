@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from skecoc.learners._feature_codes import Codes, Floats
-from skecoc.learners._stump_kernels import _add_rows
+from skecoc.learners.base import Codes, Floats
+from skecoc.learners.stump_kernels import add_rows
 
 Ints = NDArray[np.int64]
 Signs = NDArray[np.int8]
@@ -79,7 +79,7 @@ def reweight(
             for j in range(n_changed):
                 total += changes[j] * column[p]
                 rows[j] += first
-            _add_rows(codes, bin_starts, histogram, rows[:n_changed], changes)
+            add_rows(codes, bin_starts, histogram, rows[:n_changed], changes)
             place += n_rows
     return total
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from skecoc.blocks.bins import Bins, Ints
 from skecoc.blocks.kernels import add_coded_votes, nearest_coded_centre
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners._feature_codes import Codes
+from skecoc.learners.base import Codes
 from skecoc.learners.columns import ConstantClassifier, Floats, Response
 
 

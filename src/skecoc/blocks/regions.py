@@ -16,8 +16,8 @@ from skecoc.blocks.boosting import boost_columns
 from skecoc.blocks.kernels import nearest_coded_centre
 from skecoc.blocks.outputs import squared_distances
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners._features import Names, set_features
-from skecoc.learners._weak_kmeans import _distinct_start
+from skecoc.learners.base import Names, set_features
+from skecoc.learners.regions import distinct_start
 from skecoc.support.executor import Blocks, Executor
 
 Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ class RegionTrainer:
         """Draw the centres to start from."""
         used = pattern[self.starts.cell] != 0
         random_state = np.random.RandomState(seed)
-        return _distinct_start(self.starts.X[used], self.n_regions, random_state, self.starts.mass[used])
+        return distinct_start(self.starts.X[used], self.n_regions, random_state, self.starts.mass[used])
 
     def _cluster(self, patterns: Sequence[Pattern], starts: list[Floats]) -> list[Floats]:
         """Run k-means for all columns together, one pass per step."""

@@ -17,7 +17,7 @@ from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils.validation import _get_feature_names
 
 from skecoc.growth.folds import FEW_OF_CLASS, MOST_DEALT, Keys, hash_rows
-from skecoc.learners._feature_codes import FEW_VALUES, _rank_few_values
+from skecoc.learners.base import FEW_VALUES, rank_few_values
 
 Floats = NDArray[np.float64]
 
@@ -191,7 +191,7 @@ def summarise_block(block: RawBlock, seed: int, most_values: int) -> RowSummary 
 def _distinct_values(column: NDArray[Any], most_values: int) -> Floats | None:
     """Return the distinct values of a feature, sorted; None if there are too many."""
     numbers = np.add(column, 0.0, dtype=np.float64)  # turns -0.0 into 0.0
-    found = _rank_few_values(numbers, np.empty(len(numbers), np.uint8))
+    found = rank_few_values(numbers, np.empty(len(numbers), np.uint8))
     values = None if found is None else found[0]
     if values is None and most_values > FEW_VALUES:
         values = np.unique(numbers)

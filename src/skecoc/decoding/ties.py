@@ -24,18 +24,23 @@ class _Scorer(Protocol):
 
 
 def decode(
-    decoder: _Scorer, codewords: Floats, matrix: ArrayLike, prior: ArrayLike, row_classes: Indices | None = None
+    decoder: _Scorer,
+    codewords: NDArray[np.floating],
+    matrix: ArrayLike,
+    prior: ArrayLike,
+    row_classes: Indices | None = None,
 ) -> Floats:
     """Score the classes, higher is better, with ties separated by linear scores, the prior and the index.
 
     `row_classes` is the sorted class of every row of the matrix, of which each class's best is taken; None means one
     row per class. Rounding is taken as relative to the largest entry of a codeword.
     """
-    scores = decoder.scores(codewords)
-    linear = codewords @ np.asarray(matrix, dtype=np.float64).T
+    outputs = np.asarray(codewords, dtype=np.float64)
+    scores = decoder.scores(outputs)
+    linear = outputs @ np.asarray(matrix, dtype=np.float64).T
     if row_classes is not None:
         scores, linear = best_of_classes(scores, row_classes), best_of_classes(linear, row_classes)
-    return break_ties(scores, linear, prior, np.abs(codewords).max(axis=1))
+    return break_ties(scores, linear, prior, np.abs(outputs).max(axis=1))
 
 
 def best_of_classes(scores: Floats, row_classes: Indices) -> Floats:

@@ -18,8 +18,8 @@ from skecoc.decoding import resolve_decoder
 from skecoc.growth.base import check_numeric, numeric_tags
 from skecoc.growth.folds import assign_folds
 from skecoc.growth.samples import GrowingCode, SamplesInMemory
-from skecoc.learners._weak_kmeans import nearest_centre, weak_kmeans
 from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, resolve_response
+from skecoc.learners.regions import nearest_centre, weak_kmeans
 
 # A part with less weight than this has no rows.
 _LEAST_WEIGHT = 1e-12

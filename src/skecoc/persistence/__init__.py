@@ -21,8 +21,11 @@ from typing import Any
 import sklearn
 
 from skecoc import __version__
-from skecoc._restored import check_restored, unchecked_types
+from skecoc.persistence.restored import check_restored, unchecked_types
+from skecoc.support.errors import import_extra
 from skecoc.support.files import replacement
+
+__all__ = ["TRUSTED_TYPES", "ModelFileError", "dump_model", "load_model", "save_model"]
 
 #: What this package adds to the types that skops trusts: all that fitted models of it are made of.
 TRUSTED_TYPES = (
@@ -134,7 +137,7 @@ def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
     Parameters
     ----------
     model : estimator
-        As for `save_model`.
+        As for `save_model`, which raises the same errors.
     trusted : sequence of str, default=()
         As for `save_model`.
 
@@ -142,13 +145,6 @@ def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
     -------
     bytes
         The content.
-
-    Raises
-    ------
-    ModelFileError
-        If the model holds something that could not be loaded again.
-    ImportError
-        If skops is not installed.
 
     Examples
     --------
@@ -232,10 +228,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
 
 def _skops() -> ModuleType:
     """Import skops, or say how to get it."""
-    try:
-        return import_module("skops.io")
-    except ImportError as error:
-        raise ImportError('saving and loading models needs skops: pip install "scikit-ecoc[persistence]"') from error
+    return import_extra("skops.io", "persistence", "saving and loading models")
 
 
 def _foreign_types(content: bytes, model: Any, trusted: Sequence[str]) -> list[str]:

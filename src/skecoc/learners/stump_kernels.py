@@ -1,7 +1,7 @@
 """The compiled loops of boosted stumps: search a stump, reweight the rows, add up the votes.
 
 Every row carries a signed weight: its weight, positive for the second class and negative for the first. For the
-stump that says +1 to the rows of a set L and -1 to the others, the *edge* is the sum of the signed weights in L less
+stump that votes +1 on the rows of a set L and -1 on the others, the *edge* is the sum of the signed weights in L less
 the sum of the others. It equals (weight of all rows) x (1 - 2 x weighted error), so the largest absolute edge over
 all cuts is the lowest error over all cuts and both polarities, and a feature's histogram of signed weights yields it.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from skecoc.learners._feature_codes import Codes, Floats
+from skecoc.learners.base import Codes, Floats
 
 Ints = NDArray[np.int64]
 RowNumbers = NDArray[np.uint32]
@@ -33,37 +33,11 @@ def boost(
     tolerance: float,
     smallest_error: float,
 ) -> tuple[Ints, Ints, Ints, Floats]:
-    """Boost stumps on coded features.
+    """Boost stumps on coded features; return each stump's feature, cut, polarity (vote on the left) and alpha.
 
-    Multiplying all weights by a constant changes nothing, so a round multiplies either the rows that the stump gets
-    wrong by exp(2 alpha) or those it gets right by exp(-2 alpha), whichever are fewer, and only these rows change
-    the histograms.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_features, n_samples)
-        Bin of every row in every feature.
-    starts : ndarray of int64 of shape (n_features + 1,)
-        First bin of each feature in the histograms.
-    signed : ndarray of shape (n_samples,)
-        Signed weights, positive for the second class; absolute values sum to 1. Overwritten.
-    n_estimators : int
-        Largest number of stumps.
-    tolerance : float
-        Weighted errors that differ by no more than this are equal.
-    smallest_error : float
-        Weighted errors below it count as it in alpha.
-
-    Returns
-    -------
-    features : ndarray of int64 of shape (n_stumps,)
-        Feature of each stump; -1 for the constant stump.
-    cuts : ndarray of int64 of shape (n_stumps,)
-        Last bin on the left of each cut.
-    polarities : ndarray of int64 of shape (n_stumps,)
-        Vote of each stump's left side, +1 or -1.
-    alphas : ndarray of shape (n_stumps,)
-        Weight of each stump.
+    The absolute values of `signed`, which is overwritten, sum to 1. Multiplying all weights by a constant changes
+    nothing, so a round multiplies either the rows that the stump gets wrong by exp(2 alpha) or those it gets right by
+    exp(-2 alpha), whichever are fewer, and only these rows change the histograms.
     """
     n_samples = codes.shape[1]
     features = np.empty(n_estimators, np.int64)
@@ -78,9 +52,9 @@ def boost(
     heaviest = weight
     changed = rows
     for t in range(n_estimators):
-        _add_rows(codes, starts, histograms, changed, changes)
+        add_rows(codes, starts, histograms, changed, changes)
         slack = 2.0 * tolerance * weight  # a difference of errors counts twice in edges
-        features[t], cuts[t], polarities[t], best = _best_stump(histograms, starts, edge, slack)
+        features[t], cuts[t], polarities[t], best = best_stump(histograms, starts, edge, slack)
         if best <= slack:  # a weighted error of one half
             return features[:t], cuts[:t], polarities[:t], alphas[:t]
         n_wrong = _part_wrong_from_right(codes, signed, features[t], cuts[t], polarities[t], rows)
@@ -150,7 +124,7 @@ def _scale_weights(signed: Floats, rows: RowNumbers, factor: float, changes: Flo
 
 
 @njit(cache=True, nogil=True)
-def _add_rows(
+def add_rows(
     codes: Codes, starts: Ints, histograms: Floats | Ints, rows: RowNumbers | Ints, changes: Floats | Ints
 ) -> None:
     """Add the changes of some rows to the histograms of all features: of floats, or of integers for exact sums.
@@ -177,7 +151,7 @@ def _add_rows(
 
 
 @njit(cache=True, nogil=True)
-def _best_stump(histograms: Floats, starts: Ints, total: float, slack: float) -> tuple[int, int, int, float]:
+def best_stump(histograms: Floats, starts: Ints, total: float, slack: float) -> tuple[int, int, int, float]:
     """Find the stump of lowest error: its feature (-1: constant), cut, vote on the left, and absolute edge."""
     feature, cut, left_edge = -1, 0, total
     best = abs(total)
@@ -266,25 +240,10 @@ def add_votes(
     votes: Floats,
     starts: Ints,
 ) -> Floats:
-    """Add up the votes of several boosted models for the same rows.
+    """Add up the votes of several models for the same rows, (n_samples, n_models), in the order of their stumps.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Features; compared with the thresholds as float64.
-    features : ndarray of int64 of shape (n_stumps,)
-        Feature of each stump; -1 for the constant stump, whose threshold is infinite.
-    thresholds : ndarray of shape (n_stumps,)
-        Values up to here get `votes`, others the opposite.
-    votes : ndarray of shape (n_stumps,)
-        Alpha times polarity.
-    starts : ndarray of int64 of shape (n_models + 1,)
-        Model `q` owns the stumps ``starts[q]:starts[q + 1]``.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_models)
-        The sums, each taken in the order of the stumps.
+    Model `q` owns the stumps ``starts[q]:starts[q + 1]``; values up to a stump's threshold get its vote, alpha times
+    polarity, others the opposite. The constant stump has feature -1 and an infinite threshold.
     """
     n_samples = X.shape[0]
     n_models = starts.size - 1

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skecoc.learners import _feature_codes
-from skecoc.learners._feature_codes import MAX_BINS, code_features
+from skecoc.learners import base
+from skecoc.learners.base import MAX_BINS, code_features
 
 small_values = st.sampled_from([-2.5, -1.0, -0.0, 0.0, 5e-324, 1.0, 1.0 + 2**-52, 1e300])
 
@@ -56,7 +56,7 @@ def test_width_of_the_codes_follows_the_widest_feature(n_values, dtype):
 
 def test_values_that_collide_in_the_hash_table_are_told_apart():
     bits = np.arange(250, dtype=np.uint64)
-    inverse = pow(int(_feature_codes._HASH_FACTOR), -1, 2**64)
+    inverse = pow(int(base._HASH_FACTOR), -1, 2**64)
     # After multiplication by the factor all of these have the same leading bits, hence the same slot.
     keys = np.array([(inverse * (int(b) + (3 << 54))) % 2**64 for b in bits], dtype=np.uint64)
     column = keys.view(np.float64)

@@ -54,22 +54,7 @@ _PLAIN_CLASSES = ("sklearn.decomposition._pca.PCA", "sklearn.decomposition._trun
 def unchecked_types(model: Any) -> set[str]:
     """Name the estimators of scikit-learn in a model that run compiled code on arrays which nobody checks.
 
-    Parameters
-    ----------
-    model : object
-        An estimator, or anything that holds estimators.
-
-    Returns
-    -------
-    set of str
-        Full names of their classes. Trees and forests are not among them: skops does not trust what they hold anyway.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> unchecked_types([LogisticRegression(), KNeighborsClassifier()])
-    {'sklearn.neighbors._classification.KNeighborsClassifier'}
+    Trees and forests are not among them: skops does not trust what they hold anyway.
     """
     types = {type(part) for part in _parts(model)}
     of_sklearn = [kind for kind in types if kind.__module__.startswith("sklearn.")]
@@ -78,29 +63,7 @@ def unchecked_types(model: Any) -> set[str]:
 
 
 def check_restored(model: Any) -> None:
-    """Refuse a model whose arrays do not fit together: compiled code would read or write beyond them.
-
-    Parameters
-    ----------
-    model : object
-        What a file held: an estimator, or anything that holds estimators.
-
-    Raises
-    ------
-    ValueError
-        If some array has another type, shape or range than training could have given it.
-
-    Examples
-    --------
-    >>> from skecoc import ECOCClassifier
-    >>> model = ECOCClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-    >>> check_restored(model)
-    >>> model.estimators_[0].features_[:] = 1_000_000
-    >>> check_restored(model)
-    Traceback (most recent call last):
-    ...
-    ValueError: a stump looks at a feature that is not there
-    """
+    """Raise a ValueError if arrays of a model do not fit together: compiled code would read or write beyond them."""
     for part in _parts(model):
         if isinstance(part, BaseCodeClassifier):
             _check_features_agree(part)

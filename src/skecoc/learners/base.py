@@ -1,15 +1,22 @@
-"""Features as small integers: every value replaced by its rank among the distinct values of its feature.
+"""What binary learners share: checks, the base of the estimators, and features coded as small integers.
 
-A decision stump only asks on which side of a cut a value lies, so ranks are all that boosting needs. They take one
-or two bytes a cell, are computed once, and serve every subset of the rows.
+A decision stump only compares a value with a cut, so ranks among the distinct values of each feature are all that
+boosting needs. They take one or two bytes a cell, are computed once, and serve every subset of the rows.
 """
 
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d, validate_data
 
 #: Bins of one feature that a 16-bit code can tell apart.
 MAX_BINS = 65_536
@@ -24,31 +31,162 @@ _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
+Names = NDArray[np.object_]
+
+
+def check_features(estimator: BaseEstimator, X: Any, dtype: Any) -> tuple[NDArray[Any], Names | None]:
+    """Check a matrix of features without changing the learner that it is for; return it and its features' names."""
+    scratch = copy(estimator)  # takes the attributes that validation sets
+    checked = validate_data(scratch, X, dtype=dtype)
+    return checked, getattr(scratch, "feature_names_in_", None)
+
+
+def set_features(estimator: BaseEstimator, n_features: int, names: Names | None) -> None:
+    """Set a learner's `n_features_in_` and `feature_names_in_`, or delete the names of an earlier fit."""
+    estimator.n_features_in_ = n_features
+    if names is not None:
+        estimator.feature_names_in_ = names
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def is_checked(X: Any, dtypes: Any, estimator: BaseEstimator) -> bool:
+    """Tell whether samples need no check: an array of the right type and width, found finite by an ensemble.
+
+    The checks of scikit-learn take longer than a small learner's prediction of a few hundred samples. An ensemble that
+    has checked its samples says so by the configuration `assume_finite`.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype in dtypes
+        and X.ndim == 2
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")  # samples without names call for a warning
+        and get_config()["assume_finite"]
+    )
+
+
+def check_rows(rows: ArrayLike, n_samples: int) -> Integers:
+    """Check that `rows` holds row numbers: a mask would be taken for the rows 0 and 1."""
+    checked = np.asarray(rows)
+    if checked.ndim != 1 or len(checked) == 0 or checked.dtype.kind not in "iu":
+        raise ValueError(
+            "rows must be None or a one-dimensional array of at least one integer, "
+            f"got shape {checked.shape} and dtype {checked.dtype}"
+        )
+    if checked.min() < 0 or checked.max() >= n_samples:
+        raise ValueError(f"rows must hold integers in [0, {n_samples})")
+    return np.ascontiguousarray(checked, dtype=np.intp)
+
+
+def check_labels(y: ArrayLike | None, n_rows: int, estimator: BaseEstimator) -> tuple[NDArray[Any], Integers]:
+    """Check that labels are of two classes; return these, sorted, and the number 0 or 1 of each label."""
+    classes, numbers = _number_labels(y, estimator)
+    if len(numbers) != n_rows:
+        raise ValueError(f"y must have one label per row: got {len(numbers)} labels for {n_rows} rows")
+    return classes, numbers
+
+
+def _number_labels(y: ArrayLike | None, estimator: BaseEstimator) -> tuple[NDArray[Any], Integers]:
+    """Replace labels of two classes by 0 and 1."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iu" and len(y) and y.max() - y.min() == 1:
+        # What an ensemble passes, thousands of times: the full check would take as long as a small fit.
+        return np.array([y.min(), y.max()]), (y == y.max()).astype(np.intp)
+    labels = column_or_1d(y, warn=True)
+    check_classification_targets(labels)
+    classes, numbers = np.unique(labels, return_inverse=True)
+    if len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {type_of_target(labels)}. "
+            f"y has {len(classes)} classes; wrap {type(estimator).__name__} in skecoc.ECOCClassifier for these."
+        )
+    if len(classes) < 2:
+        raise ValueError(f"y must hold 2 classes, got {len(classes)} class")
+    return classes, numbers
+
+
+class BinaryClassifier(ClassifierMixin, BaseEstimator):
+    """Base of binary learners that are fitted by `prepare_rows` and `fit_rows`."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on labelled samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+        y : array-like of shape (n_samples,)
+            Labels, of exactly two kinds.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the samples; None means 1 each.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            If `y` does not hold exactly two classes, or an argument has the wrong shape or forbidden values.
+        """
+        self._validate_params()
+        return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class MarginClassifier(BinaryClassifier):
+    """Base of binary learners whose labels and probabilities follow from `decision_function`."""
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict the class of each sample: the second where `decision_function` is positive, else the first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        margins = self.decision_function(X)
+        return self.classes_[(margins > 0.0).astype(np.intp)]
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Compute the probability of each class, a logistic function of `decision_function`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Probabilities, in the order of `classes_`.
+        """
+        log_odds = self._slope() * self.decision_function(X)
+        return np.column_stack([expit(-log_odds), expit(log_odds)])
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class FeatureCodes:
-    """The integer codes of a matrix of features, feature by feature.
+    """The integer codes of a matrix of features, feature by feature; what `prepare_rows` of boosted stumps returns."""
 
-    Parameters
-    ----------
-    codes : ndarray of uint8 or uint16 of shape (n_features, n_samples)
-        Bin of each value within its feature; every bin of a feature holds at least one row.
-    starts : ndarray of int64 of shape (n_features + 1,)
-        Feature `f` has the bins ``starts[f]:starts[f + 1]`` of `lower` and `upper`.
-    lower : ndarray of shape (n_bins,)
-        Smallest value of each bin.
-    upper : ndarray of shape (n_bins,)
-        Largest value of each bin: `lower` itself where every bin is a single value.
-    feature_names : ndarray of str of shape (n_features,), or None
-        Names of the features, if they have any.
-    """
-
-    codes: Codes
-    starts: NDArray[np.int64]
-    lower: Floats
-    upper: Floats
-    feature_names: NDArray[Any] | None = None
+    codes: Codes  # (n_features, n_samples): bin of each value; every bin of a feature holds at least one row
+    starts: NDArray[np.int64]  # feature f has the bins starts[f]:starts[f + 1] of `lower` and `upper`
+    lower: Floats  # smallest value of each bin
+    upper: Floats  # largest value of each bin: `lower` itself where every bin is a single value
+    feature_names: Names | None = None
 
     def __post_init__(self) -> None:
         # Compiled code is specialised for read-only arrays; if all are, one version serves memory maps as well.
@@ -78,18 +216,7 @@ class FeatureCodes:
         return self.upper is self.lower
 
     def take(self, rows: NDArray[np.intp]) -> "FeatureCodes":
-        """Code a subset of the rows, as if it were all there is.
-
-        Parameters
-        ----------
-        rows : ndarray of intp of shape (n_taken,)
-            Row numbers in ``[0, n_samples)``, in any order, with or without repetitions.
-
-        Returns
-        -------
-        FeatureCodes
-            What `code_features` returns for those rows alone, as long as `exact` holds.
-        """
+        """Code a subset of the rows, in any order and with repetitions, as `code_features` would if `exact` holds."""
         n_bins = np.diff(self.starts)
         codes = np.empty((self.n_features, len(rows)), self.codes.dtype)
         kept = np.empty(np.minimum(n_bins, len(rows)).sum(), np.int64)
@@ -102,20 +229,7 @@ class FeatureCodes:
         return FeatureCodes(codes, starts, lower, upper, self.feature_names)
 
     def thresholds(self, features: NDArray[np.int64], cuts: NDArray[np.int64]) -> Floats:
-        """Turn cuts between bins into thresholds, midway between the values on both sides.
-
-        Parameters
-        ----------
-        features : ndarray of int64 of shape (n_cuts,)
-            Feature of each cut; -1 for none.
-        cuts : ndarray of int64 of shape (n_cuts,)
-            Bin on the left of each cut; another bin of the feature must follow.
-
-        Returns
-        -------
-        ndarray of shape (n_cuts,)
-            Values ``<= threshold`` lie on the left. Infinite where there is no feature.
-        """
+        """Turn cuts, given by the bins on their left, into thresholds; where the feature is -1, into infinity."""
         thresholds = np.full(len(features), np.inf)
         splits = features >= 0
         bins = self.starts[features[splits]] + cuts[splits]
@@ -124,58 +238,20 @@ class FeatureCodes:
 
 
 def midway(left: Any, right: Any) -> Floats:
-    """Return numbers that part pairs of numbers: values ``<=`` the result lie on the left.
-
-    Parameters
-    ----------
-    left, right : array-like of shape (n,), or float
-        Each number on the right is the larger one.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The middles of the pairs.
-
-    Examples
-    --------
-    >>> midway(np.array([1.0, 2.0]), np.array([2.0, 4.0]))
-    array([1.5, 3. ])
-    """
+    """Return the middles of pairs of numbers, such that values ``<=`` a middle lie on the left."""
     middle = left / 2 + right / 2  # left + right might overflow
     # Between neighbouring numbers the middle may round to the right one, which it would then fail to part.
     return np.where((left <= middle) & (middle < right), middle, left)
 
 
-def code_features(
-    X: NDArray[np.float64] | NDArray[np.float32], feature_names: NDArray[Any] | None = None
-) -> FeatureCodes:
+def code_features(X: NDArray[np.float64] | NDArray[np.float32], feature_names: Names | None = None) -> FeatureCodes:
     """Replace every value by its rank among the distinct values of its feature.
 
-    One feature is coded at a time, so that beside the result only a few arrays of `n_samples` entries are needed. A
-    feature with more than 65,536 distinct values is cut into 65,536 bins of equally many distinct values (give or
-    take one).
+    A feature with more than 65,536 distinct values is cut into 65,536 bins of equally many (give or take one). Features
+    are coded one at a time: beside the result this takes only a few arrays of `n_samples` entries.
 
-    Parameters
-    ----------
-    X : ndarray of float64 or float32 of shape (n_samples, n_features)
-        Finite features; at least one row and one feature.
-    feature_names : ndarray of str of shape (n_features,), default=None
-        Names of the features.
-
-    Returns
-    -------
-    FeatureCodes
-        8-bit codes if no feature has more than 256 distinct values, else 16-bit codes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> coded = code_features(np.array([[0.5, 7.0], [2.5, 7.0], [0.5, 9.0]]))
-    >>> coded.codes
-    array([[0, 1, 0],
-           [0, 0, 1]], dtype=uint8)
-    >>> coded.lower, coded.starts
-    (array([0.5, 2.5, 7. , 9. ]), array([0, 2, 4]))
+    >>> code_features(np.array([[0.5, 7.0], [2.5, 7.0], [0.5, 9.0]])).codes.tolist()
+    [[0, 1, 0], [0, 0, 1]]
     """
     n_samples, n_features = X.shape
     codes: Codes = np.empty((n_features, n_samples), np.uint8)
@@ -183,7 +259,7 @@ def code_features(
     for f in range(n_features):
         # Adding zero turns -0.0 into 0.0: they are equal, but not in their bits, which are hashed.
         column = np.add(X[:, f], 0.0, dtype=np.float64)
-        ends = _rank_few_values(column, codes[f])
+        ends = rank_few_values(column, codes[f])
         if ends is None:
             if codes.dtype == np.uint8:
                 codes = _widen(codes, f)
@@ -205,7 +281,7 @@ def _widen(codes: Codes, n_filled: int) -> NDArray[np.uint16]:
     return wide
 
 
-def _rank_few_values(column: Floats, codes: Codes) -> tuple[Floats, Floats] | None:
+def rank_few_values(column: Floats, codes: Codes) -> tuple[Floats, Floats] | None:
     """Write the codes of a feature with few values and return its values, twice; None if it has too many."""
     values = np.empty(FEW_VALUES)
     slots = np.full(_HASH_SLOTS, -1, np.int16)

@@ -12,23 +12,21 @@ and ``e = s - K b``, the residual, is its gradient. Two kinds of step take turns
   bound it is taken out of the inverse of its kernel matrix, and the step goes on without it.
 
 Both increase the objective, and the violation of the optimality conditions over all rows decides when to stop, so the
-answer is as good as libsvm's at the same tolerance, and usually far better. While few rows matter, the steps are taken
-on these alone: the free ones and those that violate the conditions most.
+solution is as good as libsvm's at the same tolerance, and usually far better. While few rows matter, the steps are
+taken on these alone: the free ones and those that violate the conditions most.
+
+BLAS would do most of the array work, but it shares even small products out to threads, which then get in each other's
+way when an ensemble trains its columns in threads too. And inverses are needed that can give up one row at a time.
 """
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from skecoc.learners._svm_algebra import (
-    Floats,
-    apply_inverse,
-    negative_inverse,
-    submatrix,
-    subtract,
-    sweep,
-    take,
-)
+from skecoc.learners.base import Floats, Integers
+
+#: Added to the diagonal of a kernel matrix before it is inverted; near-duplicate rows make it singular.
+RIDGE = 1e-10
 
 #: Least squared distance in feature space that a pair step divides by; zero for duplicates with opposite labels.
 SMALLEST_CURVATURE = 1e-12
@@ -53,32 +51,107 @@ MAX_ROUNDS = 1000
 
 
 @njit(cache=True, nogil=True)
+def submatrix(matrix: Floats, rows: Integers, columns: Integers) -> Floats:
+    """Copy some rows and columns of a matrix, several times as fast as indexing and without the GIL."""
+    block = np.empty((len(rows), len(columns)))
+    for i in range(len(rows)):
+        row = matrix[rows[i]]
+        for j in range(len(columns)):
+            block[i, j] = row[columns[j]]
+    return block
+
+
+@njit(cache=True, nogil=True)
+def take(vector: Floats, rows: Integers) -> Floats:
+    """Copy some entries of a vector."""
+    part = np.empty(len(rows))
+    for i in range(len(rows)):
+        part[i] = vector[rows[i]]
+    return part
+
+
+@njit(cache=True, nogil=True)
+def subtract(vector: Floats, factor: float, other: Floats) -> None:
+    """Subtract a multiple of another vector, in place."""
+    for i in range(len(vector)):
+        vector[i] -= factor * other[i]
+
+
+@njit(cache=True, nogil=True)
+def margins_on(kernel: Floats, coefficients: Floats, intercepts: Floats) -> Floats:
+    """Compute ``coefficients @ kernel + intercepts[:, None]``, but equal solutions of a path only once."""
+    margins = np.empty((len(coefficients), kernel.shape[1]))
+    for k in range(len(coefficients)):
+        if k > 0 and np.array_equal(coefficients[k], coefficients[k - 1]):
+            margins[k] = margins[k - 1]
+            continue
+        margins[k] = intercepts[k]
+        for i in range(len(kernel)):
+            if coefficients[k, i] != 0.0:
+                subtract(margins[k], -coefficients[k, i], kernel[i])
+    return margins
+
+
+@njit(cache=True, nogil=True)
+def negative_inverse(kernel: Floats, free: Integers) -> tuple[Floats, NDArray[np.bool_]]:
+    """Invert the free rows' kernel matrix by sweeping; rows that depend on earlier ones are left out."""
+    n_free = len(free)
+    tableau = submatrix(kernel, free, free)
+    for i in range(n_free):
+        tableau[i, i] += RIDGE
+    independent = np.zeros(n_free, dtype=np.bool_)
+    column = np.empty(n_free)
+    for i in range(n_free):
+        if tableau[i, i] > 4.0 * RIDGE:  # a duplicate of an earlier row would leave twice the ridge
+            sweep(tableau, i, 1.0, column)
+            independent[i] = True
+    return tableau, independent
+
+
+@njit(cache=True, nogil=True)
+def apply_inverse(tableau: Floats, swept: NDArray[np.bool_], vector: Floats) -> tuple[Floats, Floats]:
+    """Multiply the inverse on the swept entries by a vector and by ones."""
+    n = len(vector)
+    product, sums = np.zeros(n), np.zeros(n)
+    for i in range(n):
+        for j in range(n):
+            if swept[i] and swept[j]:
+                entry = tableau[i, j] if j <= i else tableau[j, i]
+                product[i] -= entry * vector[j]
+                sums[i] -= entry
+    return product, sums
+
+
+@njit(cache=True, nogil=True)
+def sweep(tableau: Floats, pivot: int, sign: float, column: Floats) -> None:
+    """Sweep a symmetric matrix, of which the lower triangle is kept, on one pivot (sign=1), or undo it (sign=-1).
+
+    Sweeping all pivots of A leaves minus its inverse. `column` receives the pivot's column as it was before.
+    """
+    n = len(tableau)
+    for j in range(pivot + 1):
+        column[j] = tableau[pivot, j]
+    for i in range(pivot + 1, n):
+        column[i] = tableau[i, pivot]
+    divisor = column[pivot]
+    for i in range(n):
+        if i != pivot:
+            subtract(tableau[i, : i + 1], column[i] / divisor, column)
+    for j in range(pivot):
+        tableau[pivot, j] = sign * column[j] / divisor
+    for i in range(pivot + 1, n):
+        tableau[i, pivot] = sign * column[i] / divisor
+    tableau[pivot, pivot] = -1.0 / divisor
+
+
+@njit(cache=True, nogil=True)
 def solve_path(
     kernel: Floats, signs: Floats, weight: Floats, penalties: Floats, tol: float
 ) -> tuple[Floats, Floats, bool]:
-    """Solve the dual for ascending penalties, each from the solution of the one before.
+    """Solve the dual for ascending penalties, each from the solution of the one before, to libsvm's tolerance `tol`.
 
-    Parameters
-    ----------
-    kernel : ndarray of shape (n_rows, n_rows)
-        Kernel matrix with ones on its diagonal.
-    signs : ndarray of shape (n_rows,)
-        Labels, -1 and 1, both present.
-    weight : ndarray of shape (n_rows,)
-        Positive weights; row i's cap is ``penalty * weight[i]``.
-    penalties : ndarray of shape (n_penalties,)
-        Penalties, ascending.
-    tol : float
-        Largest violation of the optimality conditions, as in libsvm.
-
-    Returns
-    -------
-    coefficients : ndarray of shape (n_penalties, n_rows)
-        Signed dual coefficients.
-    intercepts : ndarray of shape (n_penalties,)
-        Intercepts; `margins_on` the kernel are the margins.
-    converged : bool
-        Whether the tolerance was reached for every penalty.
+    The kernel has ones on its diagonal; row i's cap is ``penalty * weight[i]``. Returns signed coefficients of shape
+    (n_penalties, n_rows), intercepts, and whether the tolerance was reached for every penalty.
     """
     n_rows = len(signs)
     coefficients = np.empty((len(penalties), n_rows))
@@ -146,7 +219,7 @@ def _extremes(coefficient: Floats, residual: Floats, lower: Floats, upper: Float
 
 
 @njit(cache=True, nogil=True)
-def _free_rows(coefficient: Floats, lower: Floats, upper: Floats) -> NDArray[np.intp]:
+def _free_rows(coefficient: Floats, lower: Floats, upper: Floats) -> Integers:
     """List the rows whose coefficients are between their bounds."""
     rows = np.empty(len(coefficient), dtype=np.intp)
     n_free = 0
@@ -178,9 +251,7 @@ def _solve(kernel: Floats, coefficient: Floats, residual: Floats, lower: Floats,
 
 
 @njit(cache=True, nogil=True)
-def _working_rows(
-    coefficient: Floats, residual: Floats, lower: Floats, upper: Floats
-) -> tuple[NDArray[np.intp], float]:
+def _working_rows(coefficient: Floats, residual: Floats, lower: Floats, upper: Floats) -> tuple[Integers, float]:
     """Choose the free rows and those that violate the conditions most; return them and the largest violation."""
     n_rows = len(residual)
     free = _free_rows(coefficient, lower, upper)
@@ -209,7 +280,7 @@ def _working_rows(
 
 
 @njit(cache=True, nogil=True)
-def _move(kernel: Floats, coefficient: Floats, residual: Floats, rows: NDArray[np.intp], value: Floats) -> None:
+def _move(kernel: Floats, coefficient: Floats, residual: Floats, rows: Integers, value: Floats) -> None:
     """Give some rows new coefficients, and all rows the residuals that follow."""
     for k in range(len(rows)):
         change = value[k] - coefficient[rows[k]]
