@@ -17,7 +17,7 @@ from skecoc.music.tables import (
     music_rounds_csv,
 )
 from skecoc.paper.published import published_music
-from skecoc.reports.table_writers import to_csv, to_text
+from skecoc.reports.tables import to_csv, to_text
 from skecoc.support.errors import InputError
 
 GENRES = np.repeat(["blues", "jazz", "rock"], 12)

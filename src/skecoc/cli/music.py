@@ -36,7 +36,7 @@ from skecoc.music.tables import (
     music_rounds_csv,
 )
 from skecoc.persistence import ModelFileError, dump_model, load_model
-from skecoc.reports.table_writers import to_csv, to_markdown, to_text
+from skecoc.reports.tables import to_csv, to_markdown, to_text
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_bytes, write_text
 

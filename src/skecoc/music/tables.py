@@ -11,10 +11,9 @@ from skecoc.benchmarking.results import Results
 from skecoc.benchmarking.statistics import best_per_row, corrected_t_test, paired_values
 from skecoc.music.experiment import MUSIC_METHODS, MusicComparison
 from skecoc.paper.published import published_music
-from skecoc.reports.convergence import convergence_picture
+from skecoc.reports.charts import convergence_picture
 from skecoc.reports.pictures import Picture
-from skecoc.reports.table_structure import Cell, Row, Table
-from skecoc.reports.table_writers import to_csv
+from skecoc.reports.tables import Cell, Row, Table, to_csv
 from skecoc.support.errors import InputError
 
 Floats = NDArray[np.float64]

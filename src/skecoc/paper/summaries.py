@@ -1,61 +1,44 @@
-"""What the paper's tables have in common: headings, names of rows, and notes on what is not complete."""
+"""What the paper's tables and figures have in common: its settings, headings, and notes on what is not complete."""
 
 from collections.abc import Callable, Sequence
 
-from skecoc.benchmarking.summary import SettingSummary
-from skecoc.paper.published import CODINGS, DATA_SETS, DECODINGS, METHODS
+from skecoc.benchmarking.results import Results
+from skecoc.benchmarking.summary import SettingSummary, summarize_setting
+from skecoc.paper.published import CODINGS, DATA_SETS, DECODINGS, LEARNERS, METHODS, PAPER_RESPONSES
 
-_LEARNERS = {"stumps": "AdaBoost of 40 stumps", "svm": "SVM with an RBF kernel"}
+_LEARNER_NAMES = {"stumps": "AdaBoost of 40 stumps", "svm": "SVM with an RBF kernel"}
 _PAPER_REPEATS = _PAPER_FOLDS = 10
 
 
+def summarize_paper(results: Results) -> list[SettingSummary]:
+    """Summarise every setting of the paper's learners that has runs of its methods, the paper's responses first."""
+    settings = [
+        (learner, response)
+        for learner, response in results.settings()
+        if learner in LEARNERS and set(results.methods(learner, response)) & set(METHODS)
+    ]
+    settings.sort(key=lambda setting: (setting[0], setting[1] != PAPER_RESPONSES[setting[0]], setting[1]))
+    return [summarize_setting(results, *setting) for setting in settings]
+
+
 def setting_title(summary: SettingSummary) -> str:
-    """Name a setting.
+    """Name a setting, such as ``"AdaBoost of 40 stumps, outputs as labels"``."""
+    return f"{_LEARNER_NAMES.get(summary.learner, summary.learner)}, outputs as {summary.response}"
 
-    Parameters
-    ----------
-    summary : SettingSummary
-        The setting.
 
-    Returns
-    -------
-    str
-        Such as ``"AdaBoost of 40 stumps, answers as labels"``.
-    """
-    return f"{_LEARNERS.get(summary.learner, summary.learner)}, answers as {summary.response}"
+def printed(method: str) -> str:
+    """Return the paper's name of a method, where it has one."""
+    return METHODS.get(method, method)
 
 
 def shown_methods(summary: SettingSummary) -> list[str]:
-    """List the methods that have a column: the paper's sixteen, and others that were compared.
-
-    Parameters
-    ----------
-    summary : SettingSummary
-        The setting.
-
-    Returns
-    -------
-    list of str
-        Names, also of methods without runs.
-    """
+    """List the methods that have a column: the paper's sixteen, with runs or without, and others that were compared."""
     return [*METHODS, *(method for method in summary.methods if method not in METHODS)]
 
 
 def method_columns(methods: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the headings of methods, in the paper's words where it has them.
+    """Return coding and decoding of methods as headings, in the paper's words where it has them.
 
-    Parameters
-    ----------
-    methods : sequence of str
-        Names ``coding/decoding``.
-
-    Returns
-    -------
-    list of (str, str)
-        Coding and decoding.
-
-    Examples
-    --------
     >>> method_columns(["wolc/optimized-weight", "lc-ecoc/hamming"])
     [('WOLC-ECOC', 'OW'), ('lc-ecoc', 'HD')]
     """
@@ -64,37 +47,13 @@ def method_columns(methods: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def row_name(summary: SettingSummary, row: int) -> str:
-    """Name a row: the data set, and how many of its repeats count where it is not all of them.
-
-    Parameters
-    ----------
-    summary : SettingSummary
-        The setting.
-    row : int
-        Position of the data set.
-
-    Returns
-    -------
-    str
-        Such as ``"iris"`` or ``"iris (3/10)"``.
-    """
+    """Name a row: the data set, and how many of its repeats count where it is not all of them: ``"iris (3/10)"``."""
     counted, planned = int(summary.n_repeats[row]), int(summary.planned_repeats[row])
     return summary.data_sets[row] + ("" if counted == planned else f" ({counted}/{planned})")
 
 
 def notes_on_gaps(summary: SettingSummary) -> list[str]:
-    """Say what is missing from a setting, or other than in the paper.
-
-    Parameters
-    ----------
-    summary : SettingSummary
-        The setting.
-
-    Returns
-    -------
-    list of str
-        One sentence or two each; empty where the paper's protocol is complete.
-    """
+    """Say what is missing from a setting, or other than in the paper."""
     notes = _notes_on_protocol(summary)
     partial = _names(summary, lambda counted, planned: 0 < counted < planned)
     if partial:
