@@ -204,8 +204,8 @@ def blocks(results: Results) -> dict[str, Callable[[], str]]:
         for kind, make in {"averages": averages, "sets": sets, "headline": headline, "front": front}.items():
             found[f"{kind}-{setting}"] = lambda make=make, summary=summary: make(summary)
         found[f"lengths-{setting}"] = lambda summary=summary: lengths(summary)
-        for kind, ask in {"losses": against_one_vs_one, "paper": beside_paper}.items():
-            found[f"{kind}-{setting}"] = lambda ask=ask, summary=summary: ask(summary, results)
+        for kind, compare in {"losses": against_one_vs_one, "paper": beside_paper}.items():
+            found[f"{kind}-{setting}"] = lambda compare=compare, summary=summary: compare(summary, results)
     return found
 
 

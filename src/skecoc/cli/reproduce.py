@@ -12,15 +12,12 @@ from typing import Any
 
 from skecoc.benchmarking.cluster import connected
 from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.results import Results
 from skecoc.benchmarking.runner import run
 from skecoc.benchmarking.status import status
 from skecoc.benchmarking.store import Store
 from skecoc.cli.console import add_jobs, deliver, say
-from skecoc.paper.reproduction import STORE_FILE, TARGETS, parts_of, read_results, write_outcome
-from skecoc.paper.tables import paper_tables
+from skecoc.paper.reproduction import STORE_FILE, TARGETS, parts_of, read_results, tables_text, write_outcome
 from skecoc.reports import check_template_engine
-from skecoc.reports.tables import to_text
 from skecoc.support.errors import InputError
 
 _DEFAULT_FOLDER = Path("skecoc-results")
@@ -140,7 +137,8 @@ def _reproduce(options: argparse.Namespace) -> None:
         raise
     results = read_results(options.output)
     write_outcome(results, options.output, say)
-    deliver(_tables_of(options.target, results))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    deliver(tables_text(options.target, results, width))
 
 
 def _cluster(options: argparse.Namespace) -> AbstractContextManager[Any]:
@@ -167,14 +165,6 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"--output: cannot make the folder '{folder}': {error.strerror}") from error
-
-
-def _tables_of(target: str, results: Results) -> str:
-    """Lay out the tables of a target."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    wanted = ("table",) if target in ("all", "fig6", "fig7") else (target,)
-    tables = [table for name, table in paper_tables(results).items() if name.startswith(wanted)]
-    return "\n".join(to_text(table, width) for table in tables)
 
 
 def _describe_status(parts: list[Protocol], path: Path) -> str:

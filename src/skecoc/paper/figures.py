@@ -77,7 +77,7 @@ def time_picture(summary: SettingSummary) -> Picture:
         values=seconds,
         means=means,
         unit="s",
-        x_label="seconds of training on one fold (strokes: data sets; shapes: geometric means)",
+        x_label="seconds of training on one fold\n(strokes: data sets; shapes: geometric means)",
         log=True,
     )
 

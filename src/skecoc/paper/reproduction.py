@@ -15,7 +15,7 @@ from skecoc.paper.summaries import setting_title, summarize_paper
 from skecoc.paper.tables import ACCURACY_TABLES, paper_tables
 from skecoc.reports import render
 from skecoc.reports.pictures import Picture, color_of
-from skecoc.reports.tables import WRITERS, Table, to_html
+from skecoc.reports.tables import WRITERS, Table, to_html, to_text
 from skecoc.support.errors import InputError
 from skecoc.support.files import write_text
 
@@ -88,6 +88,13 @@ def outcome_files(results: Results) -> Iterator[tuple[Path, str]]:
     for picture in pictures:
         yield Path("figures", f"{picture.name}.svg"), picture.svg()
     yield Path(REPORT_FILE), report_page(results, tables, pictures)
+
+
+def tables_text(target: str, results: Results, width: int | None = None) -> str:
+    """Lay out the tables of a target for reading."""
+    wanted = target if target.startswith("table") else "table"
+    tables = [table for name, table in paper_tables(results).items() if name.startswith(wanted)]
+    return "\n".join(to_text(table, width) for table in tables)
 
 
 def report_page(results: Results, tables: dict[str, Table], pictures: Sequence[Picture]) -> str:

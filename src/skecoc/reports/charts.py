@@ -91,11 +91,11 @@ def calibration_picture(bins: Sequence[Mapping[str, float]]) -> Picture:
         for row, text in zip(bins, texts, strict=True):
             place = 100 * row["confidence"], 100 * row["accuracy"]
             size = 5.0 + 12.0 * (row["rows"] / largest) ** 0.5
-            axes.plot(*place, "o", color=_BLUE, alpha=0.6, markersize=size, clip_on=False, gid=group_id("", text))
+            axes.plot(*place, "o", color=_BLUE, alpha=0.6, markersize=size, gid=group_id("", text))
         axes.set_xlabel("probability of the predicted class in %")
         axes.set_ylabel("correct in %")
-        axes.set_xlim(0, 100)
-        axes.set_ylim(0, 100)
+        axes.set_xlim(-4, 104)  # room for large dots at the ends
+        axes.set_ylim(-6, 106)
         axes.grid(color="0.92")
         axes.set_axisbelow(True)
     return Picture("calibration", "Confidence and accuracy", "; ".join(texts) + ".", figure)
