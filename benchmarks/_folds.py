@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skecoc.benchmarking.protocol import PROTOCOLS, split_rows
+from skecoc.benchmarking.runs import split_rows
 from skecoc.datasets import load_uci
+from skecoc.paper.protocol import PROTOCOLS
 from skecoc.tables.preprocessing import make_preprocessor
 
 Fold = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

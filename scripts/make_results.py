@@ -19,9 +19,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata, ttest_ind_from_stats
 
-from skecoc.benchmarking.results import Results
+from skecoc.benchmarking.results import Results, SettingSummary
 from skecoc.benchmarking.statistics import paired_t_test, paired_values
-from skecoc.benchmarking.summary import SettingSummary
 from skecoc.paper.published import DATA_SETS, METHODS, WOLC, published_accuracy, recomputed_ranks
 from skecoc.paper.reproduction import outcome_files, read_results
 from skecoc.paper.summaries import setting_title, summarize_paper
@@ -53,8 +52,8 @@ def averages(summary: SettingSummary) -> str:
             f"{ranks[method]:.2f}",
             f"{paper[method]:.2f}",
             f"{summary.columns[rows, k].mean():.1f}",
-            f"{(summary.against_wolc[rows, k] < 0).sum()}/{(summary.against_wolc[rows, k] == 0).sum()}"
-            f"/{(summary.against_wolc[rows, k] > 0).sum()}"
+            f"{(summary.against_control[rows, k] < 0).sum()}/{(summary.against_control[rows, k] == 0).sum()}"
+            f"/{(summary.against_control[rows, k] > 0).sum()}"
             if method != WOLC
             else "",
         )
@@ -72,7 +71,7 @@ def sets(summary: SettingSummary) -> str:
     pairs = summary.methods.index("one-vs-one/hamming")
     rows = []
     for row, name in enumerate(summary.data_sets):
-        mark = {1: "worse", 0: "", -1: "better"}[int(summary.against_wolc[row, second])]
+        mark = {1: "worse", 0: "", -1: "better"}[int(summary.against_control[row, second])]
         length = summary.columns[row, first] / summary.columns[row, pairs]
         rows.append(
             [

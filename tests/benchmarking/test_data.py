@@ -81,7 +81,7 @@ def test_missing_optional_dependency_is_an_input_error(tmp_path, monkeypatch):
     def without_pandas(path, target):
         raise ImportError("load_table needs pandas")
 
-    monkeypatch.setattr("skecoc.benchmarking.data.load_table", without_pandas)
+    monkeypatch.setattr("skecoc.tables.reading.load_table", without_pandas)
     with pytest.raises(InputError, match="load_table needs pandas"):
         load_data_sets([], tmp_path / "own.csv", "label")
 

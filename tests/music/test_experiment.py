@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from skecoc.benchmarking.records import RunRecord
 from skecoc.benchmarking.results import Results
+from skecoc.benchmarking.runs import RunRecord
 from skecoc.music.experiment import MUSIC_METHODS, MusicComparison, MusicData, compare_music, split_clips
 from skecoc.music.tables import (
     music_accuracy_table,

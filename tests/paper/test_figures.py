@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.summary import summarize_setting
 from skecoc.paper.figures import grown_codes, length_picture, paper_figures, paper_ranks, pareto_front, time_picture
+from skecoc.paper.protocol import paper_summary
 from skecoc.paper.published import METHODS
 from skecoc.reports.charts import convergence_alt, convergence_picture, summarize_convergence
 from skecoc.reports.pictures import TEXT_COLORS
@@ -27,7 +27,7 @@ def results():
 
 @pytest.fixture(scope="module")
 def summary(results):
-    return summarize_setting(results, *STUMPS)
+    return paper_summary(results, *STUMPS)
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_bars_and_ruler_of_ranks():
     correct = {
         name: {ONE: [[9, 9]], REST: [[8, 8]], WOLC: [[7, 7]]} for name in ("iris", "wine", "glass", "ecoli", "vowel")
     }
-    picture = paper_ranks(summarize_setting(make_results(correct), *STUMPS))
+    picture = paper_ranks(paper_summary(make_results(correct), *STUMPS))
     bars = [line for line in picture.figure.axes[0].lines if line.get_linewidth() == 3.5]
     assert [np.round(bar.get_xdata(), 1).tolist() for bar in bars] == [[1.0, 2.0], [2.0, 3.0]]
     assert any("critical difference 1.48" in text.get_text() for text in picture.figure.axes[0].texts)
@@ -129,7 +129,7 @@ def test_bars_and_ruler_of_ranks():
 
 
 def test_a_critical_difference_beyond_the_axis_is_only_written():
-    picture = paper_ranks(summarize_setting(make_results({"iris": {ONE: [[9, 9]], WOLC: [[7, 7]]}}), *STUMPS))
+    picture = paper_ranks(paper_summary(make_results({"iris": {ONE: [[9, 9]], WOLC: [[7, 7]]}}), *STUMPS))
     assert any("more than the length of the axis" in text.get_text() for text in picture.figure.axes[0].texts)
 
 
@@ -163,7 +163,7 @@ def test_lengths_and_accuracies_are_drawn_where_they_are(summary):
 
 def test_alt_text_says_where_wolc_is_when_it_is_beaten():
     results = make_results({"iris": {ONE: [[9, 9]], WOLC: [[7, 7]]}}, n_columns={ONE: 3, WOLC: 5})
-    alt = length_picture(summarize_setting(results, *STUMPS)).alt
+    alt = length_picture(paper_summary(results, *STUMPS)).alt
     assert "than: 1vs1/HD 90.0 % with 3.0 columns. WOLC-ECOC has 70.0 % with 5.0 columns." in alt
 
 
@@ -230,13 +230,13 @@ def test_nothing_to_draw_is_said(summary):
     with pytest.raises(ValueError, match="test must be one of nemenyi, wilcoxon-holm"):
         paper_ranks(summary, "anova")
     with pytest.raises(ValueError, match="two methods and a data set"):
-        paper_ranks(summarize_setting(make_results({"iris": {WOLC: [[5]]}}), *STUMPS))
+        paper_ranks(paper_summary(make_results({"iris": {WOLC: [[5]]}}), *STUMPS))
     assert list(paper_figures(Results([], [], {}))) == []
 
 
 def test_incomparable_data_sets_are_not_drawn():
     correct = {"iris": {ONE: [[9, None]], WOLC: [[8, 8]]}, "wine": {ONE: [[9, 8]], WOLC: [[8, 7]]}}
-    picture = length_picture(summarize_setting(make_results(correct), *STUMPS))
+    picture = length_picture(paper_summary(make_results(correct), *STUMPS))
     assert "over 1 data set." in picture.alt
     alone = make_results({"iris": {ONE: [[9, None]], WOLC: [[8, 8]]}})
     assert list(paper_figures(alone)) == []
@@ -248,9 +248,9 @@ import sys
 sys.modules["matplotlib"] = None
 import skecoc.paper.tables, skecoc.paper.figures
 from skecoc.paper.figures import length_picture
-from skecoc.benchmarking.summary import summarize_setting
+from skecoc.paper.protocol import paper_summary
 from tests.benchmarking.synthetic import make_many
-summary = summarize_setting(make_many(("iris",)), "stumps", "labels")
+summary = paper_summary(make_many(("iris",)), "stumps", "labels")
 try:
     length_picture(summary)
 except ImportError as error:

@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from skecoc.benchmarking.rank_tests import wilcoxon_holm
 from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.summary import summarize_setting
+from skecoc.benchmarking.statistics import wilcoxon_holm
+from skecoc.paper.protocol import paper_summary
 from skecoc.paper.published import DATA_SETS, METHODS, recomputed_ranks
 from skecoc.paper.summaries import summarize_paper
 from skecoc.paper.tables import (
@@ -37,7 +37,7 @@ def tables(results):
 
 
 def summarize(correct, **changes):
-    return summarize_setting(make_results(correct, **changes), "stumps", "labels")
+    return paper_summary(make_results(correct, **changes), "stumps", "labels")
 
 
 def row_of(table, name):
@@ -162,12 +162,12 @@ def test_records_hold_what_the_cells_round(tables):
 def test_other_methods_get_a_column_when_asked_for():
     extra = "wolc-paper/optimized-weight"
     results = make_results({"iris": {ONE: [[9, 8]], WOLC: [[8, 8]], extra: [[7, 7]]}})
-    table = accuracy_table(summarize_setting(results, "stumps", "labels", [*METHODS, extra]))
+    table = accuracy_table(paper_summary(results, "stumps", "labels", [*METHODS, extra]))
     assert table.columns[-1] == ("wolc-paper", "OW")
     assert table.rows[0].cells[-1].text == "70.00"
     assert table.rows[0].cells[-1].published == ""
     assert [row_of(table, "average rank").cells[k].text for k in (0, 15, 16)] == ["1.00", "2.00", "3.00"]
-    default = accuracy_table(summarize_setting(results, "stumps", "labels"))
+    default = accuracy_table(paper_summary(results, "stumps", "labels"))
     assert len(default.columns) == 16
     assert any(f"not compared here: {extra}" in note for note in default.notes)
 
@@ -215,18 +215,16 @@ def test_training_times(tables):
 
 def test_long_times_have_no_exponents_and_none_at_all_is_no_error():
     runs = [make_run("iris", WOLC, 0, fold, 5, fit_seconds=seconds) for fold, seconds in enumerate((40000.0, 41000.0))]
-    assert time_table(summarize_setting(Results(runs, [], {}), "stumps", "labels")).rows[0].cells[-1].text == "40500"
+    assert time_table(paper_summary(Results(runs, [], {}), "stumps", "labels")).rows[0].cells[-1].text == "40500"
     still = [make_run("iris", WOLC, 0, 0, 5, fit_seconds=0.0)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert (
-            time_table(summarize_setting(Results(still, [], {}), "stumps", "labels")).rows[0].cells[-1].text == "0.0000"
-        )
+        assert time_table(paper_summary(Results(still, [], {}), "stumps", "labels")).rows[0].cells[-1].text == "0.0000"
 
 
 def test_comparison_holds_the_tests(results, tables):
     table = tables["tests-stumps-labels"]
-    summary = summarize_setting(results, "stumps", "labels")
+    summary = paper_summary(results, "stumps", "labels")
     assert [row.name for row in table.rows] == list(METHODS.values())[::-1]
     first = table.records[-1]
     assert (first["method"], first["rank"], first["signs"], first["t_test"]) == (ONE, 16.0, "3/0/0", "3/0/0")

@@ -10,10 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from skecoc.benchmarking.cluster import connected
 from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.runner import run
-from skecoc.benchmarking.status import status
+from skecoc.benchmarking.runner import connected, run, status
 from skecoc.benchmarking.store import Store
 from skecoc.cli.console import add_jobs, deliver, say
 from skecoc.paper.reproduction import STORE_FILE, TARGETS, parts_of, read_results, tables_text, write_outcome

@@ -18,9 +18,8 @@ from sklearn.preprocessing import MinMaxScaler
 from tqdm import tqdm
 
 from skecoc.benchmarking.methods import PEERS, check_methods, coding_of, make_learner
-from skecoc.benchmarking.records import RoundRecord, RunKey, RunRecord
 from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.seeds import seed_of
+from skecoc.benchmarking.runs import RoundRecord, RunKey, RunRecord, seed_of
 from skecoc.benchmarking.trials import (
     Fold,
     distinct_messages,

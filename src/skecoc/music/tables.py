@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.records import RoundRecord
 from skecoc.benchmarking.results import Results
+from skecoc.benchmarking.runs import RoundRecord
 from skecoc.benchmarking.statistics import best_per_row, corrected_t_test, paired_values
 from skecoc.music.experiment import MUSIC_METHODS, MusicComparison
 from skecoc.paper.published import published_music

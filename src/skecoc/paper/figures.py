@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.summary import SettingSummary
+from skecoc.benchmarking.results import Results, SettingSummary
 from skecoc.paper.published import CODINGS, DECODINGS, WOLC
 from skecoc.paper.summaries import printed, setting_title, summarize_paper
 from skecoc.reports.charts import convergence_picture, dot_picture, rank_picture

@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from skecoc.benchmarking.protocol import PROTOCOLS, Protocol
-from skecoc.benchmarking.results import META_FILE, Results
+from skecoc.benchmarking.protocol import Protocol
+from skecoc.benchmarking.results import META_FILE, Results, SettingSummary
 from skecoc.benchmarking.store import Store
-from skecoc.benchmarking.summary import SettingSummary
 from skecoc.paper.figures import CONVERGENCE_DATA, paper_figures
+from skecoc.paper.protocol import PROTOCOLS
 from skecoc.paper.published import METHODS, WOLC, recomputed_ranks
 from skecoc.paper.summaries import setting_title, summarize_paper
 from skecoc.paper.tables import ACCURACY_TABLES, paper_tables
@@ -169,8 +169,8 @@ def _averages(summary: SettingSummary) -> list[dict[str, Any]]:
             "accuracy": 100 * float(summary.accuracy[rows, k].mean()),
             "columns": float(summary.columns[rows, k].mean()),
             "fit_seconds": float(summary.fit_seconds[rows, k].mean()),
-            "won": int((summary.against_wolc[rows, k] < 0).sum()),
-            "lost": int((summary.against_wolc[rows, k] > 0).sum()),
+            "won": int((summary.against_control[rows, k] < 0).sum()),
+            "lost": int((summary.against_control[rows, k] > 0).sum()),
         }
         for k, method in enumerate(summary.methods)
     ]

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.summary import SettingSummary, summarize_setting
+from skecoc.benchmarking.results import Results, SettingSummary
+from skecoc.paper.protocol import paper_summary
 from skecoc.paper.published import CODINGS, DATA_SETS, DECODINGS, LEARNERS, METHODS, PAPER_RESPONSES
 
 _LEARNER_NAMES = {"stumps": "AdaBoost of 40 stumps", "svm": "SVM with an RBF kernel"}
@@ -18,7 +18,7 @@ def summarize_paper(results: Results) -> list[SettingSummary]:
         if learner in LEARNERS and set(results.methods(learner, response)) & set(METHODS)
     ]
     settings.sort(key=lambda setting: (setting[0], setting[1] != PAPER_RESPONSES[setting[0]], setting[1]))
-    return [summarize_setting(results, *setting) for setting in settings]
+    return [paper_summary(results, *setting) for setting in settings]
 
 
 def setting_title(summary: SettingSummary) -> str:

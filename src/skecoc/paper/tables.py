@@ -1,6 +1,6 @@
 """The paper's Tables II to IV from results, each number beside the published one; training times; tests over data sets.
 
-What is not complete is shown as such: see `skecoc.benchmarking.summary` for what counts.
+What is not complete is shown as such: see `skecoc.benchmarking.results` for what counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.rank_tests import friedman_test, nemenyi_critical_difference, wilcoxon_holm, win_tie_loss
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.summary import SettingSummary
+from skecoc.benchmarking.results import Results, SettingSummary
+from skecoc.benchmarking.statistics import friedman_test, nemenyi_critical_difference, wilcoxon_holm, win_tie_loss
 from skecoc.paper.published import (
     CODINGS,
     DATA_SETS,
@@ -126,15 +125,15 @@ def _accuracy_record(
     runs = 0 if column is None else int(summary.n_runs[row, column])
     has_runs = column is not None and runs > 0
     mean, std, bold = published or (None, None, False)
-    ahead = [_finite(100 * end) for end in summary.wolc_ahead[row, column].tolist()] if has_runs else [None] * 3
+    ahead = [_finite(100 * end) for end in summary.control_ahead[row, column].tolist()] if has_runs else [None] * 3
     return {
         "data_set": summary.data_sets[row],
         "method": method,
         "accuracy": 100 * float(summary.accuracy[row, column]) if has_runs else None,
         "std": _finite(100 * float(summary.accuracy_std[row, column])) if has_runs else None,
         "bold": has_runs and bool(summary.best[row, column]),
-        "against_wolc": int(summary.against_wolc[row, column]) if has_runs else None,
-        "against_wolc_corrected": int(summary.against_wolc_corrected[row, column]) if has_runs else None,
+        "against_wolc": int(summary.against_control[row, column]) if has_runs else None,
+        "against_wolc_corrected": int(summary.against_control_corrected[row, column]) if has_runs else None,
         "wolc_ahead": ahead[0],
         "wolc_ahead_low": ahead[1],
         "wolc_ahead_high": ahead[2],
@@ -190,7 +189,7 @@ def _count_cell(summary: SettingSummary, method: str) -> Cell:
     column = summary.position(method)
     if column is None or method == WOLC:
         return Cell()
-    wins, ties, losses = win_tie_loss(-summary.against_wolc[summary.comparable, column])
+    wins, ties, losses = win_tie_loss(-summary.against_control[summary.comparable, column])
     return Cell(text=f"{wins}/{ties}/{losses}", value=float(wins - losses))
 
 
@@ -380,8 +379,8 @@ def _tests_records(summary: SettingSummary) -> list[dict[str, Any]]:
             record |= {
                 "difference": 100 * float((scores[:, control] - scores[:, column]).mean()),
                 "signs": _counts((test.wins, test.ties, test.losses)),
-                "t_test": _counts(win_tie_loss(-summary.against_wolc[summary.comparable, column])),
-                "corrected": _counts(win_tie_loss(-summary.against_wolc_corrected[summary.comparable, column])),
+                "t_test": _counts(win_tie_loss(-summary.against_control[summary.comparable, column])),
+                "corrected": _counts(win_tie_loss(-summary.against_control_corrected[summary.comparable, column])),
                 "p_value": test.p_value,
                 "holm": test.adjusted,
             }

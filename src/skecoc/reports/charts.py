@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.rank_tests import cliques, nemenyi_critical_difference, wilcoxon_holm
-from skecoc.benchmarking.records import RoundRecord
 from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.statistics import average_ranks
+from skecoc.benchmarking.runs import RoundRecord
+from skecoc.benchmarking.statistics import average_ranks, cliques, nemenyi_critical_difference, wilcoxon_holm
 from skecoc.reports.pictures import (
     COLORS,
     Picture,

@@ -15,9 +15,7 @@ from tqdm import tqdm
 
 from skecoc.benchmarking.data import DataSet
 from skecoc.benchmarking.methods import coding_of, count_columns
-from skecoc.benchmarking.protocol import split_rows
-from skecoc.benchmarking.records import RunKey
-from skecoc.benchmarking.seeds import seed_of
+from skecoc.benchmarking.runs import RunKey, seed_of, split_rows
 from skecoc.benchmarking.trials import (
     Fold,
     Trial,
