@@ -34,6 +34,7 @@ def test_curves_of_growth():
         assert list(lines.pop(label).get_ydata()) == values
     (kept,) = lines.values()
     assert kept.get_xdata()[0] == 5
+    assert all(float(tick).is_integer() for tick in picture.figure.axes[0].get_xticks())
     assert "3 to 7 columns: one from 1 to 3; two from 3 to 1" in picture.alt
 
 

@@ -1,13 +1,30 @@
 """What the paper's tables and figures have in common: its settings, headings, and notes on what is not complete."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from skecoc.benchmarking.results import Results, SettingSummary
+from skecoc.benchmarking.statistics import friedman_test, nemenyi_critical_difference
 from skecoc.paper.protocol import paper_summary
-from skecoc.paper.published import CODINGS, DATA_SETS, DECODINGS, LEARNERS, METHODS, PAPER_RESPONSES
+from skecoc.paper.published import (
+    CODINGS,
+    DATA_SETS,
+    DECODINGS,
+    LEARNERS,
+    METHODS,
+    PAPER_RESPONSES,
+    WOLC,
+    published_music,
+)
+from skecoc.reports.tables import Row, Table
 
 _LEARNER_NAMES = {"stumps": "AdaBoost of 40 stumps", "svm": "SVM with an RBF kernel"}
 _PAPER_REPEATS = _PAPER_FOLDS = 10
+_MUSIC_METHODS = {WOLC, *(method for method in METHODS if method.endswith("/loss-weighted"))}
+_MUSIC_NOTE = "The second number is the paper's, on the Dortmund set; on other music the two cannot be compared."
 
 
 def summarize_paper(results: Results) -> list[SettingSummary]:
@@ -74,6 +91,38 @@ def notes_on_gaps(summary: SettingSummary) -> list[str]:
     if summary.other_methods:
         notes.append(f"Methods with runs that are not compared here: {', '.join(summary.other_methods)}.")
     return notes
+
+
+def notes_on_tests(scores: NDArray[np.float64]) -> list[str]:
+    """Report the tests of all methods at once, from accuracies of shape (n_data_sets, n_methods)."""
+    n_data_sets, n_methods = scores.shape
+    distance = nemenyi_critical_difference(n_methods, n_data_sets)
+    notes = [f"Average ranks differ significantly (Nemenyi, 5 %) when they are {distance:.2f} apart."]
+    if n_methods > 2:
+        test = friedman_test(scores)
+        notes.insert(
+            0,
+            f"All methods equal? Friedman's chi-squared {test.statistic:.2f}, p = {test.p_value:.2g}; "
+            f"Iman and Davenport's F {test.f_statistic:.2f}, p = {test.f_p_value:.2g}.",
+        )
+    return notes
+
+
+def beside_music(table: Table, measure: str) -> Table:
+    """Set the paper's ``"accuracy"`` or ``"code_length"`` beside a table of music, features by methods."""
+    published = published_music(measure)
+    headings = [CODINGS.get(key.split("/")[0]) if key in _MUSIC_METHODS else None for key in table.keys]
+    rows = [
+        Row(
+            row.name,
+            [
+                replace(cell, published=f"{published[found]:.2f}" if found in published else "")
+                for cell, found in zip(row.cells, [(row.name, heading) for heading in headings], strict=True)
+            ],
+        )
+        for row in table.rows
+    ]
+    return replace(table, rows=rows, notes=[*table.notes, _MUSIC_NOTE])
 
 
 def _notes_on_protocol(summary: SettingSummary) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.benchmarking.results import Results, SettingSummary
-from skecoc.benchmarking.statistics import friedman_test, nemenyi_critical_difference, wilcoxon_holm, win_tie_loss
+from skecoc.benchmarking.statistics import wilcoxon_holm, win_tie_loss
 from skecoc.paper.published import (
     CODINGS,
     DATA_SETS,
@@ -28,6 +28,7 @@ from skecoc.paper.published import (
 from skecoc.paper.summaries import (
     method_columns,
     notes_on_gaps,
+    notes_on_tests,
     printed,
     row_name,
     setting_title,
@@ -189,8 +190,8 @@ def _count_cell(summary: SettingSummary, method: str) -> Cell:
     column = summary.position(method)
     if column is None or method == WOLC:
         return Cell()
-    wins, ties, losses = win_tie_loss(-summary.against_control[summary.comparable, column])
-    return Cell(text=f"{wins}/{ties}/{losses}", value=float(wins - losses))
+    counts = win_tie_loss(-summary.against_control[summary.comparable, column])
+    return Cell(text=_counts(counts), value=float(counts[0] - counts[2]))
 
 
 def time_table(summary: SettingSummary) -> Table:
@@ -360,7 +361,7 @@ def significance_table(summary: SettingSummary) -> Table:
         columns=list(_TESTS_COLUMNS.values()),
         keys=list(_TESTS_COLUMNS),
         rows=[Row(printed(record["method"]), _tests_cells(record)) for record in records],
-        notes=[*_notes_on_all(summary.scores()), _TESTS_NOTE, *notes_on_gaps(summary)],
+        notes=[*notes_on_tests(summary.scores()), _TESTS_NOTE, *notes_on_gaps(summary)],
         records=records,
     )
 
@@ -417,21 +418,6 @@ _TESTS_FORMATS: dict[str, Callable[[Any], str]] = {
     "p_value": _p_value,
     "holm": _p_value,
 }
-
-
-def _notes_on_all(scores: NDArray[np.float64]) -> list[str]:
-    """Report the tests of all methods at once."""
-    n_data_sets, n_methods = scores.shape
-    distance = nemenyi_critical_difference(n_methods, n_data_sets)
-    notes = [f"Average ranks differ significantly (Nemenyi, 5 %) when they are {distance:.2f} apart."]
-    if n_methods > 2:
-        test = friedman_test(scores)
-        notes.insert(
-            0,
-            f"All methods equal? Friedman's chi-squared {test.statistic:.2f}, p = {test.p_value:.2g}; "
-            f"Iman and Davenport's F {test.f_statistic:.2f}, p = {test.f_p_value:.2g}.",
-        )
-    return notes
 
 
 def _by_method(summary: SettingSummary, values: NDArray[np.float64]) -> list[float | None]:

@@ -78,7 +78,7 @@ def dot_picture(
 
 def calibration_picture(bins: Sequence[Mapping[str, float]]) -> Picture:
     """Draw a dot for each bin of probabilities: how sure the model is, how often it is correct, how many rows."""
-    largest = max((row["rows"] for row in bins), default=1)
+    largest = max([1, *(row["rows"] for row in bins)])
     texts = [
         f"{row['rows']} rows: {100 * row['confidence']:.0f} % sure, {100 * row['accuracy']:.0f} % correct"
         for row in bins
@@ -109,6 +109,7 @@ def curve_picture(
         figure = new_figure(5.2, 3.2)
         axes = figure.subplots()
         _draw_curves(axes, columns, curves, kept, "code kept")
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set_xlabel("columns")
         axes.set_ylabel(title)
     alt = f"{title} for {columns[0]} to {columns[-1]} columns: {described}. The code that is kept has {kept}."

@@ -1,10 +1,11 @@
-"""What the report of a fitted model says, as plain data."""
+"""The report of a fitted model: what it says, as plain data, and its page."""
 
 from typing import Any
 
 import numpy as np
 
 from skecoc.reports.charts import calibration_picture, curve_picture
+from skecoc.reports.templating import render
 
 #: Cells that a heat map has at most; more can neither be read nor be drawn quickly.
 MAX_CELLS = 10_000
@@ -27,11 +28,19 @@ def summarize_model(description: dict[str, Any]) -> dict[str, Any]:
         "facts": _facts(description),
         "confusion": None if held_out is None else _confusion(held_out["confusion"], description["classes"]),
         "heat_maps": _heat_maps(description["code"]),
-        "calibration": None if held_out is None else calibration_picture(held_out["calibration"]["bins"]).for_page(),
-        "convergence": [] if growth is None or len(growth["rounds"]) < 2 else _convergence(growth["rounds"]),
         "hard_pairs": [] if growth is None else _hard_pairs(growth["rounds"]),
         "pairs": _pairs(description["important"], description["classes"]),
     }
+
+
+def model_page(summary: dict[str, Any]) -> str:
+    """Draw the figures of what `summarize_model` gives, and write the report as one HTML file."""
+    held_out, growth = summary["held_out"], summary["growth"]
+    drawings = {
+        "calibration": None if held_out is None else calibration_picture(held_out["calibration"]["bins"]).for_page(),
+        "convergence": [] if growth is None or len(growth["rounds"]) < 2 else _convergence(growth["rounds"]),
+    }
+    return render("model.html.jinja", {**summary, **drawings})
 
 
 def _title(description: dict[str, Any]) -> str:
