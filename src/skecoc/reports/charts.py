@@ -109,7 +109,7 @@ def curve_picture(
         figure = new_figure(5.2, 3.2)
         axes = figure.subplots()
         _draw_curves(axes, columns, curves, kept, "code kept")
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.locator_params(axis="x", integer=True)
         axes.set_xlabel("columns")
         axes.set_ylabel(title)
     alt = f"{title} for {columns[0]} to {columns[-1]} columns: {described}. The code that is kept has {kept}."
