@@ -23,9 +23,9 @@ from skecoc.benchmarking.results import Results, SettingSummary
 from skecoc.benchmarking.statistics import paired_t_test, paired_values
 from skecoc.paper.published import DATA_SETS, METHODS, WOLC, published_accuracy, recomputed_ranks
 from skecoc.paper.reproduction import outcome_files, read_results
-from skecoc.paper.table_notes import setting_title
-from skecoc.paper.tables import paper_tables, summarize_paper
-from skecoc.reports.table_writers import to_markdown
+from skecoc.paper.summaries import setting_title, summarize_paper
+from skecoc.paper.tables import paper_tables
+from skecoc.reports.tables import to_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "results"
@@ -137,8 +137,8 @@ def lengths(summary: SettingSummary) -> str:
     longer = [f"{name} {value:.2f}" for name, value in zip(summary.data_sets, ratio, strict=True) if value > 0.8]
     large = [name for name, is_more in zip(summary.data_sets, more, strict=True) if is_more]
     return (
-        f"Columns asked, as a share of one-vs-one's: {ratio[many].mean():.2f} on average over the {many.sum()} sets "
-        "with six classes or more; with eight or more: "
+        f"Columns evaluated, as a share of one-vs-one's: {ratio[many].mean():.2f} on average over the "
+        f"{many.sum()} sets with six classes or more; with eight or more: "
         + ", ".join(f"{name} {value:.2f}" for name, value in zip(large, ratio[more], strict=True))
         + f". Above 0.8: {', '.join(longer) if longer else 'none'}.\n"
     )
@@ -203,8 +203,8 @@ def blocks(results: Results) -> dict[str, Callable[[], str]]:
         for kind, make in {"averages": averages, "sets": sets, "headline": headline, "front": front}.items():
             found[f"{kind}-{setting}"] = lambda make=make, summary=summary: make(summary)
         found[f"lengths-{setting}"] = lambda summary=summary: lengths(summary)
-        for kind, ask in {"losses": against_one_vs_one, "paper": beside_paper}.items():
-            found[f"{kind}-{setting}"] = lambda ask=ask, summary=summary: ask(summary, results)
+        for kind, compare in {"losses": against_one_vs_one, "paper": beside_paper}.items():
+            found[f"{kind}-{setting}"] = lambda compare=compare, summary=summary: compare(summary, results)
     return found
 
 

@@ -20,7 +20,7 @@ from skecoc.music.experiment import (
     music_length_table,
     split_clips,
 )
-from skecoc.reports.table_writers import to_csv, to_text
+from skecoc.reports.tables import to_csv, to_text
 from skecoc.support.errors import InputError
 
 GENRES = np.repeat(["blues", "jazz", "rock"], 12)

@@ -9,12 +9,18 @@ import pytest
 
 from skecoc.benchmarking.results import Results
 from skecoc.benchmarking.statistics import wilcoxon_holm
-from skecoc.paper.comparison_table import can_compare, comparison_table
-from skecoc.paper.length_table import code_length_table
 from skecoc.paper.protocol import paper_summary
 from skecoc.paper.published import DATA_SETS, METHODS, recomputed_ranks
-from skecoc.paper.tables import accuracy_table, paper_tables, summarize_paper, time_table
-from skecoc.reports.table_writers import WRITERS, to_csv, to_text
+from skecoc.paper.summaries import beside_music, summarize_paper
+from skecoc.paper.tables import (
+    accuracy_table,
+    can_compare,
+    code_length_table,
+    paper_tables,
+    significance_table,
+    time_table,
+)
+from skecoc.reports.tables import WRITERS, Cell, Row, Table, to_csv, to_text
 from tests.benchmarking.synthetic import STUMPS, SVM, WOLC, make_many, make_results, make_run
 
 ONE = "one-vs-one/hamming"
@@ -52,7 +58,7 @@ def test_all_tables_of_complete_results(tables):
     assert all(table.name == name for name, table in tables.items())
 
 
-def test_other_answers_get_tables_of_their_own():
+def test_other_responses_get_tables_of_their_own():
     settings = (("stumps", "probabilities"), STUMPS, ("svm", "labels"), SVM)
     found = list(paper_tables(make_many(("iris", "wine"), settings)))
     assert found[:4] == ["table2", "table2-probabilities", "table3", "table3-labels"]
@@ -236,19 +242,30 @@ def test_nothing_to_compare():
     for summary in (alone, one_set, without):
         assert not can_compare(summary)
         with pytest.raises(ValueError, match="WOLC-ECOC and another method"):
-            comparison_table(summary)
+            significance_table(summary)
 
 
 def test_two_methods_have_no_friedman_test():
-    table = comparison_table(summarize({name: {WOLC: [[9, 9]], ONE: [[5, 4]]} for name in ("iris", "wine")}))
+    table = significance_table(summarize({name: {WOLC: [[9, 9]], ONE: [[5, 4]]} for name in ("iris", "wine")}))
     assert not any("Friedman" in note for note in table.notes)
     assert table.records[1]["signs"] == "2/0/0"
 
 
-def test_summaries_begin_with_the_papers_answers():
+def test_summaries_begin_with_the_papers_responses():
     settings = (("stumps", "probabilities"), STUMPS, ("svm", "labels"), SVM)
     found = [(summary.learner, summary.response) for summary in summarize_paper(make_many(("iris",), settings))]
     assert found == [STUMPS, ("stumps", "probabilities"), SVM, ("svm", "labels")]
+
+
+def test_the_papers_numbers_are_set_beside_a_table_of_music():
+    keys = ["one-vs-one/loss-weighted", "one-vs-one/hamming", WOLC]
+    rows = [Row(feature, [Cell("1.00")] * 3) for feature in ("MNASE", "PUBLISHED")]
+    table = Table("music", "Music", "feature", [("a",)] * 3, keys, rows)
+    found = beside_music(table, "accuracy")
+    assert [[cell.published for cell in row.cells] for row in found.rows] == [["45.75", "", "52.86"], ["", "", ""]]
+    assert found.rows[0].cells[0].text == "1.00"
+    assert len(found.notes) == 1
+    assert beside_music(table, "code_length").rows[0].cells[0].published == "45.00"
 
 
 @pytest.mark.parametrize("ending", sorted(WRITERS))

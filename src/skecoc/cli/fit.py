@@ -11,8 +11,8 @@ from skecoc.benchmarking.data import load_own
 from skecoc.benchmarking.methods import describe_parts
 from skecoc.cli.console import add_jobs, at_least, deliver, say
 from skecoc.cli.models import STANDARD, add_trust, check_different, table_source
-from skecoc.reports import check_template_engine, render
-from skecoc.reports.model import summarize_model
+from skecoc.reports import check_template_engine
+from skecoc.reports.model import model_page, summarize_model
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_bytes, write_text
 from skecoc.tables import TableClassifier, describe_model, fit_table
@@ -105,7 +105,7 @@ def _run(options: argparse.Namespace) -> None:
     for note in model.card_["notes"]:
         say(f"note: {note}")
     content = check_storable(model, options.trust)
-    page = "" if options.report is None else render("model.html.jinja", summarize_model(describe_model(model)))
+    page = "" if options.report is None else model_page(summarize_model(describe_model(model)))
     write_bytes("--output", options.output, content)
     say(f"model written to {options.output}")
     if options.report is not None:

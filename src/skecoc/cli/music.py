@@ -36,7 +36,7 @@ from skecoc.music.folders import Collection, read_collection, report_problems
 from skecoc.music.frontends import RATES
 from skecoc.music.modulation import FEATURE_CHOICES, FEATURES
 from skecoc.persistence import ModelFileError, dump_model, load_model
-from skecoc.reports.table_writers import to_csv, to_markdown, to_text
+from skecoc.reports.tables import to_csv, to_markdown, to_text
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_bytes, write_text
 

@@ -32,10 +32,9 @@ from skecoc.benchmarking.trials import (
     try_alone,
 )
 from skecoc.music.frontends import Floats
-from skecoc.reports.convergence import convergence_picture
+from skecoc.reports.charts import convergence_picture
 from skecoc.reports.pictures import Picture
-from skecoc.reports.table_structure import Cell, Row, Table
-from skecoc.reports.table_writers import to_csv
+from skecoc.reports.tables import Cell, Row, Table, to_csv
 from skecoc.support.errors import InputError
 from skecoc.support.processes import interrupts_remembered, results_of
 
