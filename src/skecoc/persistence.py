@@ -46,7 +46,7 @@ TRUSTED_TYPES = (
     "skecoc.decoding.optimized.OptimizedWeightDecoder",
     "skecoc.decoding.probabilistic.ProbabilisticDecoder",
     "skecoc.decoding.weighted.LossWeightedDecoder",
-    "skecoc.tables.preprocessing.MedianImputer",
+    "skecoc.benchmarking.data.MedianImputer",
     "skecoc.tables.preprocessing._days",
     "skecoc.tables.preprocessing._floats",
     "skecoc.tables.preprocessing._strings",

@@ -167,7 +167,7 @@ def _convergence(rounds: list[dict[str, Any]]) -> list[dict[str, Any]]:
     kept = max(row["columns"] for row in rounds if row["is_kept"])
     accuracy = {
         "training rows": [100 * row["accuracy"] for row in rounds],
-        "honest answers": [100 * row["honest_accuracy"] for row in rounds],
+        "honest answers": [100 * row["out_of_fold_accuracy"] for row in rounds],
     }
     return [
         line_chart("accuracy", "Accuracy in %", columns, accuracy, kept),
