@@ -62,6 +62,8 @@ def _kind_of_objects(values: "pd.Series[Any]") -> str:
     """Tell what a column of Python objects holds, all values of which are there."""
     if values.empty:
         return "number"
+    if isinstance(values.iloc[0], str) and not _ISO_DATE.fullmatch(values.iloc[0]):
+        return "text"
     if values.map(lambda value: isinstance(value, bool)).all():
         return "boolean"
     if values.map(lambda value: isinstance(value, Number) and not isinstance(value, complex | bool)).all():
@@ -160,7 +162,11 @@ def _objects(column: "pd.Series[Any]") -> NDArray[np.object_]:
 
 def _texts(column: "pd.Series[Any]") -> NDArray[np.object_]:
     """Return the values as text, NaN for missing ones."""
+    import pandas as pd
+
     values, is_there = _objects(column), column.notna().to_numpy()
+    if isinstance(column.dtype, pd.StringDtype):
+        return values
     texts = np.full(len(values), np.nan, dtype=object)
     texts[is_there] = [value if isinstance(value, str) else str(value) for value in values[is_there]]
     return texts
@@ -274,10 +280,12 @@ def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Seri
     import pandas as pd
 
     text, names = _as_text(truth), [str(label) for label in classes]
-    is_text = classes.dtype.kind == "U" and _kind_of(truth) not in ("number", "boolean")
-    if is_text or text.isin(names).all():
+    if text.isin(names).all():
         return text
-    is_boolean = classes.dtype.kind == "b" or _kind_of(truth) == "boolean"
+    kind = _kind_of(truth)
+    if classes.dtype.kind == "U" and kind not in ("number", "boolean"):
+        return text
+    is_boolean = classes.dtype.kind == "b" or kind == "boolean"
     read = _booleans if is_boolean else _numbers
     values = read(pd.Series(classes))
     by_value = {
