@@ -85,13 +85,13 @@ def _run(options: argparse.Namespace) -> None:
         predictions = TablePredictions(model, table, probabilities=not options.no_probabilities, keep=options.keep)
         with (
             open_whole("--output", options.output) if to_file else _standard_output() as file,
-            make_writer(file, options.output if to_file else None, predictions.columns, predictions.types) as writer,
+            make_writer(file, options.output if to_file else None, predictions.columns, predictions.types) as write,
             tqdm(disable=not (to_file and sys.stderr.isatty()), unit="row", unit_scale=True) as bar,
             redirect_stdout(sys.stderr),
         ):
             for chunk in predictions.chunks(options.chunk_rows):
                 check_interrupt()
-                writer.write(chunk)
+                write(chunk)
                 bar.update(len(chunk))
     for note in predictions.notes():
         say(f"note: {note}")

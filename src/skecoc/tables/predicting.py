@@ -3,13 +3,11 @@
 import csv
 import gzip
 import io
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, Self, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +20,9 @@ from skecoc.tables.reading import SUFFIXES, TableReader, separator_hint, suffix_
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Appends the rows of a data frame to a file.
+Write = Callable[["pd.DataFrame"], None]
 
 #: Name of the predicted class in the output, and what the columns of probabilities begin with.
 LABEL, PROBABILITY = "label", "probability_"
@@ -223,112 +224,74 @@ def _check_columns(what: str, needed: Sequence[str] | dict[str, str], table: Tab
         raise InputError(f"{what}{number} {names} {verb} missing in {where}{hint}")
 
 
-class TableWriter(ABC):
-    """Takes the rows of a table chunk by chunk, in a ``with`` block; the file itself is not closed."""
-
-    def __init__(self, file: BinaryIO, columns: list[str]) -> None:
-        self.file, self.columns = file, columns
-
-    @abstractmethod
-    def write(self, chunk: "pd.DataFrame") -> None:
-        """Append rows."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Write what is left."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
-            self.close()
-        else:
-            with suppress(Exception):  # left open, writers would complain when Python forgets them
-                self.close()
-
-
-class TextWriter(TableWriter):
-    """Writes lines of text, in UTF-8, the first of which names the columns."""
-
-    def __init__(self, file: BinaryIO, columns: list[str], separator: str = ",") -> None:
-        super().__init__(file, columns)
-        self._separator = separator
-        self._write_rows([columns])
-
-    def write(self, chunk: "pd.DataFrame") -> None:
-        """Append rows; see `TableWriter.write`."""
-        cells = chunk.astype(object).where(chunk.notna(), "")
-        self._write_rows(zip(*(cells.iloc[:, place].tolist() for place in range(cells.shape[1])), strict=True))
-
-    def _write_rows(self, rows: Any) -> None:
-        """Write rows of cells."""
-        text = io.StringIO(newline="")
-        csv.writer(text, delimiter=self._separator, lineterminator="\n").writerows(rows)
-        self.file.write(text.getvalue().encode("utf-8", "surrogatepass"))
-
-    def close(self) -> None:
-        """Pass on what is left."""
-        self.file.flush()
-
-
-class PackedTextWriter(TextWriter):
-    """Writes lines of text compressed by gzip."""
-
-    def __init__(self, file: BinaryIO, columns: list[str]) -> None:
-        super().__init__(cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0)), columns)
-
-    def close(self) -> None:
-        """Write what is left, and the checksum."""
-        self.file.close()
-
-
-class ParquetWriter(TableWriter):
-    """Writes a Parquet file, one row group per chunk; types that are not known follow from the first one."""
-
-    def __init__(self, file: BinaryIO, columns: list[str], types: Mapping[str, Any] | None = None) -> None:
-        super().__init__(file, columns)
-        self._types = types or {}
-        self._arrow = import_extra("pyarrow", "table", "writing Parquet")
-        self._parquet = import_extra("pyarrow.parquet", "table", "writing Parquet")
-        self._writer: Any = None
-
-    def write(self, chunk: "pd.DataFrame") -> None:
-        """Append rows; see `TableWriter.write`."""
-        if self._writer is None:
-            self._start({field.name: field.type for field in self._arrow.Schema.from_pandas(chunk, False)})
-        try:
-            table = self._arrow.Table.from_pandas(chunk, schema=self._writer.schema, preserve_index=False)
-        except self._arrow.ArrowException as error:
-            raise InputError(f"a column does not hold the same kind of values throughout: {error}") from error
-        self._writer.write_table(table)
-
-    def _start(self, found: Mapping[str, Any]) -> None:
-        """Begin the file; a column of which nothing is known yet is taken for text."""
-        text, is_null = self._arrow.string(), self._arrow.types.is_null
-        types = {name: text if name not in found or is_null(found[name]) else found[name] for name in self.columns}
-        known = {name: kind for name, kind in self._types.items() if name in types and not is_null(kind)}
-        self._writer = self._parquet.ParquetWriter(self.file, self._arrow.schema(list({**types, **known}.items())))
-
-    def close(self) -> None:
-        """Write what is left, and the description of the file."""
-        if self._writer is None:
-            self._start({})
-        self._writer.close()
-
-
 def make_writer(
     file: BinaryIO, path: Path | None, columns: list[str], types: Mapping[str, Any] | None = None
-) -> TableWriter:
-    """Choose how to write a table by the name of its file; None stands for standard output, which gets CSV."""
+) -> AbstractContextManager[Write]:
+    """Choose what writes chunks of a table to a file, by the name that it is going to have; None stands for CSV.
+
+    `types` are those that columns of a Parquet file are known to have; others follow from the first chunk.
+    """
     suffix = ".csv" if path is None else output_suffix(path)
     if suffix == ".parquet":
-        return ParquetWriter(file, columns, types)
+        return _parquet_writer(file, columns, types or {})
     if suffix == ".csv.gz":
-        return PackedTextWriter(file, columns)
-    return TextWriter(file, columns, "\t" if suffix == ".tsv" else ",")
+        return _packed_text_writer(file, columns)
+    return _text_writer(file, columns, "\t" if suffix == ".tsv" else ",")
+
+
+@contextmanager
+def _text_writer(file: BinaryIO, columns: list[str], separator: str = ",") -> Iterator[Write]:
+    """Write lines of text, in UTF-8, the first of which names the columns."""
+
+    def write_rows(rows: Iterable[Sequence[Any]]) -> None:
+        text = io.StringIO(newline="")
+        csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+        file.write(text.getvalue().encode("utf-8", "surrogatepass"))
+
+    def write(chunk: "pd.DataFrame") -> None:
+        cells = chunk.astype(object).where(chunk.notna(), "")
+        write_rows(zip(*(cells.iloc[:, place].tolist() for place in range(cells.shape[1])), strict=True))
+
+    write_rows([columns])
+    yield write
+    file.flush()
+
+
+@contextmanager
+def _packed_text_writer(file: BinaryIO, columns: list[str]) -> Iterator[Write]:
+    """Write lines of text compressed by gzip."""
+    with (
+        gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed,
+        _text_writer(cast("BinaryIO", packed), columns) as write,
+    ):
+        yield write
+
+
+@contextmanager
+def _parquet_writer(file: BinaryIO, columns: list[str], types: Mapping[str, Any]) -> Iterator[Write]:
+    """Write a Parquet file, one row group per chunk; a column of which nothing is known is taken for text."""
+    arrow = import_extra("pyarrow", "table", "writing Parquet")
+    parquet = import_extra("pyarrow.parquet", "table", "writing Parquet")
+    opened: list[Any] = []
+
+    def start(found: Mapping[str, Any]) -> None:
+        known = {name: kind for name, kind in {**found, **types}.items() if not arrow.types.is_null(kind)}
+        schema = arrow.schema([(name, known.get(name, arrow.string())) for name in columns])
+        opened.append(files.enter_context(parquet.ParquetWriter(file, schema)))
+
+    def write(chunk: "pd.DataFrame") -> None:
+        if not opened:
+            start({field.name: field.type for field in arrow.Schema.from_pandas(chunk, False)})
+        try:
+            table = arrow.Table.from_pandas(chunk, schema=opened[0].schema, preserve_index=False)
+        except arrow.ArrowException as error:
+            raise InputError(f"a column does not hold the same kind of values throughout: {error}") from error
+        opened[0].write_table(table)
+
+    with ExitStack() as files:
+        yield write
+        if not opened:
+            start({})
 
 
 def output_suffix(path: Path) -> str:
