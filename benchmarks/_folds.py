@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from skecoc.benchmarking.data import scaled_numbers
-from skecoc.benchmarking.protocol import PROTOCOLS, split_rows
+from skecoc.benchmarking.runs import split_rows
 from skecoc.datasets import load_uci
+from skecoc.paper.protocol import PROTOCOLS
 
 Fold = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 

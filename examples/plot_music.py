@@ -73,7 +73,7 @@ for play in (drums, organ, harp, band):
 # %%
 # Clips, genres and artists
 # -------------------------
-# :func:`~skecoc.datasets.load_audio_folder` lists the files, leaves out what is no audio, and tells who plays: here by
+# :func:`~skecoc.music.load_audio_folder` lists the files, leaves out what is no audio, and tells who plays: here by
 # the part of the file's name before the hyphen.
 music = load_audio_folder(root)
 print(music.DESCR)

@@ -19,14 +19,13 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata, ttest_ind_from_stats
 
-from skecoc.benchmarking.results import Results
+from skecoc.benchmarking.results import Results, SettingSummary
 from skecoc.benchmarking.statistics import paired_t_test, paired_values
-from skecoc.benchmarking.summary import SettingSummary
 from skecoc.paper.published import DATA_SETS, METHODS, WOLC, published_accuracy, recomputed_ranks
 from skecoc.paper.reproduction import outcome_files, read_results
-from skecoc.paper.table_notes import setting_title
-from skecoc.paper.tables import paper_tables, summarize_paper
-from skecoc.reports.table_writers import to_markdown
+from skecoc.paper.summaries import setting_title, summarize_paper
+from skecoc.paper.tables import paper_tables
+from skecoc.reports.tables import to_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "results"
@@ -53,8 +52,8 @@ def averages(summary: SettingSummary) -> str:
             f"{ranks[method]:.2f}",
             f"{paper[method]:.2f}",
             f"{summary.columns[rows, k].mean():.1f}",
-            f"{(summary.against_wolc[rows, k] < 0).sum()}/{(summary.against_wolc[rows, k] == 0).sum()}"
-            f"/{(summary.against_wolc[rows, k] > 0).sum()}"
+            f"{(summary.against_control[rows, k] < 0).sum()}/{(summary.against_control[rows, k] == 0).sum()}"
+            f"/{(summary.against_control[rows, k] > 0).sum()}"
             if method != WOLC
             else "",
         )
@@ -72,7 +71,7 @@ def sets(summary: SettingSummary) -> str:
     pairs = summary.methods.index("one-vs-one/hamming")
     rows = []
     for row, name in enumerate(summary.data_sets):
-        mark = {1: "worse", 0: "", -1: "better"}[int(summary.against_wolc[row, second])]
+        mark = {1: "worse", 0: "", -1: "better"}[int(summary.against_control[row, second])]
         length = summary.columns[row, first] / summary.columns[row, pairs]
         rows.append(
             [
@@ -138,8 +137,8 @@ def lengths(summary: SettingSummary) -> str:
     longer = [f"{name} {value:.2f}" for name, value in zip(summary.data_sets, ratio, strict=True) if value > 0.8]
     large = [name for name, is_more in zip(summary.data_sets, more, strict=True) if is_more]
     return (
-        f"Columns asked, as a share of one-vs-one's: {ratio[many].mean():.2f} on average over the {many.sum()} sets "
-        "with six classes or more; with eight or more: "
+        f"Columns evaluated, as a share of one-vs-one's: {ratio[many].mean():.2f} on average over the "
+        f"{many.sum()} sets with six classes or more; with eight or more: "
         + ", ".join(f"{name} {value:.2f}" for name, value in zip(large, ratio[more], strict=True))
         + f". Above 0.8: {', '.join(longer) if longer else 'none'}.\n"
     )
@@ -204,8 +203,8 @@ def blocks(results: Results) -> dict[str, Callable[[], str]]:
         for kind, make in {"averages": averages, "sets": sets, "headline": headline, "front": front}.items():
             found[f"{kind}-{setting}"] = lambda make=make, summary=summary: make(summary)
         found[f"lengths-{setting}"] = lambda summary=summary: lengths(summary)
-        for kind, ask in {"losses": against_one_vs_one, "paper": beside_paper}.items():
-            found[f"{kind}-{setting}"] = lambda ask=ask, summary=summary: ask(summary, results)
+        for kind, compare in {"losses": against_one_vs_one, "paper": beside_paper}.items():
+            found[f"{kind}-{setting}"] = lambda compare=compare, summary=summary: compare(summary, results)
     return found
 
 

@@ -2,8 +2,8 @@
 
 from itertools import product
 
-from skecoc.benchmarking.records import RoundRecord, RunRecord
 from skecoc.benchmarking.results import Results
+from skecoc.benchmarking.runs import RoundRecord, RunRecord
 from skecoc.paper.published import METHODS, PAPER_RESPONSES
 
 WOLC = "wolc/optimized-weight"
@@ -29,7 +29,7 @@ def make_run(data_set, method, repeat, fold, n_correct, *, setting=("stumps", "l
 
 
 def make_results(correct, *, setting=("stumps", "labels"), n_columns=None, meta=None):
-    """Results from numbers of rightly predicted rows of ten, ``{data set: {method: [[folds], ...repeats]}}``."""
+    """Results from numbers of correctly predicted samples of ten, ``{data set: {method: [[folds], ...repeats]}}``."""
     runs = [
         make_run(data_set, method, repeat, fold, n, setting=setting, n_columns=(n_columns or {}).get(method, 4))
         for data_set, methods in correct.items()

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skecoc.benchmarking import load_data_sets, runner
-from skecoc.benchmarking.batch import run_batch
 from skecoc.benchmarking.methods import make_learner
 from skecoc.benchmarking.protocol import Protocol
 from skecoc.benchmarking.runner import run
 from skecoc.benchmarking.store import Store
+from skecoc.benchmarking.trials import run_batch
 from skecoc.support.errors import InputError
 
 PROTOCOL = Protocol(
@@ -194,7 +194,7 @@ def test_a_batch_that_kills_its_worker_every_time_is_named(path, monkeypatch):
     monkeypatch.setattr(runner, "_run_shipped", partial(run_or_die, deadly=deadly, flag=None))
     monkeypatch.setattr(runner, "MOST_DEATHS", 2)
     with Store(path) as store:
-        with pytest.raises(InputError, match=rf"died 2 times.* while they were at: .*{deadly}"):
+        with pytest.raises(InputError, match=rf"died 2 times.* while they ran: .*{deadly}"):
             run(PROTOCOL, store, n_jobs=2)
         assert store.n_claimed() == 0
         monkeypatch.undo()

@@ -3,10 +3,11 @@ from dataclasses import replace
 import pytest
 
 from skecoc.benchmarking import load_data_sets
-from skecoc.benchmarking.batch import BatchOutcome
-from skecoc.benchmarking.protocol import Protocol, RunRecord
-from skecoc.benchmarking.status import Clock, status
+from skecoc.benchmarking.protocol import Protocol
+from skecoc.benchmarking.runner import Clock, status
+from skecoc.benchmarking.runs import RunRecord
 from skecoc.benchmarking.store import Store
+from skecoc.benchmarking.trials import BatchOutcome
 
 PROTOCOL = Protocol(
     "tiny",

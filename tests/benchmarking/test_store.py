@@ -9,10 +9,10 @@ import pytest
 
 from skecoc.benchmarking import database
 from skecoc.benchmarking import store as store_module
-from skecoc.benchmarking.batch import BatchOutcome
 from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.records import RoundRecord, RunRecord
+from skecoc.benchmarking.runs import RoundRecord, RunRecord
 from skecoc.benchmarking.store import APPLICATION_ID, CLAIM_SECONDS, Store
+from skecoc.benchmarking.trials import BatchOutcome
 from skecoc.support.errors import InputError
 
 PROTOCOL = Protocol("tiny", ("iris",), (("stumps", "labels"),), ("decoc/hamming", "decoc/loss-based"), 1, 2)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import shutil
+import subprocess
 import sys
 import zipfile
 
@@ -100,15 +101,15 @@ def test_an_interrupted_extraction_says_how_to_go_on(folder, tmp_path, capsys, m
     assert f"what is done is kept in {tmp_path}" in err
 
 
-def test_compare_prints_both_tables_beside_the_papers(folder, cache, capsys):
+def test_compare_prints_both_tables(folder, cache, capsys):
     code, out, err = run(
         capsys, "compare", folder, *cache, "--learner", "stumps", "--folds", "2", "--group-by", "track"
     )
     assert (code, err) == (0, "")
     assert out.startswith("Accuracy in %: 12 clips of 3 genres, 2 folds, 6 groups kept whole, learner stumps")
-    assert "[52.86]" in out  # Table V
-    assert "[24.23]" in out  # Table VI
-    assert out.count("MMFCC") == out.count("MOSC") == 2
+    assert out.count("MMFCC") == out.count("MOSC") == out.count("MNASE") == 2
+    assert out.count("ecoc-one") == out.count("optimized-weight") == 2
+    assert "[" not in out  # no number of anybody else's
 
 
 def test_compare_in_other_formats(folder, cache, tmp_path, capsys):
@@ -203,7 +204,10 @@ def test_what_is_not_audio_is_named_and_left_out(messy, cache, tmp_path, capsys)
     assert any(line.startswith("skecoc: left out: '") and line.endswith("empty.mp3' is empty") for line in said)
     assert any("cover.jpg' is not an audio file" in line for line in said)
     assert any("not-finite.wav': signal must hold finite samples" in line for line in said)
-    assert any(line.startswith("skecoc: note: shorter than 5.9 s") and "short.wav" in line for line in said)
+    assert any(
+        line.startswith("skecoc: note: shorter than one texture window of 5.9 s") and "short.wav" in line
+        for line in said
+    )
     assert said[-1] == "skecoc: 13 clips of 3 genres, analysed at 44100 Hz"
     assert len(pd.read_csv(tmp_path / "f.csv")) == 13
 
@@ -226,8 +230,8 @@ def test_predict_goes_on_after_a_file_that_is_not_audio(messy, model, cache, cap
     assert err == f"skecoc: left out: '{files[0]}' is empty\n"
     code, out, err = run(capsys, "predict", model, *files, *cache, "--on-error", "raise")
     assert (code, out, err) == (2, "", f"skecoc: error: '{files[0]}' is empty\n")
-    code, _, err = run(capsys, "predict", model, *files[:1] * 7, *cache, "--on-error", "raise")
-    assert (code, err.count("is empty"), err.endswith(" and 2 more\n")) == (2, 5, True)
+    code, _, err = run(capsys, "predict", model, *files[:1] * 12, *cache, "--on-error", "raise")
+    assert (code, err.count("is empty"), err.endswith(" and 2 more\n")) == (2, 10, True)
     code, out, err = run(capsys, "predict", model, files[0], *cache)
     assert (code, out) == (2, "")
     assert err.endswith("skecoc: error: none of the files can be read\n")
@@ -297,3 +301,21 @@ def test_help(capsys):
         with pytest.raises(SystemExit) as caught:
             main(["music", part, "--help"])
         assert caught.value.code == 0
+
+
+@pytest.mark.xfail(strict=True, reason="the shared parts of the command line still import the paper's numbers")
+def test_nothing_of_the_paper_is_loaded(folder, tmp_path):
+    program = """
+import sys
+from skecoc.cli import main
+
+try:
+    main(["music", "--help"])
+except SystemExit as end:
+    assert end.code == 0
+assert main(["music", "extract", *sys.argv[1:]]) == 0
+print(*sorted(name for name in sys.modules if name.split(".")[:2] == ["skecoc", "paper"]), file=sys.stderr)
+"""
+    arguments = [str(folder), "--no-cache", "--output", str(tmp_path / "f.csv"), *ONE_JOB]
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == ["skecoc: 12 clips of 3 genres, analysed at 44100 Hz", ""]

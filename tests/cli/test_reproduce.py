@@ -26,7 +26,7 @@ def reproduce(folder, *options):
 def test_tables_are_printed_and_written(small, tmp_path, capsys):
     assert reproduce(tmp_path / "out", "table2") == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("Accuracy in %: AdaBoost of 40 stumps, answers as labels")
+    assert printed.out.startswith("Accuracy in %: ")
     assert "written to" in printed.err
     assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (tmp_path / "out" / "tables" / "table2.csv").exists()

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from skecoc.benchmarking.cluster import connected
 from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.runner import run
+from skecoc.benchmarking.runner import connected, run
 from skecoc.benchmarking.store import Store
 from skecoc.cli import main
 from skecoc.support.errors import InputError
@@ -48,7 +47,7 @@ def test_a_worker_killed_during_the_experiment_costs_nothing(cluster, tmp_path):
     [
         (["--backend", "dask"], "--scheduler ADDRESS go together"),
         (["--scheduler", "tcp://127.0.0.1:9"], "go together"),
-        (["--backend", "dask", "--scheduler", "nonsense://x"], "no Dask scheduler answers at 'nonsense://x'"),
+        (["--backend", "dask", "--scheduler", "nonsense://x"], "no Dask scheduler found at 'nonsense://x'"),
     ],
 )
 def test_bad_options_are_one_line(options, message, capsys, tmp_path):
@@ -58,10 +57,10 @@ def test_bad_options_are_one_line(options, message, capsys, tmp_path):
     assert message in capsys.readouterr().err
 
 
-def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
-    monkeypatch.setattr("skecoc.benchmarking.cluster._CONNECT_SECONDS", 1)
+def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setattr("skecoc.benchmarking.runner._CONNECT_SECONDS", 1)
     with (
-        pytest.raises(InputError, match="no Dask scheduler answers at 'tcp:"),
+        pytest.raises(InputError, match="no Dask scheduler found at 'tcp:"),
         connected("tcp://127.0.0.1:9"),
     ):
         pass

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 import soundfile
 
-from skecoc.music import cache as cache_module
 from skecoc.music import extraction, modulation_features
-from skecoc.music.cache import FeatureCache, default_cache_folder
 from skecoc.music.clips import FileClip, as_clips
-from skecoc.music.extraction import extract
+from skecoc.music.extraction import FeatureCache, default_cache_folder, extract
 from skecoc.music.modulation import feature_slices
 from tests.music.conftest import play
 
@@ -86,7 +84,7 @@ def test_content_counts_not_names(tmp_path):
 def test_another_version_of_the_features_is_computed_anew(music_paths, tmp_path, monkeypatch):
     cache = FeatureCache(tmp_path)
     extract(as_clips(music_paths[:1]), "mosc", 44100, cache=cache)
-    monkeypatch.setattr(cache_module, "FEATURE_VERSION", 2)
+    monkeypatch.setattr(extraction, "FEATURE_VERSION", 2)
     assert extract(as_clips(music_paths[:1]), "mosc", 44100, cache=cache).n_cached == 0
 
 
@@ -123,7 +121,7 @@ def test_a_failed_write_leaves_nothing_behind(music_paths, tmp_path, monkeypatch
     def full_disk(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cache_module.Path, "replace", full_disk)
+    monkeypatch.setattr(extraction.Path, "replace", full_disk)
     found = extract(as_clips(music_paths[:1]), "mosc", 44100, cache=FeatureCache(tmp_path))
     assert "No space left on device" in found.unsaved
     assert files_of(FeatureCache(tmp_path)) == []

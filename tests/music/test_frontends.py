@@ -1,11 +1,10 @@
-"""Front ends: against loops, and on signals whose answer is known."""
+"""Front ends: against loops, and on signals whose coefficients are known."""
 
 import numpy as np
 import pytest
 
 from skecoc.music import mfcc, nase, osc
-from skecoc.music.frontends import FRONT_ENDS, _envelope_shares, _mel_filters, coefficients
-from skecoc.music.spectra import power_blocks
+from skecoc.music.frontends import FRONT_ENDS, _envelope_shares, _mel_filters, coefficients, power_blocks
 from tests.reference import audio as slow
 
 RATES = (44100, 22050)

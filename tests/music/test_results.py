@@ -16,6 +16,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "results" / "music.md"
 GUIDE = PAGE.parents[1] / "user_guide" / "music.md"
 FEATURES = ("mmfcc", "mosc", "mnase")
 *RIVALS, WOLC = MUSIC_METHODS
+PAPER_CODES = ("1vs1", "1vsALL", "DECOC", "ECOC-ONE", "WOLC-ECOC")
 SPLITS = {
     "Soundtracks of games": "by_track",
     "The same clips, split freely": "split_freely",
@@ -24,8 +25,15 @@ SPLITS = {
 
 
 def text_of(path):
-    """The text without line breaks."""
-    return " ".join(path.read_text(encoding="utf-8").split())
+    """The text outside of tables, without line breaks."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("|")]
+    return " ".join(" ".join(lines).split())
+
+
+def stated(path, *numbers):
+    """Whether a page's text has these numbers one after another, whatever the words between them."""
+    found = re.findall(r"(?<![\w.,-])[+-]?\d+(?:\.\d+)?(?!\w)", text_of(path))
+    return any(found[start : start + len(numbers)] == list(numbers) for start in range(len(found)))
 
 
 def rows_of(name):
@@ -86,7 +94,7 @@ def test_tables_are_the_averages(heading):
 def test_published_tables():
     rows = [[value for _, value, _ in numbers] for title, _, numbers in tables() if title == "The paper's numbers"]
     expected = [
-        [f"{published_music(measure)[feature.upper(), code]:.2f}" for code in MUSIC_METHODS.values()]
+        [f"{published_music(measure)[feature.upper(), code]:.2f}" for code in PAPER_CODES]
         for measure in ("accuracy", "code_length")
         for feature in FEATURES
     ]
@@ -102,7 +110,7 @@ def test_every_run_has_all_clips():
 
 
 def test_soundtracks_are_those_of_the_script():
-    listed = re.findall(r"([a-z0-9-]+) \(([a-z0-9.-]+), (\d+) tracks, (\d+) clips\)", text_of(PAGE))
+    listed = re.findall(r"([a-z0-9-]+) \(([a-z0-9.-]+), (\d+) \w+, (\d+) \w+\)", text_of(PAGE))
     assert {name: package for name, package, _, _ in listed} == PACKAGES
     assert sum(int(tracks) for _, _, tracks, _ in listed) == 220
     assert sum(int(clips) for *_, clips in listed) == 2044
@@ -126,40 +134,37 @@ def test_significant_differences_are_those_named():
                 if test.verdict:
                     found[feature, rival.split("/")[0]] = f"{test.difference:+.1f}"
         assert found == expected
-        assert all(f"({difference})" in text_of(PAGE) for difference in found.values())
+        assert all(stated(PAGE, difference) for difference in found.values())
 
 
 def test_numbers_in_the_text():
-    page = text_of(PAGE)
     track, free, stumps = map(mean_accuracies, ("by_track", "split_freely", "boosted_stumps_by_track"))
     lead = track[:, 0] - track[:, -1]
-    assert f"by {lead.min():.1f} to {lead.max():.1f} points over WOLC-ECOC" in page
+    assert stated(PAGE, f"{lead.min():.1f}", f"{lead.max():.1f}")
     plain = [fold_values("by_track", feature, "sklearn.svm.SVC").mean() for feature in FEATURES]
-    assert "reaches {:.1f}, {:.1f} and {:.1f} % on the same folds".format(*plain) in page
+    assert stated(PAGE, *(f"{accuracy:.1f}" for accuracy in plain))
     for method in (0, -1):
-        assert "({:.2f}, {:.2f}, {:.2f})".format(*stumps[:, method]) in page
-    lower = track - stumps
-    assert f"everything is {lower.min():.0f} to {lower.max():.0f} points lower" in page
-    gained = free - track
-    for text in (page, text_of(GUIDE)):
-        assert f"{gained.min():.0f} to {gained.max():.0f} points" in text
+        assert stated(PAGE, *(f"{accuracy:.2f}" for accuracy in stumps[:, method]))
+    lower, gained = track - stumps, free - track
+    assert stated(PAGE, f"{lower.min():.0f}", f"{lower.max():.0f}")
+    for page in (PAGE, GUIDE):
+        assert stated(page, f"{gained.min():.0f}", f"{gained.max():.0f}")
     paper = fold_values("by_track", "mnase", "wolc-paper/optimized-weight")
-    assert f"the accuracy is {paper.mean():.2f} %" in page
+    assert stated(PAGE, f"{paper.mean():.2f}")
 
 
 def test_numbers_in_the_text_on_the_dortmund_set():
-    page = text_of(PAGE)
     wolc = fold_values("dortmund_features", "published", WOLC)
     lead = (wolc - fold_values("dortmund_features", "published", RIVALS[0])).mean()
-    assert f"level ({lead:+.1f}, not significant)" in page
+    assert stated(PAGE, f"{lead:+.1f}")
     columns = fold_values("dortmund_features", "published", WOLC, "columns")
     assert (np.sum(columns == 9), np.sum(columns == 36)) == (9, 1)
-    assert f"hence {columns.mean():.1f} in the mean" in page
-    equal, weighted = (
+    assert stated(PAGE, f"{columns.mean():.1f}")
+    decodings = [
         fold_values("dortmund_features", "published", f"one-vs-rest/{decoding}").mean()
         for decoding in ("loss-based", "loss-weighted")
-    )
-    assert f"have {equal:.2f}; with the loss-weighted decoding of the table they have {weighted:.2f}" in page
+    ]
+    assert stated(PAGE, *(f"{accuracy:.2f}" for accuracy in decodings))
 
 
 def test_growth_in_the_text():
@@ -173,6 +178,6 @@ def test_growth_in_the_text():
         objectives = [float(row["objective"]) for row in rounds if int(row["fold"]) == fold]
         assert objectives == sorted(objectives, reverse=True)
         last.append(objectives[-1])
-    assert f"({np.mean(first):.3f} to {np.mean(last):.3f}, mean over ten folds)" in text_of(PAGE)
-    right = np.mean([float(row["train_accuracy"]) for row in rounds if row["round"] == "0"])
-    assert f"({100 * right:.1f} %)" in text_of(PAGE)
+    assert stated(PAGE, f"{np.mean(first):.3f}", f"{np.mean(last):.3f}")
+    training = np.mean([float(row["train_accuracy"]) for row in rounds if row["round"] == "0"])
+    assert stated(PAGE, f"{100 * training:.1f}")

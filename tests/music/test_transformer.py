@@ -167,15 +167,15 @@ def test_progress_is_shown_only_if_asked_for(music_paths, capsys):
 
 
 def test_jobs_reach_the_extraction(music_paths, monkeypatch):
-    asked = {}
+    received = {}
 
     def remember(clips, feature, rate, **options):
-        asked.update(options)
+        received.update(options)
         return Extraction(np.zeros((1, 112)), {}, [], 0, None)
 
     monkeypatch.setattr("skecoc.music.transformer.extract", remember)
     ModulationFeatures("mosc", n_jobs=2).fit_transform(music_paths[:1])
-    assert asked["n_jobs"] == 2
+    assert received["n_jobs"] == 2
 
 
 def test_iterators_are_refused():

@@ -10,16 +10,10 @@ import numpy as np
 import pytest
 
 from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.summary import summarize_setting
-from skecoc.paper.figures import length_picture, paper_figures, pareto_front, time_picture
+from skecoc.paper.figures import grown_codes, length_picture, paper_figures, paper_ranks, pareto_front, time_picture
+from skecoc.paper.protocol import paper_summary
 from skecoc.paper.published import METHODS
-from skecoc.paper.rank_picture import rank_picture
-from skecoc.reports.convergence import (
-    convergence_alt,
-    convergence_picture,
-    grown_codes,
-    summarize_convergence,
-)
+from skecoc.reports.charts import convergence_alt, convergence_picture, summarize_convergence
 from skecoc.reports.pictures import TEXT_COLORS
 from tests.benchmarking.synthetic import STUMPS, WOLC, make_many, make_results, make_rounds
 
@@ -33,7 +27,7 @@ def results():
 
 @pytest.fixture(scope="module")
 def summary(results):
-    return summarize_setting(results, *STUMPS)
+    return paper_summary(results, *STUMPS)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +36,7 @@ def pictures(results):
 
 
 def artists_of(axes, method):
-    return [artist for artist in [*axes.lines, *axes.texts] if artist.get_gid() == f"method:{method}"]
+    return [artist for artist in [*axes.lines, *axes.texts] if (artist.get_gid() or "").startswith(f"group:{method}|")]
 
 
 def test_all_figures(pictures):
@@ -61,7 +55,7 @@ def test_figures_of_further_codings_have_longer_names(results):
 
 def test_the_same_data_give_the_same_svg(results, pictures, summary):
     again = {"fig6": convergence_picture(results, "dermatology", *STUMPS, name="fig6")}
-    again |= {picture.name: picture for picture in (rank_picture(summary), length_picture(summary))}
+    again |= {picture.name: picture for picture in (paper_ranks(summary), length_picture(summary))}
     assert len(again) == 3
     for name, picture in again.items():
         first = picture.svg()
@@ -113,7 +107,7 @@ def test_text_is_dark_enough_on_white():
 
 
 def test_ranks_are_drawn_where_they_are(summary):
-    (axes,) = rank_picture(summary).figure.axes
+    (axes,) = paper_ranks(summary).figure.axes
     for method, rank in summary.ranks().items():
         line, label = artists_of(axes, method)
         assert line.get_xdata()[0] == rank
@@ -126,7 +120,7 @@ def test_bars_and_ruler_of_ranks():
     correct = {
         name: {ONE: [[9, 9]], REST: [[8, 8]], WOLC: [[7, 7]]} for name in ("iris", "wine", "glass", "ecoli", "vowel")
     }
-    picture = rank_picture(summarize_setting(make_results(correct), *STUMPS))
+    picture = paper_ranks(paper_summary(make_results(correct), *STUMPS))
     bars = [line for line in picture.figure.axes[0].lines if line.get_linewidth() == 3.5]
     assert [np.round(bar.get_xdata(), 1).tolist() for bar in bars] == [[1.0, 2.0], [2.0, 3.0]]
     assert any("critical difference 1.48" in text.get_text() for text in picture.figure.axes[0].texts)
@@ -135,12 +129,12 @@ def test_bars_and_ruler_of_ranks():
 
 
 def test_a_critical_difference_beyond_the_axis_is_only_written():
-    picture = rank_picture(summarize_setting(make_results({"iris": {ONE: [[9, 9]], WOLC: [[7, 7]]}}), *STUMPS))
+    picture = paper_ranks(paper_summary(make_results({"iris": {ONE: [[9, 9]], WOLC: [[7, 7]]}}), *STUMPS))
     assert any("more than the length of the axis" in text.get_text() for text in picture.figure.axes[0].texts)
 
 
 def test_ranks_by_signed_rank_tests(summary):
-    picture = rank_picture(summary, "wilcoxon-holm")
+    picture = paper_ranks(summary, "wilcoxon-holm")
     assert picture.name == "ranks-stumps-labels-wilcoxon-holm"
     assert not any("critical difference" in text.get_text() for text in picture.figure.axes[0].texts)
     # Three data sets cannot show anything, so that all methods are one group.
@@ -169,14 +163,15 @@ def test_lengths_and_accuracies_are_drawn_where_they_are(summary):
 
 def test_alt_text_says_where_wolc_is_when_it_is_beaten():
     results = make_results({"iris": {ONE: [[9, 9]], WOLC: [[7, 7]]}}, n_columns={ONE: 3, WOLC: 5})
-    alt = length_picture(summarize_setting(results, *STUMPS)).alt
+    alt = length_picture(paper_summary(results, *STUMPS)).alt
     assert "than: 1vs1/HD 90.0 % with 3.0 columns. WOLC-ECOC has 70.0 % with 5.0 columns." in alt
 
 
 def test_times_are_drawn_by_data_set_and_as_geometric_means(summary):
     (axes,) = time_picture(summary).figure.axes
-    strokes, mean = artists_of(axes, WOLC)
-    np.testing.assert_allclose(strokes.get_xdata(), [0.16, 0.32, 0.48])
+    *strokes, mean = artists_of(axes, WOLC)
+    np.testing.assert_allclose([stroke.get_xdata()[0] for stroke in strokes], [0.16, 0.32, 0.48])
+    assert strokes[1].get_gid().endswith("|iris: 0.32 s")
     np.testing.assert_allclose(mean.get_xdata(), 0.16 * 6 ** (1 / 3))
     assert axes.get_xscale() == "log"
 
@@ -233,15 +228,15 @@ def test_nothing_to_draw_is_said(summary):
     with pytest.raises(ValueError, match="no rounds of 'wolc' on 'iris'"):
         summarize_convergence(Results([], [], {}), "iris", *STUMPS)
     with pytest.raises(ValueError, match="test must be one of nemenyi, wilcoxon-holm"):
-        rank_picture(summary, "anova")
-    with pytest.raises(ValueError, match="two methods and a comparable data set"):
-        rank_picture(summarize_setting(make_results({"iris": {WOLC: [[5]]}}), *STUMPS))
+        paper_ranks(summary, "anova")
+    with pytest.raises(ValueError, match="two methods and a data set"):
+        paper_ranks(paper_summary(make_results({"iris": {WOLC: [[5]]}}), *STUMPS))
     assert list(paper_figures(Results([], [], {}))) == []
 
 
 def test_incomparable_data_sets_are_not_drawn():
     correct = {"iris": {ONE: [[9, None]], WOLC: [[8, 8]]}, "wine": {ONE: [[9, 8]], WOLC: [[8, 7]]}}
-    picture = length_picture(summarize_setting(make_results(correct), *STUMPS))
+    picture = length_picture(paper_summary(make_results(correct), *STUMPS))
     assert "over 1 data set." in picture.alt
     alone = make_results({"iris": {ONE: [[9, None]], WOLC: [[8, 8]]}})
     assert list(paper_figures(alone)) == []
@@ -253,9 +248,9 @@ import sys
 sys.modules["matplotlib"] = None
 import skecoc.paper.tables, skecoc.paper.figures
 from skecoc.paper.figures import length_picture
-from skecoc.benchmarking.summary import summarize_setting
+from skecoc.paper.protocol import paper_summary
 from tests.benchmarking.synthetic import make_many
-summary = summarize_setting(make_many(("iris",)), "stumps", "labels")
+summary = paper_summary(make_many(("iris",)), "stumps", "labels")
 try:
     length_picture(summary)
 except ImportError as error:

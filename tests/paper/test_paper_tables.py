@@ -7,14 +7,20 @@ import warnings
 import numpy as np
 import pytest
 
-from skecoc.benchmarking.rank_tests import wilcoxon_holm
 from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.summary import summarize_setting
-from skecoc.paper.comparison_table import can_compare, comparison_table
-from skecoc.paper.length_table import code_length_table
+from skecoc.benchmarking.statistics import wilcoxon_holm
+from skecoc.paper.protocol import paper_summary
 from skecoc.paper.published import DATA_SETS, METHODS, recomputed_ranks
-from skecoc.paper.tables import accuracy_table, paper_tables, summarize_paper, time_table
-from skecoc.reports.table_writers import WRITERS, to_csv, to_text
+from skecoc.paper.summaries import beside_music, summarize_paper
+from skecoc.paper.tables import (
+    accuracy_table,
+    can_compare,
+    code_length_table,
+    paper_tables,
+    significance_table,
+    time_table,
+)
+from skecoc.reports.tables import WRITERS, Cell, Row, Table, to_csv, to_text
 from tests.benchmarking.synthetic import STUMPS, SVM, WOLC, make_many, make_results, make_run
 
 ONE = "one-vs-one/hamming"
@@ -31,7 +37,7 @@ def tables(results):
 
 
 def summarize(correct, **changes):
-    return summarize_setting(make_results(correct, **changes), "stumps", "labels")
+    return paper_summary(make_results(correct, **changes), "stumps", "labels")
 
 
 def row_of(table, name):
@@ -52,7 +58,7 @@ def test_all_tables_of_complete_results(tables):
     assert all(table.name == name for name, table in tables.items())
 
 
-def test_other_answers_get_tables_of_their_own():
+def test_other_responses_get_tables_of_their_own():
     settings = (("stumps", "probabilities"), STUMPS, ("svm", "labels"), SVM)
     found = list(paper_tables(make_many(("iris", "wine"), settings)))
     assert found[:4] == ["table2", "table2-probabilities", "table3", "table3-labels"]
@@ -156,12 +162,12 @@ def test_records_hold_what_the_cells_round(tables):
 def test_other_methods_get_a_column_when_asked_for():
     extra = "wolc-paper/optimized-weight"
     results = make_results({"iris": {ONE: [[9, 8]], WOLC: [[8, 8]], extra: [[7, 7]]}})
-    table = accuracy_table(summarize_setting(results, "stumps", "labels", [*METHODS, extra]))
+    table = accuracy_table(paper_summary(results, "stumps", "labels", [*METHODS, extra]))
     assert table.columns[-1] == ("wolc-paper", "OW")
     assert table.rows[0].cells[-1].text == "70.00"
     assert table.rows[0].cells[-1].published == ""
     assert [row_of(table, "average rank").cells[k].text for k in (0, 15, 16)] == ["1.00", "2.00", "3.00"]
-    default = accuracy_table(summarize_setting(results, "stumps", "labels"))
+    default = accuracy_table(paper_summary(results, "stumps", "labels"))
     assert len(default.columns) == 16
     assert any(f"not compared here: {extra}" in note for note in default.notes)
 
@@ -209,18 +215,16 @@ def test_training_times(tables):
 
 def test_long_times_have_no_exponents_and_none_at_all_is_no_error():
     runs = [make_run("iris", WOLC, 0, fold, 5, fit_seconds=seconds) for fold, seconds in enumerate((40000.0, 41000.0))]
-    assert time_table(summarize_setting(Results(runs, [], {}), "stumps", "labels")).rows[0].cells[-1].text == "40500"
+    assert time_table(paper_summary(Results(runs, [], {}), "stumps", "labels")).rows[0].cells[-1].text == "40500"
     still = [make_run("iris", WOLC, 0, 0, 5, fit_seconds=0.0)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert (
-            time_table(summarize_setting(Results(still, [], {}), "stumps", "labels")).rows[0].cells[-1].text == "0.0000"
-        )
+        assert time_table(paper_summary(Results(still, [], {}), "stumps", "labels")).rows[0].cells[-1].text == "0.0000"
 
 
 def test_comparison_holds_the_tests(results, tables):
     table = tables["tests-stumps-labels"]
-    summary = summarize_setting(results, "stumps", "labels")
+    summary = paper_summary(results, "stumps", "labels")
     assert [row.name for row in table.rows] == list(METHODS.values())[::-1]
     first = table.records[-1]
     assert (first["method"], first["rank"], first["signs"], first["t_test"]) == (ONE, 16.0, "3/0/0", "3/0/0")
@@ -238,19 +242,30 @@ def test_nothing_to_compare():
     for summary in (alone, one_set, without):
         assert not can_compare(summary)
         with pytest.raises(ValueError, match="WOLC-ECOC and another method"):
-            comparison_table(summary)
+            significance_table(summary)
 
 
 def test_two_methods_have_no_friedman_test():
-    table = comparison_table(summarize({name: {WOLC: [[9, 9]], ONE: [[5, 4]]} for name in ("iris", "wine")}))
+    table = significance_table(summarize({name: {WOLC: [[9, 9]], ONE: [[5, 4]]} for name in ("iris", "wine")}))
     assert not any("Friedman" in note for note in table.notes)
     assert table.records[1]["signs"] == "2/0/0"
 
 
-def test_summaries_begin_with_the_papers_answers():
+def test_summaries_begin_with_the_papers_responses():
     settings = (("stumps", "probabilities"), STUMPS, ("svm", "labels"), SVM)
     found = [(summary.learner, summary.response) for summary in summarize_paper(make_many(("iris",), settings))]
     assert found == [STUMPS, ("stumps", "probabilities"), SVM, ("svm", "labels")]
+
+
+def test_the_papers_numbers_are_set_beside_a_table_of_music():
+    keys = ["one-vs-one/loss-weighted", "one-vs-one/hamming", WOLC]
+    rows = [Row(feature, [Cell("1.00")] * 3) for feature in ("MNASE", "PUBLISHED")]
+    table = Table("music", "Music", "feature", [("a",)] * 3, keys, rows)
+    found = beside_music(table, "accuracy")
+    assert [[cell.published for cell in row.cells] for row in found.rows] == [["45.75", "", "52.86"], ["", "", ""]]
+    assert found.rows[0].cells[0].text == "1.00"
+    assert len(found.notes) == 1
+    assert beside_music(table, "code_length").rows[0].cells[0].published == "45.00"
 
 
 @pytest.mark.parametrize("ending", sorted(WRITERS))

@@ -39,7 +39,7 @@ CHECKSUMS = {
 
 
 def package_text(name):
-    return files("skecoc.benchmarking").joinpath("published_tables", name).read_text(encoding="utf-8")
+    return files("skecoc.paper").joinpath("published_tables", name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", sorted(CHECKSUMS))
@@ -48,7 +48,7 @@ def test_files_are_unchanged(name):
 
 
 def test_every_file_has_a_checksum():
-    found = {path.name for path in files("skecoc.benchmarking").joinpath("published_tables").iterdir()}
+    found = {path.name for path in files("skecoc.paper").joinpath("published_tables").iterdir()}
     assert found == set(CHECKSUMS)
 
 

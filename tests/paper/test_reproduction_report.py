@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from skecoc.benchmarking.results import Results
+from skecoc.paper.figures import paper_figures
 from skecoc.paper.published import METHODS, recomputed_ranks
-from skecoc.paper.report import summarize_reproduction
-from skecoc.reports import render
+from skecoc.paper.reproduction import report_page, summarize_reproduction
+from skecoc.paper.tables import paper_tables
 from tests.benchmarking.synthetic import WOLC, make_many
 from tests.browser import launch, open_page
 
@@ -23,7 +24,7 @@ def results():
 @pytest.fixture(scope="module")
 def path(results, tmp_path_factory):
     path = Path(tmp_path_factory.mktemp("report"), "report.html")
-    path.write_text(render("reproduction.html.jinja", summarize_reproduction(results)), encoding="utf-8")
+    path.write_text(report_page(*outcome_of(results)), encoding="utf-8")
     return path
 
 
@@ -39,12 +40,16 @@ def page(browser, path):
         yield page
 
 
+def outcome_of(results):
+    return results, paper_tables(results), list(paper_figures(results))
+
+
 def names(page, table):
     return page.locator(f"{table} tbody tr:visible th").all_inner_texts()
 
 
 def test_the_summary_is_plain_data_with_the_best_method_first(results):
-    summary = summarize_reproduction(results)
+    summary = summarize_reproduction(*outcome_of(results))
     json.dumps(summary, allow_nan=False)
     assert [section["id"] for section in summary["sections"]] == ["stumps-labels", "svm-probabilities"]
     first = summary["sections"][0]["averages"]
@@ -53,23 +58,23 @@ def test_the_summary_is_plain_data_with_the_best_method_first(results):
     paper = recomputed_ranks("stumps", ["dermatology", "iris", "vehicle"])
     assert {row["key"]: row["paper_rank"] for row in first} == paper
     assert summary["headlines"][0].startswith(
-        "AdaBoost of 40 stumps, answers as labels: WOLC-ECOC has the average rank 1.00"
+        "AdaBoost of 40 stumps, outputs as labels: WOLC-ECOC has the average rank 1.00"
     )
     assert summary["notes"] == ["a note"]
 
 
 def test_a_setting_that_cannot_be_ranked_says_so(results):
     part = Results([run for run in results.runs if run.method != WOLC], [], {})
-    assert summarize_reproduction(part)["headlines"][0].endswith("not enough runs to rank the methods.")
+    assert summarize_reproduction(*outcome_of(part))["headlines"][0].endswith("not enough runs to rank the methods.")
 
 
 def test_no_runs_are_refused():
     with pytest.raises(ValueError, match="no run of any of the paper"):
-        summarize_reproduction(Results([], [], {}))
+        summarize_reproduction(*outcome_of(Results([], [], {})))
 
 
 def test_the_same_results_give_the_same_page(results, path):
-    assert render("reproduction.html.jinja", summarize_reproduction(results)) == path.read_text(encoding="utf-8")
+    assert report_page(*outcome_of(results)) == path.read_text(encoding="utf-8")
 
 
 def test_a_click_on_a_heading_sorts(page):

@@ -5,7 +5,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler
 
-from skecoc.benchmarking.seeds import seed_of
+from skecoc.benchmarking.runs import seed_of
 from skecoc.classifiers import ECOCClassifier
 
 

@@ -6,7 +6,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, WOLCClassifier
-from skecoc.benchmarking.seeds import seed_of
+from skecoc.benchmarking.runs import seed_of
 from skecoc.coding import dense_random
 from skecoc.datasets import load_uci
 from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
@@ -42,7 +42,7 @@ def classifier_of(key, seed):
 
 
 def run_alone(key, n_folds, seed):
-    """Number of test rows that are predicted rightly, and the trained classifier."""
+    """Number of test samples that are predicted correctly, and the trained classifier."""
     X_train, y_train, X_test, y_test = fold_rows(key.data_set, key.repeat, key.fold, n_folds, seed)
     classifier = classifier_of(key, seed).fit(X_train, y_train)
     return int(np.sum(classifier.predict(X_test) == y_test)), classifier

@@ -1,100 +1,173 @@
-import csv
-import io
-import json
-from dataclasses import replace
+"""One table, five ways to write it."""
 
-import numpy as np
+from html.parser import HTMLParser
+
 import pytest
 
-from skecoc.reports.tables import accuracy_table, averages_of, cells_of, to_csv, to_json, to_text
+from skecoc.reports.tables import Cell, Row, Table, to_csv, to_html, to_latex, to_markdown, to_text
 
-TEXT = """\
-                 one-vs-    dense-
-                    one/   random/  sklearn/
-                             loss-   output-
-                 hamming  weighted      code
-iris                85.0*     85.0*     50.0
-<b>&.csv            30.0      70.0*     70.0*
----------------------------------------------
-average accuracy    57.5      77.5      60.0
-average rank        2.25      1.75      2.00
-average columns      4.0       5.0       6.0
-
-Mean accuracy in % over the test folds. * is the best of its row as printed; ranks use full
-precision, 1 is best, ties share their mean.
-"""
-
-
-def test_averages_ranks_and_marks(comparison):
-    table = accuracy_table(comparison)
-    np.testing.assert_allclose(table.accuracy, [[0.85, 0.85, 0.5], [0.3, 0.7, 0.7002]])
-    np.testing.assert_allclose(table.std[0], [np.sqrt(0.005), np.sqrt(0.005), 0])
-    assert table.rank.tolist() == [[1.5, 1.5, 3], [3, 2, 1]]
-    assert table.best.tolist() == [[True, True, False], [False, True, True]]
-    assert table.columns.tolist() == [[3.5, 4.5, 5.5], [4.5, 5.5, 6.5]]
-    assert table.fit_seconds.tolist() == [[1.0] * 3] * 2
-    assert table.predict_seconds.tolist() == [[0.25] * 3] * 2
+TABLE = Table(
+    name="small",
+    title="Accuracy in %: a & b",
+    corner="data set",
+    columns=[("one", "HD"), ("one", "LB"), ("two_b", "HD")],
+    keys=["one/hamming", "one/loss-based", "<two>/hamming"],
+    rows=[
+        Row(
+            "iris",
+            [
+                Cell("91.56", "0.22", "91.11", bold=True, mark="+", value=91.5599),
+                Cell("8.10", "0.30", "92.18", published_bold=True, mark="-", value=8.1),
+                Cell("75.00", remark="1/2", value=75.0),
+            ],
+        ),
+        Row("wine", [Cell(), Cell(published="94.31"), Cell("70.00", "1.00", value=70.0)]),
+    ],
+    footer=[Row("rank", [Cell("1.00"), Cell("2.00"), Cell()]), Row("printed", [Cell(published="2.14")] * 3)],
+    notes=["A note with * and <b>.", "Another one."],
+    records=[{"data_set": "iris, big", "mean": 1 / 3, "bold": True, "n": 3, "none": None}],
+)
 
 
-def test_seconds_ignore_one_slow_run(comparison):
-    slow = [replace(r, fit_seconds=100.0 if r.fold == 0 else 1.0, fold=r.fold) for r in comparison.records]
-    third = [replace(r, fold=2, fit_seconds=1.0) for r in comparison.records if r.fold == 1]
-    by_place = sorted(slow + third, key=lambda r: ([d["name"] for d in comparison.data_sets].index(r.data_set), r.fold))
-    assert accuracy_table(replace(comparison, records=by_place)).fit_seconds.tolist() == [[1.0] * 3] * 2
-
-
-def test_text(comparison):
-    assert to_text(accuracy_table(comparison)) == TEXT
-
-
-def test_a_narrow_terminal_gets_blocks_that_fit(comparison):
-    text = to_text(accuracy_table(comparison), width=40)
-    assert max(len(line) for line in text.splitlines()) <= 40
-    assert [line for line in text.splitlines() if line.startswith("iris")] == [
-        "iris                85.0*     85.0*",
-        "iris                 50.0",
+def test_text():
+    lines = to_text(TABLE).splitlines()
+    assert lines == [
+        "Accuracy in %: a & b",
+        "",
+        "            one      one   two_b",
+        "             HD       LB      HD",
+        "--------------------------------",
+        "iris     91.56*+   8.10-  75.00",
+        "         (0.22)   (0.30)   (1/2)",
+        "        [91.11]  [92.18]*",
+        "wine         .        .   70.00",
+        "                          (1.00)",
+        "                 [94.31]",
+        "--------------------------------",
+        "rank      1.00     2.00       .",
+        "printed  [2.14]   [2.14]  [2.14]",
+        "",
+        "A note with * and <b>.",
+        "Another one.",
     ]
-    wide = to_text(accuracy_table(comparison), width=46)
-    assert wide.split("\n\n")[0] == TEXT.split("\n\n", maxsplit=1)[0]
 
 
-def test_a_terminal_too_narrow_for_anything_still_gets_all_methods(comparison):
-    text = to_text(accuracy_table(comparison), width=1)
-    assert sum(line.startswith("iris") for line in text.splitlines()) == 3
-
-
-def test_a_long_name_is_cut_in_text_only(comparison):
-    sets = [comparison.data_sets[0], {**comparison.data_sets[1], "name": "x" * 50}]
-    table = accuracy_table(replace(comparison, data_sets=sets))
-    assert f"\n{'x' * 37}...   " in to_text(table)
-    assert "x" * 50 in to_csv(table)
-
-
-def test_csv_reads_back(comparison):
-    table = accuracy_table(comparison)
-    rows = list(csv.DictReader(io.StringIO(to_csv(table))))
-    assert [(row["data_set"], row["method"]) for row in rows] == [
-        (name, method) for name in table.data_sets for method in table.methods
+def test_deviations_can_be_left_out_of_text():
+    lines = to_text(TABLE, with_deviations=False).splitlines()
+    assert not any("(" in line for line in lines)
+    assert [line for line in lines if line.startswith(("iris", "wine"))] == [
+        line for line in to_text(TABLE).splitlines() if line.startswith(("iris", "wine"))
     ]
-    np.testing.assert_array_equal([float(row["accuracy"]) for row in rows], table.accuracy.ravel())
-    np.testing.assert_array_equal([float(row["rank"]) for row in rows], table.rank.ravel())
-    assert [row["best"] == "True" for row in rows] == table.best.ravel().tolist()
 
 
-def test_json_reads_back(comparison):
-    content = json.loads(to_json(comparison))
-    assert list(content) == ["settings", "data_sets", "methods", "cells", "records", "notes"]
-    assert content["settings"] == comparison.settings
-    assert content["data_sets"] == comparison.data_sets
-    assert content["records"] == comparison.to_records()
-    assert content["cells"] == cells_of(accuracy_table(comparison))
-    assert content["notes"] == comparison.notes
+def test_long_headings_are_broken_after_hyphens_and_long_names_are_cut():
+    cells = [Cell("1"), Cell("2")]
+    table = Table("t", "Title", "", [("one-vs-one/", "hamming"), ("ab/", "cd")], ["a", "b"], [Row("x" * 50, cells)])
+    assert to_text(table).splitlines()[2:] == [
+        f"{'':40} one-vs-",
+        f"{'':40}    one/  ab/",
+        f"{'':40} hamming   cd",
+        "-" * 53,
+        f"{'x' * 37}...       1    2",
+    ]
 
 
-def test_averages_of_methods(comparison):
-    averages = averages_of(accuracy_table(comparison))
-    assert [row["method"] for row in averages] == comparison.methods
-    assert [row["accuracy"] for row in averages] == pytest.approx([0.575, 0.775, 0.6001])
-    assert [row["rank"] for row in averages] == [2.25, 1.75, 2.0]
-    assert [row["wins"] for row in averages] == [1, 2, 1]
-    assert [row["columns"] for row in averages] == [4.0, 5.0, 6.0]
+def test_csv_can_hold_all_digits():
+    assert to_csv(TABLE, digits=17).split(",")[-4] == repr(1 / 3)
+
+
+def test_numbers_are_aligned_in_their_last_digit():
+    lines = to_text(TABLE).splitlines()
+    assert len({lines[5].index("6*+"), lines[6].index("2)"), lines[7].index("1]")}) == 1
+
+
+@pytest.mark.parametrize("width", [20, 26, 34, 80])
+def test_narrow_text_is_broken_into_blocks(width):
+    text = to_text(TABLE, width)
+    body = [line for line in text.splitlines() if "." in line and "note" not in line]
+    assert max(map(len, body)) <= max(width, 20)
+    assert text.count("iris") == {20: 3, 26: 2}.get(width, 1)
+
+
+def test_csv():
+    assert to_csv(TABLE) == 'data_set,mean,bold,n,none\n"iris, big",0.33333333,True,3,\n'
+    assert to_csv(Table("t", "", "", [], [], [])) == ""
+
+
+def test_markdown():
+    lines = to_markdown(TABLE).splitlines()
+    assert lines[2:6] == [
+        "| data set | one<br>HD | one<br>LB | two_b<br>HD |",
+        "|---|--:|--:|--:|",
+        "| iris | **91.56** ± 0.22 +<br>*91.11* | 8.10 ± 0.30 −<br>***92.18*** | 75.00 (1/2) |",
+        "| wine | – | *94.31* | 70.00 ± 1.00 |",
+    ]
+    assert lines[-2:] == [r"- A note with \* and &lt;b>.", "- Another one."]
+
+
+def test_latex():
+    text = to_latex(TABLE)
+    lines = text.splitlines()
+    assert r"\caption{\label{tab:small}Accuracy in \%: a \& b. A note with * and <b>. Another one.}" in lines
+    assert r"data set & \multicolumn{2}{c}{one} & \multicolumn{1}{c}{two\_b} \\" in lines
+    assert r"iris & \textbf{91.56}$^{+}$ & 8.10$^{-}$ & 75.00 \\" in lines
+    assert r" & (0.22) & (0.30) & (1/2) \\" in lines
+    assert r" & \textit{91.11} & \textit{\textbf{92.18}} &  \\" in lines
+    cells = [line.count(" & ") for line in lines if line.startswith(("iris", "wine", "rank", "printed", " & ("))]
+    assert set(cells) == {3}
+    assert text.count(r"\begin{") == text.count(r"\end{")
+    assert text.count("{") == text.count("}")
+
+
+class Checker(HTMLParser):
+    """Collects cells, and checks that what is opened is closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.cells, self.rows = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append(0)
+        if tag in ("td", "th"):
+            self.cells.append((tag, dict(attrs), ""))
+            self.rows[-1] += int(dict(attrs).get("colspan", 1))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and "td" in self.open:
+            tag, attrs, text = self.cells[-1]
+            self.cells[-1] = tag, attrs, text + data
+
+
+def test_html():
+    checker = Checker()
+    checker.feed(to_html(TABLE))
+    assert checker.open == []
+    assert checker.rows == [4, 3, 4, 4, 4, 4]  # the second line of the heading is below the corner
+    data = [cell for cell in checker.cells if cell[0] == "td"]
+    assert data[0][1] == {"data-key": "one/hamming", "data-value": "91.5599"}
+    assert data[0][2] == "91.56 ±0.22+ 91.11"
+    assert data[2][1]["data-key"] == "<two>/hamming"
+    assert data[2][2] == "75.00 (1/2)"
+    assert "data-value" not in data[3][1]
+
+
+def test_html_says_what_marks_mean_and_what_is_bold():
+    text = to_html(TABLE)
+    assert '<sup title="significantly worse than WOLC-ECOC">−</sup>' in text
+    assert "<b>91.56</b>" in text
+    assert '<span class="published"><b>92.18</b></span>' in text
+    assert "<b>." not in text  # of the note
+    assert '<th scope="colgroup" colspan="2">one</th>' in text
+
+
+def test_a_table_without_footer_and_notes():
+    bare = Table("t", "Title", "", [("a",)], ["a"], [Row("r", [Cell("1")])])
+    assert "tfoot" not in to_html(bare)
+    assert "notes" not in to_html(bare)
+    assert to_text(bare) == "Title\n\n  a\n---\nr 1\n"
+    assert to_markdown(bare).endswith("| r | 1 |\n")

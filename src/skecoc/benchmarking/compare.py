@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from itertools import product
 from typing import Any
 
@@ -12,21 +12,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from tqdm import tqdm
 
-from skecoc.benchmarking.batch import BatchOutcome, run_batch
 from skecoc.benchmarking.data import DataSet, check_data_set
 from skecoc.benchmarking.methods import DEFAULT_METHODS, check_methods, make_learner
-from skecoc.benchmarking.protocol import Batch, batches_of
-from skecoc.benchmarking.records import RunKey, RunRecord
+from skecoc.benchmarking.runs import Batch, RunKey, batches_of
+from skecoc.benchmarking.trials import BatchOutcome, run_batch, warning_notes
 from skecoc.support.errors import InputError
 from skecoc.support.processes import interrupts_remembered, results_of
 
-#: A comparison has one learner, which need not have a name, and leaves it to the classifier how that answers.
+#: A comparison has one learner, which need not have a name, and leaves its response to the classifier.
 _LEARNER, _RESPONSE = "learner", "auto"
 
 
 @dataclass(frozen=True)
 class Record:
-    """What one method did on one fold of one data set.
+    """Results of one method on one fold of one data set.
 
     Methods with the same coding share their trained columns; the seconds of each count the whole time of training them.
     """
@@ -129,7 +128,7 @@ def compare(
         How often the data are split anew.
     seed : int, default=0
         Every split and every run derives its own seed from this one and from
-        what it is, so results depend neither on `n_jobs` nor on which other
+        its identity, so results depend neither on `n_jobs` nor on which other
         methods and data sets are compared.
     n_jobs : int, default=None
         How many runs are done at the same time, as joblib understands it.
@@ -165,7 +164,7 @@ def compare(
         data_sets=[_describe(data_set) for data_set in data_sets],
         methods=methods,
         settings={"learner": str(learner), "folds": folds, "repeats": repeats, "seed": seed},
-        notes=notes + _merge_warnings(warned),
+        notes=notes + warning_notes(warned),
     )
 
 
@@ -226,46 +225,16 @@ def _run_all(
 
 def _in_order(
     outcomes: Sequence[BatchOutcome], data_sets: Sequence[DataSet], methods: Sequence[str]
-) -> tuple[list[Record], list[tuple[Record, str]]]:
-    """Sort runs by data set, repeat, fold and method; return their records, and the warnings beside them."""
+) -> tuple[list[Record], list[tuple[RunKey, str]]]:
+    """Sort records and warnings of all runs by data set, repeat, fold and method."""
     names = [data_set.name for data_set in data_sets]
 
-    def place(run: RunRecord) -> tuple[int, int, int, int]:
-        return names.index(run.data_set), run.repeat, run.fold, methods.index(run.method)
+    def place(key: RunKey) -> tuple[int, int, int, int]:
+        return names.index(key.data_set), key.repeat, key.fold, methods.index(key.method)
 
-    runs = sorted((run for outcome in outcomes for run in outcome.runs), key=place)
-    records = {run.key: _record(run) for run in runs}
-    warned: dict[RunKey, list[str]] = {}
-    for outcome in outcomes:
-        for key, message in outcome.warnings:
-            warned.setdefault(key, []).append(message)
-    pairs = [(record, message) for key, record in records.items() for message in warned.get(key, [])]
-    return list(records.values()), pairs
-
-
-def _record(run: RunRecord) -> Record:
-    """Write down a run as a comparison does."""
-    return Record(
-        data_set=run.data_set,
-        method=run.method,
-        repeat=run.repeat,
-        fold=run.fold,
-        n_train=run.n_train,
-        n_test=run.n_test,
-        accuracy=run.accuracy,
-        n_columns=run.n_columns,
-        fit_seconds=run.fit_seconds,
-        predict_seconds=run.predict_seconds,
-    )
-
-
-def _merge_warnings(warned: Sequence[tuple[Record, str]]) -> list[str]:
-    """Say every distinct warning of a method on a data set once, with the number of its runs."""
-    counts = Counter((record.data_set, record.method, message) for record, message in warned)
-    return [
-        f"{name}: {method} warned in {count} run{'s' if count > 1 else ''}: {message}"
-        for (name, method, message), count in counts.items()
-    ]
+    runs = sorted((run for outcome in outcomes for run in outcome.runs), key=lambda run: place(run.key))
+    warned = sorted((pair for outcome in outcomes for pair in outcome.warnings), key=lambda pair: place(pair[0]))
+    return [Record(**{column.name: getattr(run, column.name) for column in fields(Record)}) for run in runs], warned
 
 
 def _describe(data_set: DataSet) -> dict[str, Any]:

@@ -20,25 +20,9 @@ class Database:
     """A connection to a file that only we write, for all threads of a process, one at a time.
 
     The file has a rollback journal: unlike a write-ahead log it needs no memory shared between its users, so it also
-    serves on network file systems and for readers without the right to write.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    create : bool
-        Whether the file is made if there is none; an empty file is as good as none.
-    application_id : int
-        Number in the file's header that tells our files from other SQLite files.
-    schema_version : int
-        Version of the tables.
-    schema : sequence of str
-        Statements that make the tables.
-
-    Raises
-    ------
-    InputError
-        If the file is not ours, is damaged or cannot be opened. It is then left as it is.
+    serves on network file systems and for readers without the right to write. The application id in the file's header
+    tells our files from other SQLite files; an `InputError` refuses a file that is not ours, or damaged, and leaves it
+    as it is. With `create` a file is made if there is none, or if it is empty.
     """
 
     def __init__(
@@ -70,32 +54,13 @@ class Database:
             self._connection.close()
 
     def read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows that a query finds.
-
-        Parameters
-        ----------
-        query : str
-            The query.
-        values : sequence, default=()
-            Values of its placeholders.
-
-        Returns
-        -------
-        list of tuple
-            The rows.
-        """
+        """Return the rows that a query finds."""
         with self._lock, self._errors_named():
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Do all that the block does, or nothing of it; no other process writes meanwhile.
-
-        Yields
-        ------
-        sqlite3.Connection
-            To execute statements with.
-        """
+        """Do all that the block does, or nothing of it; no other process writes meanwhile."""
         with self._lock, self._errors_named():
             try:
                 self._connection.execute("BEGIN IMMEDIATE")

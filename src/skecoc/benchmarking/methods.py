@@ -44,7 +44,7 @@ PEERS: dict[str, type[BaseEstimator]] = {
 #: The paper's random code: dense, ten columns whatever the number of classes.
 RANDOM_10 = "random-10"
 
-#: Codes that do not depend on answers: their columns serve any decoding.
+#: Codes that do not depend on predictions: their columns serve any decoding.
 FIXED_CODINGS: tuple[str, ...] = (*CODINGS, RANDOM_10)
 
 #: Codes that grow by what their decoding gets wrong, so that each decoding has columns of its own.
@@ -63,7 +63,7 @@ GROWN_CODINGS: Mapping[str, Callable[..., BaseEstimator]] = MappingProxyType(
 WOLC_CODINGS = ("wolc", "wolc-one-vs-rest", "wolc-paper")
 _WOLC_DECODING = "optimized-weight"
 
-#: How binary learners answer, and what classifiers call it; "auto" leaves it to the classifier.
+#: Outputs of binary learners, and the methods that give them; "auto" leaves the choice to the classifier.
 RESPONSES: Mapping[str, str] = MappingProxyType(
     {"auto": "auto", "labels": "predict", "probabilities": "predict_proba", "margins": "decision_function"}
 )
@@ -78,34 +78,12 @@ LEARNERS: dict[str, Callable[[], BaseEstimator]] = {
 
 
 def check_methods(methods: Sequence[str]) -> list[str]:
-    """Check the names of methods.
+    """Return the full names of methods, each once; an `InputError` lists the valid names for one that is not known.
 
-    Parameters
-    ----------
-    methods : sequence of str
-        Names ``coding/decoding`` or one of `PEERS`; ``wolc`` and its kin need no decoding, since they have
-        their own.
+    Names are ``coding/decoding`` or one of `PEERS`; ``wolc`` and its kin need no decoding, since they have their own.
 
-    Returns
-    -------
-    list of str
-        The full names, repeated ones once, in the order given.
-
-    Raises
-    ------
-    InputError
-        If there is none, or one is not known; the message lists the valid ones.
-
-    Examples
-    --------
-    >>> check_methods(["one-vs-one/hamming", "sklearn/one-vs-one", "one-vs-one/hamming"])
-    ['one-vs-one/hamming', 'sklearn/one-vs-one']
-    >>> check_methods(["wolc"])
-    ['wolc/optimized-weight']
-    >>> check_methods(["one-vs-one"])
-    Traceback (most recent call last):
-    ...
-    skecoc.support.errors.InputError: methods: 'one-vs-one' is not known; expected coding/decoding...
+    >>> check_methods(["one-vs-one/hamming", "wolc", "one-vs-one/hamming"])
+    ['one-vs-one/hamming', 'wolc/optimized-weight']
     """
     if not methods:
         raise InputError("methods: expected at least one")
@@ -116,52 +94,12 @@ def check_methods(methods: Sequence[str]) -> list[str]:
 
 
 def coding_of(method: str) -> str:
-    """Return what a method's randomness depends on: its coding, or the peer itself.
-
-    Parameters
-    ----------
-    method : str
-        A name that `check_methods` accepts.
-
-    Returns
-    -------
-    str
-        The same for all decodings of one coding, so that they share the very
-        same code matrix and columns.
-
-    Examples
-    --------
-    >>> coding_of("dense-random/hamming"), coding_of("sklearn/output-code")
-    ('dense-random', 'sklearn/output-code')
-    """
+    """Return what the randomness of a method depends on: the peer, or the coding, so that decodings share columns."""
     return method if method in PEERS else method.split("/", maxsplit=1)[0]
 
 
 def make_learner(learner: str | BaseEstimator) -> BaseEstimator:
-    """Turn a learner's name into an estimator.
-
-    Parameters
-    ----------
-    learner : str or classifier
-        A short name of `LEARNERS`, an import path such as
-        ``"sklearn.linear_model.LogisticRegression"`` (constructed with its
-        defaults), or an estimator, which is returned as it is.
-
-    Returns
-    -------
-    estimator
-        An unfitted classifier.
-
-    Raises
-    ------
-    InputError
-        If the name is neither, or does not lead to a classifier.
-
-    Examples
-    --------
-    >>> make_learner("sklearn.naive_bayes.GaussianNB")
-    GaussianNB()
-    """
+    """Make the learner of a short name (`LEARNERS`) or of an import path; an estimator is returned as it is."""
     estimator = _construct(learner) if isinstance(learner, str) else learner
     if not _is_classifier(estimator):
         raise InputError(f"learner: {learner!r} is not a scikit-learn classifier")
@@ -169,30 +107,7 @@ def make_learner(learner: str | BaseEstimator) -> BaseEstimator:
 
 
 def make_classifier(method: str, learner: BaseEstimator, seed: int, response: str = "auto") -> BaseEstimator:
-    """Build the multiclass classifier that a method stands for.
-
-    Parameters
-    ----------
-    method : str
-        A name that `check_methods` accepts.
-    learner : classifier
-        The binary learner; it is cloned.
-    seed : int
-        Seed of everything random in the classifier.
-    response : str, default="auto"
-        How the learners answer: a name of `RESPONSES`. Peers answer as they do.
-
-    Returns
-    -------
-    estimator
-        An unfitted multiclass classifier.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> make_classifier("sklearn/one-vs-rest", GaussianNB(), seed=0)
-    OneVsRestClassifier(estimator=GaussianNB())
-    """
+    """Build the unfitted multiclass classifier of a method; peers have no choice of `response`."""
     if method in PEERS:
         return seeded_clone(PEERS[method](learner), seed)
     coding, decoding = method.split("/")
@@ -208,30 +123,14 @@ def make_classifier(method: str, learner: BaseEstimator, seed: int, response: st
 
 
 def _ten_random_columns(X: Any, y: NDArray[np.intp], seed: int) -> CodeMatrix:  # noqa: ARG001
-    """Make the paper's random code for the classes that have rows."""
+    """Make the paper's random code for the classes that have samples."""
     return dense_random(int(y.max()) + 1, 10, random_state=seed)
 
 
 def count_columns(classifier: Any) -> int:
-    """Count the binary questions of a fitted multiclass classifier.
+    """Count the binary learners that `predict` of a fitted classifier evaluates.
 
-    Parameters
-    ----------
-    classifier : estimator
-        A fitted classifier made by `make_classifier`.
-
-    Returns
-    -------
-    int
-        The number of columns that prediction asks: those with a weight where a grown code says which, else all of
-        its code matrix, else of its binary estimators.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> model = make_classifier("sklearn/one-vs-one", GaussianNB(), seed=0)
-    >>> count_columns(model.fit([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]], [0, 0, 1, 1, 2, 2]))
-    3
+    Those are the columns with a weight where a grown code says which, else all columns of its code matrix.
     """
     if hasattr(classifier, "used_columns_"):
         return len(classifier.used_columns_)
@@ -271,18 +170,7 @@ def _codings() -> list[str]:
 
 
 def describe_parts() -> str:
-    """List the codings and decodings that a method's name is made of.
-
-    Returns
-    -------
-    str
-        One line.
-
-    Examples
-    --------
-    >>> describe_parts().startswith("codings: ")
-    True
-    """
+    """List in one line the codings and decodings that names of methods are made of."""
     return f"codings: {', '.join(_codings())}; decodings: {', '.join(DECODERS)}"
 
 

@@ -1,176 +1,17 @@
-"""Which runs an experiment is made of: data sets, folds, learners, methods, and the seeds of all of them."""
+"""Plans of experiments: methods by learners by data sets, and how often each is run."""
 
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product
-from types import MappingProxyType
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
-
-from skecoc.benchmarking.methods import GROWN_CODINGS, LEARNERS, PEERS, RESPONSES, check_methods
-from skecoc.benchmarking.records import RoundRecord, RunKey, RunRecord
-from skecoc.benchmarking.seeds import seed_of
+from skecoc.benchmarking.methods import LEARNERS, PEERS, RESPONSES, check_methods
+from skecoc.benchmarking.runs import Batch, batches_of
 from skecoc.datasets import list_uci
-from skecoc.paper.published import DATA_SETS, METHODS
 from skecoc.support.errors import InputError
 
-__all__ = [
-    "PAPER_DATA_SETS",
-    "PAPER_METHODS",
-    "PAPER_SETTINGS",
-    "PROTOCOLS",
-    "Batch",
-    "Protocol",
-    "RoundRecord",
-    "RunKey",
-    "RunRecord",
-    "batches_of",
-    "shares_columns",
-    "split_rows",
-]
-
-Rows = NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Runs on one fold that share their trained columns, and are therefore done together.
-
-    Attributes
-    ----------
-    data_set, repeat, fold, learner, coding : str or int
-        What the runs have in common.
-    variants : tuple of (str, str)
-        Response and decoding of each run. The columns of a fixed code serve all of them. Those of a grown code serve
-        one only, so its batches have one variant each.
-    """
-
-    data_set: str
-    repeat: int
-    fold: int
-    learner: str
-    coding: str
-    variants: tuple[tuple[str, str], ...]
-
-    @property
-    def name(self) -> str:
-        """What tells this batch from all others, whichever of its variants are asked for."""
-        own = () if shares_columns(self.coding) else self.variants[0]
-        return "/".join((self.data_set, str(self.repeat), str(self.fold), self.learner, self.coding, *own))
-
-    @property
-    def methods(self) -> list[str]:
-        """The methods of the batch, ``coding/decoding``, each once."""
-        return list(dict.fromkeys(key.method for key in self.keys))
-
-    @property
-    def keys(self) -> list[RunKey]:
-        """The runs of the batch."""
-        return [
-            RunKey(self.data_set, self.repeat, self.fold, self.learner, response, self.coding, decoding)
-            for response, decoding in self.variants
-        ]
-
-
-def shares_columns(coding: str) -> bool:
-    """Tell whether the columns of a coding serve several decodings.
-
-    Parameters
-    ----------
-    coding : str
-        First part of a method's name.
-
-    Returns
-    -------
-    bool
-        True for codes that are fixed before any column is trained.
-
-    Examples
-    --------
-    >>> shares_columns("one-vs-one"), shares_columns("wolc"), shares_columns("sklearn")
-    (True, False, False)
-    """
-    return coding not in GROWN_CODINGS and coding != "sklearn"
-
-
-def split_rows(y: NDArray[Any], data_set: str, repeat: int, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
-    """Split the rows of a data set into folds, stratified by class.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Class labels. A class with fewer rows than folds is absent from some test parts.
-    data_set : str
-        Name of the data set.
-    repeat : int
-        Number of the repeat.
-    n_folds : int
-        Number of folds.
-    seed : int
-        Seed of the experiment. Nothing but these arguments decides on the folds, so all methods see the same.
-
-    Returns
-    -------
-    list of (ndarray of int, ndarray of int)
-        Training and test rows of each fold.
-
-    Examples
-    --------
-    >>> folds = split_rows(np.repeat([0, 1], 6), "tiny", 0, n_folds=3, seed=0)
-    >>> [(len(train), len(test)) for train, test in folds]
-    [(8, 4), (8, 4), (8, 4)]
-    """
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed_of(seed, "folds", data_set, repeat))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        return list(splitter.split(np.zeros(len(y)), y))
-
-
-def batches_of(
-    data_set: str,
-    repeat: int,
-    fold: int,
-    learner: str,
-    responses: Sequence[str],
-    methods: Sequence[str],
-) -> list[Batch]:
-    """Arrange the runs of one learner on one fold so that those with common columns are together.
-
-    Parameters
-    ----------
-    data_set : str
-        Name of the data set.
-    repeat, fold : int
-        The fold.
-    learner : str
-        Name of the learner.
-    responses : sequence of str
-        How the learner is to answer.
-    methods : sequence of str
-        Full names ``coding/decoding``.
-
-    Returns
-    -------
-    list of Batch
-        One per fixed coding; one per method and response for all others.
-
-    Examples
-    --------
-    >>> methods = ["one-vs-one/hamming", "wolc/optimized-weight", "one-vs-one/loss-based"]
-    >>> [batch.variants for batch in batches_of("iris", 0, 0, "stumps", ["labels"], methods)]
-    [(('labels', 'hamming'), ('labels', 'loss-based')), (('labels', 'optimized-weight'),)]
-    """
-    groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-    for method, response in product(methods, responses):
-        coding, decoding = method.split("/")
-        own = () if shares_columns(coding) else (decoding, response)
-        groups.setdefault((coding, *own), []).append((response, decoding))
-    return [Batch(data_set, repeat, fold, learner, group[0], tuple(variants)) for group, variants in groups.items()]
+__all__ = ["Protocol"]
 
 
 @dataclass(frozen=True)
@@ -180,7 +21,7 @@ class Protocol:
     Parameters
     ----------
     name : str
-        What it is called.
+        Name of the experiment.
     data_sets : tuple of str
         Names of shipped data sets.
     settings : tuple of (str, str)
@@ -188,12 +29,12 @@ class Protocol:
     methods : tuple of str
         Names that `skecoc.benchmarking.methods.check_methods` accepts.
     n_repeats : int, default=10
-        How often the rows are split anew.
+        How often the samples are split anew.
     n_folds : int, default=10
         Number of folds.
     seed : int, default=0
-        Folds, random codes and learners derive their seeds from this one and from what the run is, so results depend
-        neither on order or parallelism nor on what else is run.
+        Folds, random codes and learners derive their seeds from this one and from the identity of the run, so results
+        depend neither on order or parallelism nor on what else is run.
     fewer_repeats : mapping of (str, str) to int, default={}
         For some pairs of learner and data set, a number of repeats below `n_repeats`.
 
@@ -204,6 +45,7 @@ class Protocol:
 
     Examples
     --------
+    >>> from skecoc.benchmarking.protocol import Protocol
     >>> protocol = Protocol("mine", ("iris",), (("stumps", "labels"),), ("one-vs-one/hamming", "wolc"), 1, 3)
     >>> len(list(protocol.batches()))
     6
@@ -225,7 +67,7 @@ class Protocol:
         object.__setattr__(self, "methods", tuple(check_methods(self.methods)))
         peers = [method for method in self.methods if method in PEERS]
         if peers:
-            raise InputError(f"methods: {peers[0]!r} cannot be told how its learners answer")
+            raise InputError(f"methods: {peers[0]!r} cannot be told how its learners predict")
         if self.n_folds < 2 or self.n_repeats < 1:
             raise InputError(
                 f"expected at least 2 folds and 1 repeat, got n_folds={self.n_folds}, n_repeats={self.n_repeats}"
@@ -271,39 +113,3 @@ def _check_names(what: str, names: Sequence[str], valid: Sequence[str] | Mapping
             raise InputError(f"{what}s: {name!r} is not known; expected one of {', '.join(valid)}")
         if count > 1 and what == "data set":
             raise InputError(f"{what}s: {name!r} is given more than once")
-
-
-#: The sixteen methods and the fourteen data sets of the paper, in its order.
-PAPER_METHODS: tuple[str, ...] = tuple(METHODS)
-PAPER_DATA_SETS: tuple[str, ...] = tuple(DATA_SETS)
-
-#: Learners and their ways to answer. The paper's reference library hands on hard labels; probabilities are what the
-#: codes can make of the same learners. Margins of support vector machines are not compared: each column has its own
-#: penalty and width, so the scales of its margins say nothing.
-PAPER_SETTINGS: tuple[tuple[str, str], ...] = (
-    ("stumps", "labels"),
-    ("stumps", "probabilities"),
-    ("svm", "probabilities"),
-)
-
-#: The experiments that have a name. "paper" is the paper's, but for the three large sets with the support vector
-#: machine, which are split once instead of ten times.
-PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
-    {
-        "paper": Protocol(
-            "paper",
-            PAPER_DATA_SETS,
-            PAPER_SETTINGS,
-            PAPER_METHODS,
-            fewer_repeats={("svm", name): 1 for name in ("satimage", "optdigits", "pendigits")},
-        ),
-        "quick": Protocol(
-            "quick",
-            ("dermatology", "iris", "ecoli", "wine", "glass", "thyroid"),
-            PAPER_SETTINGS,
-            PAPER_METHODS,
-            n_repeats=2,
-            n_folds=3,
-        ),
-    }
-)

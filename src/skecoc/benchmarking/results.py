@@ -1,8 +1,12 @@
-"""The outcome of an experiment, whole or in part, and the compact files that keep it.
+"""Results of an experiment, whole or in part: the compact files that keep them, and summaries that compare methods.
 
 A folder of results holds ``runs.csv.gz`` (one line per run), ``rounds.csv.gz`` (one line per round of a grown code) and
 ``meta.json`` (versions, machine, settings, checksums). The same results give the same bytes. Any tool that reads CSV
 reads the first two, ``pandas.read_csv("runs.csv.gz")`` for one.
+
+Methods are compared on what all of them have done. On each data set those repeats count that are complete for every
+method, which see the same folds; the others are left out and counted. A data set without such a repeat is shown, but
+neither marked nor ranked.
 """
 
 import csv
@@ -21,12 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.records import RoundRecord, RunRecord
-from skecoc.paper.published import DATA_SETS, METHODS
+from skecoc.benchmarking.runs import RoundRecord, RunRecord
+from skecoc.benchmarking.statistics import (
+    TIE_DECIMALS,
+    average_ranks,
+    corrected_t_test,
+    paired_t_test,
+    paired_values,
+    repeat_summary,
+)
 from skecoc.support.errors import InputError
 from skecoc.support.files import write_bytes, write_text
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Entry = TypeVar("Entry", RunRecord, RoundRecord)
 
 #: Files of a folder of results.
@@ -41,29 +53,10 @@ _ROUND_DIGITS = 5
 
 @dataclass(frozen=True)
 class Results:
-    """Runs of methods on data sets.
+    """Runs of methods on data sets, each once and in any order, and the rounds of those that grew a WOLC code.
 
-    Parameters
-    ----------
-    runs : list of RunRecord
-        The runs that have been done, each once, in any order.
-    rounds : list of RoundRecord
-        Rounds of those that grew a WOLC code.
-    meta : dict
-        What a reader should know, as plain values: versions, machines, notes. Where ``meta["protocols"]`` lists the
-        plans of the experiment (`Protocol.to_dict`), runs that are planned but not done count as missing.
-
-    Raises
-    ------
-    InputError
-        If a run is given twice.
-
-    Examples
-    --------
-    >>> run = RunRecord("iris", 0, 0, "stumps", "labels", "one-vs-one", "hamming", 135, 15, 12, 3, 3, 0.1, 0.01)
-    >>> results = Results([run], [], {})
-    >>> results.values("accuracy", "stumps", "labels", "iris")
-    array([[[0.8]]])
+    `meta` holds what a reader should know as plain values: versions, machines, notes. Where ``meta["protocols"]`` lists
+    the plans of the experiment (`Protocol.to_dict`), runs that are planned but not done count as missing.
     """
 
     runs: list[RunRecord]
@@ -78,65 +71,24 @@ class Results:
             seen.add(run.key)
 
     def settings(self) -> list[tuple[str, str]]:
-        """List the pairs of learner and response that have runs.
-
-        Returns
-        -------
-        list of (str, str)
-            Sorted by name.
-        """
+        """List the pairs of learner and response that have runs, sorted by name."""
         return sorted({(learner, response) for learner, response, _ in self._groups})
 
     def data_sets(self, learner: str, response: str) -> list[str]:
-        """List the data sets that have runs in a setting.
-
-        Parameters
-        ----------
-        learner, response : str
-            The setting.
-
-        Returns
-        -------
-        list of str
-            The paper's in its order, then others by name.
-        """
-        found = {name for *setting, name in self._groups if setting == [learner, response]}
-        return in_order(found, DATA_SETS)
+        """List the data sets that have runs in a setting, sorted by name."""
+        return sorted({name for *setting, name in self._groups if setting == [learner, response]})
 
     def methods(self, learner: str, response: str) -> list[str]:
-        """List the methods that have runs in a setting.
-
-        Parameters
-        ----------
-        learner, response : str
-            The setting.
-
-        Returns
-        -------
-        list of str
-            Names ``coding/decoding``: the paper's in its order, then others by name.
-        """
+        """List the methods ``coding/decoding`` that have runs in a setting, sorted by name."""
         groups = [runs for (*setting, _), runs in self._groups.items() if setting == [learner, response]]
-        return in_order({run.method for runs in groups for run in runs}, METHODS)
+        return sorted({run.method for runs in groups for run in runs})
 
     def values(
         self, measure: str, learner: str, response: str, data_set: str, methods: Sequence[str] | None = None
     ) -> Floats:
-        """Arrange one measure of the runs on a data set by method, repeat and fold.
+        """Arrange an attribute of the runs on a data set in shape (n_methods, n_repeats, n_folds), NaN if missing.
 
-        Parameters
-        ----------
-        measure : str
-            A numeric attribute of `RunRecord`, such as ``"accuracy"``.
-        learner, response, data_set : str
-            The setting and the data set.
-        methods : sequence of str, default=None
-            The methods wanted, also such as have no runs; None takes `methods(learner, response)`.
-
-        Returns
-        -------
-        ndarray of shape (n_methods, n_repeats, n_folds)
-            The values; NaN where a run is missing.
+        Methods without runs may be wanted, too; None takes `methods(learner, response)`.
         """
         names = self.methods(learner, response) if methods is None else methods
         position = {name: row for row, name in enumerate(names)}
@@ -148,18 +100,9 @@ class Results:
         return values
 
     def write(self, folder: str | Path) -> None:
-        """Write the results into a folder.
+        """Write the results into a folder, made if it does not exist, and replace earlier ones there.
 
-        Parameters
-        ----------
-        folder : str or pathlib.Path
-            Made if it does not exist. Files of earlier results in it are replaced. Seconds keep 3 significant digits,
-            losses and accuracies of rounds 5.
-
-        Raises
-        ------
-        InputError
-            If the system refuses.
+        Seconds keep 3 significant digits, losses and accuracies of rounds 5.
         """
         target = Path(folder)
         try:
@@ -176,24 +119,7 @@ class Results:
 
     @classmethod
     def read(cls, folder: str | Path) -> Self:
-        """Read what `write` has written.
-
-        Parameters
-        ----------
-        folder : str or pathlib.Path
-            The folder.
-
-        Returns
-        -------
-        Results
-            The runs and rounds in the order of the files.
-
-        Raises
-        ------
-        InputError
-            If a file is missing, damaged, not of this format or not of the same results as the others; the message
-            names it.
-        """
+        """Read what `write` has written; an `InputError` names a file that is missing, damaged or of other results."""
         source = Path(folder)
         meta = _read_meta(source / META_FILE)
         checksums = meta.pop(_CHECKSUMS)
@@ -235,30 +161,6 @@ class Results:
             if data_set in protocol.data_sets and learner in dict(protocol.settings)
         ]
         return max(found + planned, default=0), self._n_folds
-
-
-def in_order(names: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Sort names: those of a known order first, then others by name.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The names.
-    known : iterable of str
-        The order.
-
-    Returns
-    -------
-    list of str
-        Each name once.
-
-    Examples
-    --------
-    >>> in_order(["b", "x", "a"], ["x", "y"])
-    ['x', 'a', 'b']
-    """
-    position = {name: rank for rank, name in enumerate(known)}
-    return sorted(set(names), key=lambda name: (position.get(name, len(position)), name))
 
 
 def _sort_key(record: RunRecord | RoundRecord) -> tuple[Any, ...]:
@@ -320,3 +222,161 @@ def _read_records(path: Path, kind: type[Entry], checksums: dict[str, str]) -> l
 def _reader(kind: Any) -> Callable[[str], Any]:
     """Choose how values of a field are read."""
     return (lambda value: value == "1") if kind is bool else kind
+
+
+@dataclass(frozen=True)
+class SettingSummary:
+    """All methods on all data sets with one learner and one response; arrays have shape (n_data_sets, n_methods)."""
+
+    learner: str
+    response: str
+    data_sets: list[str]
+    methods: list[str]
+    missing_methods: list[str]  # wanted, but without any run in this setting
+    other_methods: list[str]  # with runs, but not compared here
+    # Mean and standard deviation over repeats; the deviation is NaN where one repeat counts. On data sets that are not
+    # comparable, the mean of whatever runs there are; NaN without any.
+    accuracy: Floats
+    accuracy_std: Floats
+    columns: Floats  # those that `predict` evaluates
+    columns_std: Floats
+    trained: Floats  # mean number of columns trained
+    fit_seconds: Floats
+    n_runs: Integers
+    n_repeats: Integers  # that count, of shape (n_data_sets,)
+    planned_repeats: Integers  # of shape (n_data_sets,)
+    n_folds: int
+    # The most accurate method of each row and those not significantly worse (paired t test, 95 %).
+    best: NDArray[np.bool_]
+    # 1 where a method is significantly more accurate than the control, -1 where it is less, by the paired t test and by
+    # the corrected one; 0 otherwise, and without a control.
+    against_control: Integers
+    against_control_corrected: Integers
+    # How much more accurate the control is than each method, of shape (n_data_sets, n_methods, 3): mean difference and
+    # the ends of its 95 % interval by the paired t test; NaN where there is nothing to test.
+    control_ahead: Floats
+
+    @property
+    def comparable(self) -> NDArray[np.bool_]:
+        """Which data sets have a repeat that is complete for every method, of shape (n_data_sets,)."""
+        return self.n_repeats > 0
+
+    @property
+    def ranked_data_sets(self) -> list[str]:
+        """Names of the data sets that are comparable."""
+        return [name for name, comparable in zip(self.data_sets, self.comparable, strict=True) if comparable]
+
+    @property
+    def n_ranked(self) -> str:
+        """How many data sets are comparable, in words: ``"1 data set"``, ``"14 data sets"``."""
+        count = int(self.comparable.sum())
+        return f"{count} data set{'' if count == 1 else 's'}"
+
+    def scores(self) -> Floats:
+        """Return the accuracies on comparable data sets, of shape (n_comparable, n_methods)."""
+        return self.accuracy[self.comparable]
+
+    def ranks(self) -> dict[str, float]:
+        """Return the average rank of each method over comparable data sets; empty without any."""
+        if not self.comparable.any():
+            return {}
+        return dict(zip(self.methods, average_ranks(self.scores()).tolist(), strict=True))
+
+    def position(self, method: str) -> int | None:
+        """Return the column of a method, None if it has no runs."""
+        return self.methods.index(method) if method in self.methods else None
+
+
+def summarize_setting(
+    results: Results,
+    learner: str,
+    response: str,
+    methods: Sequence[str] | None = None,
+    *,
+    data_sets: Sequence[str] | None = None,
+    control: str | None = None,
+) -> SettingSummary:
+    """Average the methods of one setting, and compare them with each other and with a control.
+
+    Methods and data sets without runs are left out; None takes all that have runs.
+    """
+    found = results.methods(learner, response)
+    wanted = found if methods is None else list(methods)
+    present = [method for method in wanted if method in found]
+    shown = [
+        data_set
+        for data_set in (results.data_sets(learner, response) if data_sets is None else data_sets)
+        if not np.isnan(results.values("accuracy", learner, response, data_set, present)).all()
+    ]
+    if not shown:
+        raise ValueError(f"no runs of these methods with learner {learner!r} and response {response!r}")
+    rows = [_summarize_row(results, learner, response, data_set, present, control) for data_set in shown]
+    return SettingSummary(
+        learner=learner,
+        response=response,
+        data_sets=shown,
+        methods=present,
+        missing_methods=[method for method in wanted if method not in found],
+        other_methods=[method for method in found if method not in wanted],
+        n_folds=int(results.values("accuracy", learner, response, shown[0], present).shape[2]),
+        **{name: np.array([row[name] for row in rows]) for name in rows[0]},
+    )
+
+
+def _summarize_row(
+    results: Results, learner: str, response: str, data_set: str, methods: list[str], control: str | None
+) -> dict[str, NDArray[np.generic] | int]:
+    """Summarise one data set: everything that `SettingSummary` has a row of."""
+
+    def values(measure: str) -> Floats:
+        return results.values(measure, learner, response, data_set, methods)
+
+    accuracy = values("accuracy")
+    done = ~np.isnan(accuracy)
+    counted = np.asarray(done.all(axis=(0, 2)))
+    mean, std = _average(accuracy, counted)
+    columns, columns_std = _average(values("n_columns"), counted)
+    test_share = float(np.nanmean(values("n_test") / values("n_train")))
+    return {
+        "accuracy": mean,
+        "accuracy_std": std,
+        "columns": columns,
+        "columns_std": columns_std,
+        "trained": _average(values("n_trained"), counted)[0],
+        "fit_seconds": _average(values("fit_seconds"), counted)[0],
+        "n_runs": done.sum(axis=(1, 2)),
+        "n_repeats": int(counted.sum()),
+        "planned_repeats": len(counted),
+        **_verdicts(accuracy[:, counted], methods, control, test_share),
+    }
+
+
+def _average(values: Floats, counted: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Average the repeats that count; without any, whatever runs there are."""
+    if counted.any():
+        return repeat_summary(values[:, counted])
+    done = ~np.isnan(values)
+    total, count = np.where(done, values, 0.0).sum(axis=(1, 2)), done.sum(axis=(1, 2))
+    mean = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
+    return mean, np.full(len(values), np.nan)
+
+
+def _verdicts(
+    accuracy: Floats, methods: list[str], control: str | None, test_share: float
+) -> dict[str, NDArray[np.generic]]:
+    """Mark the best methods of a data set, and those that differ from the control."""
+    n_methods, n_repeats, n_folds = accuracy.shape
+    best = np.zeros(n_methods, dtype=bool)
+    against, corrected = np.zeros((2, n_methods), dtype=np.int64)
+    ahead = np.full((n_methods, 3), np.nan)
+    if n_repeats and n_repeats * n_folds > 1:
+        paired, runs = paired_values(accuracy), accuracy.reshape(n_methods, -1)
+        top = paired[np.round(paired.mean(axis=1), TIE_DECIMALS).argmax()]
+        best = np.array([paired_t_test(values, top).verdict >= 0 for values in paired])
+        if control in methods:
+            row = methods.index(control)
+            tests = [paired_t_test(paired[row], values) for values in paired]
+            against = np.array([-test.verdict for test in tests])
+            ahead = np.array([(test.difference, test.low, test.high) for test in tests])
+            corrected = np.array([corrected_t_test(values, runs[row], test_share).verdict for values in runs])
+    return {"best": best, "against_control": against, "against_control_corrected": corrected, "control_ahead": ahead}

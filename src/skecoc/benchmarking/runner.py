@@ -3,26 +3,26 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
+from itertools import islice
+from statistics import median
 from typing import Any
 
 import numpy as np
 from joblib import delayed, effective_n_jobs
 from tqdm import tqdm
 
-from skecoc.benchmarking.batch import BatchOutcome, run_batch
-from skecoc.benchmarking.cluster import n_threads, results_on_cluster
 from skecoc.benchmarking.data import DataSet, check_data_set, load_data_sets
 from skecoc.benchmarking.methods import make_learner
-from skecoc.benchmarking.protocol import Batch, Protocol
-from skecoc.benchmarking.records import RunKey
-from skecoc.benchmarking.status import Clock, kind_of
+from skecoc.benchmarking.protocol import Protocol
+from skecoc.benchmarking.runs import Batch, RunKey
 from skecoc.benchmarking.store import CLAIM_SECONDS, Store
+from skecoc.benchmarking.trials import BatchOutcome, run_batch
 from skecoc.support.errors import InputError
 from skecoc.support.processes import interrupts_remembered, results_of
 
@@ -31,6 +31,13 @@ MOST_DEATHS = 3
 
 #: How long to wait before looking again for batches that other processes have claimed.
 _POLL_SECONDS = 2.0
+#: How long to wait for the scheduler of a cluster.
+_CONNECT_SECONDS = 20
+#: Seconds that every batch takes, whatever its size.
+_LEAST_SECONDS = 0.04
+
+#: Batches of one kind take about the same time: data set, learner and coding.
+Kind = tuple[str, str, str]
 
 
 def run(
@@ -45,56 +52,77 @@ def run(
     """Run what a store lacks of an experiment, and put the results there.
 
     It may be stopped at any moment and started again, and it may be started in several processes that share the store:
-    the results are the same. It returns when all of them are there, also those that other processes are at. A worker
-    process that dies costs the batches in flight, which are run again.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        The experiment.
-    store : Store
-        Where results are looked for and put.
-    n_jobs : int, default=None
-        How many batches of runs are done at the same time, as joblib understands it; any joblib backend serves.
-    show_progress : bool, default=False
-        Whether a progress bar with the time left is drawn on standard error.
-    allow_mixed : bool, default=False
-        Whether results may be added to those of other versions or settings.
-    client : distributed.Client, default=None
-        A cluster to do the runs, on all its threads in place of `n_jobs`. Only this process needs the store.
-
-    Raises
-    ------
-    InputError
-        If the store was begun with other versions or settings, if it cannot be written, if worker processes keep
-        dying, or if the cluster is lost. All results up to then are in the store.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> protocol = Protocol("mine", ("iris",), (("stumps", "labels"),), ("one-vs-one/hamming",), 1, 3)
-    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder, "results.sqlite")) as store:
-    ...     run(protocol, store)
-    ...     [(record.fold, record.n_test) for record in store.read_runs()]
-    [(0, 50), (1, 50), (2, 50)]
+    the results are the same. It returns when all of them are there, also those that other processes work on. A worker
+    process that dies costs the batches in flight, which are run again. With a client of a Dask cluster, batches are run
+    on all its threads in place of `n_jobs`; only this process needs the store.
     """
     data_sets = load_data_sets(protocol.data_sets)
     notes = [note for data_set in data_sets for note in check_data_set(data_set, protocol.n_folds)]
     store.begin(protocol, _settings(protocol, data_sets), notes, allow_mixed=allow_mixed)
     queue = _Queue(protocol, store, Clock(data_sets, store))
-    n_workers = effective_n_jobs(n_jobs) if client is None else n_threads(client)
-    start = partial(results_of, n_jobs=n_jobs) if client is None else partial(results_on_cluster, client=client)
+    n_workers = effective_n_jobs(n_jobs) if client is None else _n_threads(client)
+    start = partial(results_of, n_jobs=n_jobs) if client is None else partial(_results_on_cluster, client=client)
     with _claims_kept(store), interrupts_remembered() as check_interrupt, _Bar(queue, n_workers, show_progress) as bar:
         while queue.refresh():
             bar.show()
             if not _run_claimed(queue, start, check_interrupt, bar):
-                time.sleep(_POLL_SECONDS)  # all that is missing, other processes are at
+                time.sleep(_POLL_SECONDS)  # other processes work on all that is missing
                 check_interrupt()
 
 
+def _kind_of(batch: Batch) -> Kind:
+    """Return what the time of a batch depends on most."""
+    return batch.data_set, batch.learner, batch.coding
+
+
+class Clock:
+    """Estimates the seconds of batches: measured where possible, guessed from the data's size where not."""
+
+    def __init__(self, data_sets: Iterable[DataSet], store: Store) -> None:
+        self._sizes = {data_set.name: (len(data_set.y), len(set(data_set.y.tolist()))) for data_set in data_sets}
+        self._counts: Counter[Kind] = Counter()
+        self._totals: dict[Kind, float] = {}
+        for kind, count, mean in store.seconds_of_batches():
+            if kind[0] in self._sizes:
+                self._counts[kind], self._totals[kind] = count, count * mean
+
+    def add(self, kind: Kind, seconds: float) -> None:
+        """Take the time of a batch into account."""
+        self._counts[kind] += 1
+        self._totals[kind] = self._totals.get(kind, 0.0) + seconds
+
+    def seconds(self, kind: Kind) -> float:
+        """Estimate the seconds of a batch of some kind."""
+        return self.seconds_of_all({kind: 1})
+
+    def seconds_of_all(self, numbers: Mapping[Kind, int]) -> float:
+        """Estimate the seconds of so many batches of each kind, one after the other.
+
+        Kinds without any batch yet are guessed from the size of the data, scaled by what batches of the same learner
+        took.
+        """
+        means = {kind: self._totals[kind] / count for kind, count in self._counts.items()}
+        ratios: dict[str, list[float]] = {}
+        for kind, mean in means.items():
+            ratios.setdefault(kind[1], []).append(mean / self._guess(kind))
+        scales = {learner: median(values) for learner, values in ratios.items()}
+        return sum(
+            number * (means[kind] if kind in means else self._guess(kind) * scales.get(kind[1], 1.0))
+            for kind, number in numbers.items()
+        )
+
+    def _guess(self, kind: Kind) -> float:
+        """Guess the seconds of a batch: a number of columns times the cost of one that uses all rows."""
+        data_set, learner, coding = kind
+        n_rows, n_classes = self._sizes[data_set]
+        # A column of one-vs-one has few rows; a grown code trains many columns, some with and without held-out rows.
+        columns = {"one-vs-one": 2, "decoc": 2, "random-10": 10, "ecoc-one": 2 * n_classes, "wolc": 5 * n_classes}
+        of_column = 5e-7 * n_rows**2 if learner == "svm" else 2e-6 * n_rows
+        return _LEAST_SECONDS + columns.get(coding, n_classes) * of_column
+
+
 class _Queue:
-    """The batches whose results are missing, and those of them that workers of this process are at."""
+    """The batches whose results are missing, and those of them that workers of this process run."""
 
     def __init__(self, protocol: Protocol, store: Store, clock: Clock) -> None:
         self.protocol, self.store, self.clock = protocol, store, clock
@@ -110,9 +138,9 @@ class _Queue:
         kept = [_without(batch, done) for batch in self.missing]
         self.in_flight = {}
         self.missing = [batch for batch in kept if batch.variants]
-        kinds = set(map(kind_of, self.missing))
+        kinds = set(map(_kind_of, self.missing))
         seconds = {kind: self.clock.seconds(kind) for kind in kinds}
-        self.missing.sort(key=lambda batch: seconds[kind_of(batch)], reverse=True)
+        self.missing.sort(key=lambda batch: seconds[_kind_of(batch)], reverse=True)
         return bool(self.missing)
 
     def tasks(self) -> Iterator[Any]:
@@ -134,7 +162,7 @@ class _Queue:
         """Put the results of a batch into the store."""
         self.store.save(outcome)
         self.in_flight.pop(outcome.batch.name)
-        self.clock.add(kind_of(outcome.batch), outcome.seconds)
+        self.clock.add(_kind_of(outcome.batch), outcome.seconds)
 
     def count_death(self) -> None:
         """Note that a worker died; refuse to go on if that happened too often to the same batches."""
@@ -142,7 +170,7 @@ class _Queue:
         given_up = sorted(name for name, count in self.deaths.items() if count >= MOST_DEATHS)
         if given_up:
             raise InputError(
-                f"worker processes died {MOST_DEATHS} times, for want of memory perhaps, while they were at: "
+                f"worker processes died {MOST_DEATHS} times, for want of memory perhaps, while they ran: "
                 f"{', '.join(given_up)}; the results up to now are kept"
             )
 
@@ -214,7 +242,7 @@ class _Bar:
     def __init__(self, queue: _Queue, n_workers: int, show: bool) -> None:
         self._queue = queue
         self._n_workers = n_workers
-        self._kinds: Counter[tuple[str, str, str]] = Counter()
+        self._kinds: Counter[Kind] = Counter()
         layout = "{l_bar}{bar}| {n_fmt}/{total_fmt} runs [{elapsed}{postfix}]"
         self._bar = tqdm(total=queue.n_runs, disable=not show, bar_format=layout)
 
@@ -226,20 +254,20 @@ class _Bar:
 
     def show(self) -> None:
         """Count anew what is done and what is missing; other processes may have done some of it."""
-        self._kinds = Counter(map(kind_of, self._queue.missing))
+        self._kinds = Counter(map(_kind_of, self._queue.missing))
         self._bar.n = self._queue.n_runs - sum(len(batch.variants) for batch in self._queue.missing)
         self._bar.refresh()
 
     def advance(self, outcome: BatchOutcome) -> None:
         """Count a batch as done."""
-        self._kinds[kind_of(outcome.batch)] -= 1
+        self._kinds[_kind_of(outcome.batch)] -= 1
         left = self._queue.clock.seconds_of_all(self._kinds) / self._n_workers
         self._bar.set_postfix_str(f"about {tqdm.format_interval(left)} left", refresh=False)
         self._bar.update(len(outcome.runs))
 
 
 def _settings(protocol: Protocol, data_sets: Sequence[DataSet]) -> dict[str, str]:
-    """Name what decides on a result besides what the run is, so that other results are not comparable."""
+    """Name what decides on a result besides the identity of the run, so that other results are not comparable."""
     learners = dict.fromkeys(learner for learner, _ in protocol.settings)
     return {
         "n_folds": str(protocol.n_folds),
@@ -254,3 +282,91 @@ def _checksum(data_set: DataSet) -> str:
     digest = blake2b(np.ascontiguousarray(data_set.X, dtype=np.float64).tobytes(), digest_size=8)
     digest.update("\n".join(map(str, data_set.y.tolist())).encode())
     return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far an experiment is: runs done and in total, by learner, response and data set."""
+
+    counts: dict[tuple[str, str, str], tuple[int, int]]
+    seconds_left: float  # of one worker
+    n_claimed: int  # batches that processes work on right now
+
+    @property
+    def n_done(self) -> int:
+        """Number of runs done."""
+        return sum(done for done, _ in self.counts.values())
+
+    @property
+    def n_total(self) -> int:
+        """Number of runs of the experiment."""
+        return sum(total for _, total in self.counts.values())
+
+
+def status(protocol: Protocol, store: Store) -> Status:
+    """Tell how far an experiment is."""
+    done = store.done()
+    clock = Clock(load_data_sets(protocol.data_sets), store)
+    totals: Counter[tuple[str, str, str]] = Counter()
+    found: Counter[tuple[str, str, str]] = Counter()
+    missing = []
+    for batch in protocol.batches():
+        kinds = [(key.learner, key.response, key.data_set) for key in batch.keys]
+        is_done = [key in done for key in batch.keys]
+        totals.update(kinds)
+        found.update(kind for kind, there in zip(kinds, is_done, strict=True) if there)
+        if not all(is_done):
+            missing.append(batch)
+    counts = {kind: (found[kind], total) for kind, total in totals.items()}
+    return Status(counts, clock.seconds_of_all(Counter(map(_kind_of, missing))), store.n_claimed())
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """Connect to the scheduler of a Dask cluster, at an address such as ``tcp://10.0.0.1:8786``."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError("--backend dask needs Dask: pip install 'scikit-ecoc[dask]'") from error
+    try:
+        client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError(f"--scheduler: no Dask scheduler found at '{address}'") from error
+    with client:
+        yield client
+
+
+@contextmanager
+def _results_on_cluster(tasks: Iterable[Any], client: Any) -> Iterator[Generator[Any]]:
+    """Run calls delayed by joblib on a cluster; those that are not done are cancelled when the block is left."""
+    results = _results(iter(tasks), client)
+    try:
+        yield results
+    finally:
+        results.close()
+
+
+def _results(tasks: Iterator[Any], client: Any) -> Generator[Any]:
+    """Keep every thread of the cluster busy, and give results as they come."""
+    from distributed import CancelledError, as_completed
+    from distributed.comm import CommClosedError
+
+    def submit(task: Any) -> Any:
+        function, arguments, keywords = task
+        return client.submit(function, *arguments, **keywords, pure=False)
+
+    address = client.scheduler.address
+    running: Any = as_completed([submit(task) for task in islice(tasks, _n_threads(client))], loop=client.loop)
+    try:
+        for future in running:
+            yield future.result()
+            running.update([submit(task) for task in islice(tasks, 1)])
+    except (CancelledError, CommClosedError) as error:
+        raise InputError(f"lost the Dask scheduler at '{address}'; the results up to now are kept") from error
+    finally:
+        running.clear()
+
+
+def _n_threads(client: Any) -> int:
+    """Return how many tasks a cluster runs at the same time, at least 1: workers may still be coming."""
+    return max(1, sum(client.nthreads().values()))

@@ -1,132 +1,59 @@
-"""Compare methods: means over repeats, t tests on one data set, ranks and best marks over several.
+"""Compare methods: means over repeats and t tests on one data set; ranks and tests over several, after Demsar [1]_.
 
-Tests over several data sets are in `skecoc.benchmarking.rank_tests`.
+Scores are tables of shape (n_data_sets, n_methods), higher is better; scipy does the work. scikit-posthocs offers the
+same tests, but would bring statsmodels, seaborn and pandas for what are a dozen lines over scipy, so it is not used.
+
+References
+----------
+.. [1] Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets. JMLR 7, 1-30.
+.. [2] Benavoli, A., Corani, G., Mangili, F. (2016). Should we really use post-hoc tests based on mean-ranks?
+   JMLR 17, 1-10.
+.. [3] Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52, 239-281.
+.. [4] Bouckaert, R. R., Frank, E. (2004). Evaluating the replicability of significance tests for comparing learning
+   algorithms. PAKDD, 3-12.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
+from scipy.stats import f as fisher
+from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 from scipy.stats import t as student
+
+Floats = NDArray[np.float64]
 
 #: Two means of the same numbers may differ in their last bits by the order of
 #: summation. Rounding to this many decimals makes them the tie that they are.
 TIE_DECIMALS = 10
 
 
-def average_ranks(scores: ArrayLike) -> NDArray[np.float64]:
-    """Average rank of every method over the data sets; 1 is best.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_data_sets, n_methods)
-        Scores such as accuracies; higher is better.
-
-    Returns
-    -------
-    ndarray of shape (n_methods,)
-        Mean of the ranks within the rows. Methods that tie in a row share the
-        mean of their ranks, so the result sums to ``n_methods * (n_methods + 1) / 2``.
-
-    Raises
-    ------
-    ValueError
-        If `scores` is not a two-dimensional array of finite numbers with at
-        least one row and one column.
-
-    Examples
-    --------
-    >>> average_ranks([[0.9, 0.8, 0.8], [0.7, 0.6, 0.5]])
-    array([1.  , 2.25, 2.75])
-    """
-    return ranks(scores).mean(axis=0)
-
-
-def ranks(scores: ArrayLike) -> NDArray[np.float64]:
-    """Rank the methods within every data set; 1 is best, ties share their mean rank.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_data_sets, n_methods)
-        Scores such as accuracies; higher is better.
-
-    Returns
-    -------
-    ndarray of shape (n_data_sets, n_methods)
-        Ranks within each row.
-
-    Raises
-    ------
-    ValueError
-        If `scores` is not a two-dimensional array of finite numbers with at
-        least one row and one column.
-
-    Examples
-    --------
-    >>> ranks([[0.9, 0.8, 0.8]])
-    array([[1. , 2.5, 2.5]])
-    """
-    table = np.round(check_scores(scores), TIE_DECIMALS)
+def ranks(scores: ArrayLike) -> Floats:
+    """Rank the methods within every data set; 1 is best, ties share their mean rank."""
+    table = np.round(_check_scores(scores), TIE_DECIMALS)
     return np.asarray(rankdata(-table, axis=1), dtype=np.float64)
 
 
+def average_ranks(scores: ArrayLike) -> Floats:
+    """Average the ranks of every method over the data sets, of shape (n_methods,)."""
+    return ranks(scores).mean(axis=0)
+
+
 def best_per_row(scores: ArrayLike, decimals: int = TIE_DECIMALS) -> NDArray[np.bool_]:
-    """Mark the best method of every data set, and all that tie with it.
+    """Mark the best method of every data set, and all that tie with it after rounding.
 
-    Parameters
-    ----------
-    scores : array-like of shape (n_data_sets, n_methods)
-        Scores such as accuracies; higher is better.
-    decimals : int, default=10
-        Scores that are equal after rounding to this many decimals tie. A
-        printed table gives the precision that it prints, so that of two equal
-        numbers in a row never only one is marked.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_data_sets, n_methods)
-        True where a method is the best of its row.
-
-    Raises
-    ------
-    ValueError
-        If `scores` is not a two-dimensional array of finite numbers with at
-        least one row and one column.
-
-    Examples
-    --------
-    >>> best_per_row([[0.91, 0.912, 0.5]], decimals=2)
-    array([[ True,  True, False]])
+    A printed table gives the decimals that it prints, so that of two equal numbers in a row never only one is marked.
     """
-    table = np.round(check_scores(scores), decimals)
+    table = np.round(_check_scores(scores), decimals)
     return np.asarray(table == table.max(axis=1, keepdims=True))
 
 
-def repeat_summary(values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Average cross-validations that were repeated: mean and standard deviation over the repeats.
+def repeat_summary(values: ArrayLike) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation, over the repeats, of values of shape (..., n_repeats, n_folds).
 
-    Parameters
-    ----------
-    values : array-like of shape (..., n_repeats, n_folds)
-        One value per run.
-
-    Returns
-    -------
-    mean, std : ndarray of shape (...)
-        Of the repeats' means over their folds; the deviation has ``n_repeats - 1`` in its denominator and is NaN where
-        there is one repeat. A value that is NaN makes both NaN: missing runs are not averaged over.
-
-    Raises
-    ------
-    ValueError
-        If `values` has fewer than two axes, or no runs.
-
-    Examples
-    --------
-    >>> mean, std = repeat_summary([[0.9, 0.7], [0.8, 1.0]])
-    >>> round(float(mean), 3), round(float(std), 3)
-    (0.85, 0.071)
+    The deviation is NaN where there is one repeat; a missing run (NaN) makes both NaN.
     """
     means = _check_runs(values).mean(axis=-1)
     if means.shape[-1] < 2:
@@ -134,125 +61,37 @@ def repeat_summary(values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.f
     return means.mean(axis=-1), np.std(means, axis=-1, ddof=1)
 
 
-def paired_values(values: ArrayLike) -> NDArray[np.float64]:
-    """Choose what a t test pairs: the repeats' means, or the folds where there is one repeat.
-
-    Parameters
-    ----------
-    values : array-like of shape (..., n_repeats, n_folds)
-        One value per run.
-
-    Returns
-    -------
-    ndarray of shape (..., n_repeats) or (..., n_folds)
-        The values to compare with another method's.
-
-    Examples
-    --------
-    >>> paired_values([[0.5, 1.0]])
-    array([0.5, 1. ])
-    >>> paired_values([[0.5, 1.0], [0.25, 0.25]])
-    array([0.75, 0.25])
-    """
+def paired_values(values: ArrayLike) -> Floats:
+    """Choose what a t test pairs: the repeats' means, or the folds where there is one repeat."""
     runs = _check_runs(values)
     return runs[..., 0, :] if runs.shape[-2] == 1 else runs.mean(axis=-1)
 
 
 @dataclass(frozen=True)
 class TTest:
-    """Outcome of a two-tailed t test on paired differences.
+    """Outcome of a two-tailed t test on paired differences."""
 
-    Attributes
-    ----------
-    difference : float
-        Mean of first minus second.
-    low, high : float
-        Confidence interval of the difference.
-    statistic : float
-        Student's t.
-    p_value : float
-        Chance of so large a difference, of either sign, between equals.
-    verdict : int
-        1 where the first is significantly higher, -1 where it is lower, 0 where the interval holds zero.
-    """
-
-    difference: float
-    low: float
+    difference: float  # mean of first minus second
+    low: float  # confidence interval of the difference
     high: float
     statistic: float
     p_value: float
-    verdict: int
+    verdict: int  # 1 where the first is significantly higher, -1 where it is lower, 0 where the interval holds zero
 
 
 def paired_t_test(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> TTest:
-    """Compare two methods on one data set by their paired values, as the paper does.
+    """Compare two methods on one data set by values of the same splits, as the paper does.
 
-    Parameters
-    ----------
-    first, second : array-like of shape (n_values,)
-        Values of the two methods on the same splits, such as `paired_values` of their accuracies.
-    confidence : float, default=0.95
-        Level of the interval and the verdict.
-
-    Returns
-    -------
-    TTest
-        Two-tailed. Differences that are all zero are no evidence (p = 1); differences that are all alike leave no
-        doubt (p = 0).
-
-    Raises
-    ------
-    ValueError
-        If the values are not two finite one-dimensional arrays of the same length of at least 2, or `confidence` is
-        not between 0 and 1.
-
-    Notes
-    -----
-    Repeats of cross-validation share their training rows, so this test finds differences too readily;
-    `corrected_t_test` allows for that.
-
-    Examples
-    --------
-    >>> test = paired_t_test([0.9, 0.8, 0.9], [0.8, 0.8, 0.7])
-    >>> round(test.difference, 2), round(test.p_value, 3), test.verdict
-    (0.1, 0.225, 0)
+    Repeats of cross-validation share training samples, so this test finds differences too readily; `corrected_t_test`
+    allows for that.
     """
     return _t_test(first, second, 0.0, confidence)
 
 
 def corrected_t_test(first: ArrayLike, second: ArrayLike, test_share: float, confidence: float = 0.95) -> TTest:
-    """Compare two methods on one data set by all their runs, allowing for the rows that training parts share.
+    """Compare two methods by all their runs, allowing for the samples that training parts share [3]_ [4]_.
 
-    Parameters
-    ----------
-    first, second : array-like of shape (n_runs,)
-        Values of the two methods on the same runs, all repeats and folds.
-    test_share : float
-        Test rows per training row of a run: ``1 / 9`` for ten folds.
-    confidence : float, default=0.95
-        Level of the interval and the verdict.
-
-    Returns
-    -------
-    TTest
-        Two-tailed.
-
-    Raises
-    ------
-    ValueError
-        As `paired_t_test`, or if `test_share` is not positive.
-
-    References
-    ----------
-    .. [1] Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52, 239-281.
-    .. [2] Bouckaert, R. R., Frank, E. (2004). Evaluating the replicability of significance tests for comparing learning
-       algorithms. PAKDD, 3-12.
-
-    Examples
-    --------
-    >>> test = corrected_t_test([0.9, 0.8, 0.9], [0.8, 0.8, 0.7], test_share=0.5)
-    >>> round(test.difference, 2), round(test.p_value, 3), test.verdict
-    (0.1, 0.388, 0)
+    `test_share` is the number of test samples per training sample: 1/9 for ten folds.
     """
     if not test_share > 0:
         raise ValueError(f"test_share must be positive, got {test_share}")
@@ -278,7 +117,126 @@ def _t_test(first: ArrayLike, second: ArrayLike, overlap: float, confidence: flo
     return TTest(difference, difference - half, difference + half, statistic, p_value, verdict)
 
 
-def _check_values(argument: str, values: ArrayLike, other: ArrayLike | None = None) -> NDArray[np.float64]:
+@dataclass(frozen=True)
+class FriedmanTest:
+    """Friedman's chi-squared, corrected for ties, and the less conservative F of Iman and Davenport."""
+
+    statistic: float
+    p_value: float
+    f_statistic: float
+    f_p_value: float
+
+
+def friedman_test(scores: ArrayLike) -> FriedmanTest:
+    """Test whether all methods are equally good over the data sets."""
+    table = np.round(_check_scores(scores), TIE_DECIMALS)
+    n, k = table.shape
+    if n < 2 or k < 3:
+        raise ValueError(f"scores must have at least 2 data sets and 3 methods, got shape {table.shape}")
+    if (table == table[:, :1]).all():  # every row one great tie
+        return FriedmanTest(0.0, 1.0, 0.0, 1.0)
+    found = friedmanchisquare(*table.T)
+    statistic = float(found.statistic)
+    rest = n * (k - 1) - statistic
+    # Where all data sets agree on the order, nothing is left of the denominator but rounding.
+    f_statistic = np.inf if rest <= 1e-9 * statistic else (n - 1) * statistic / rest
+    f_p_value = float(fisher.sf(f_statistic, k - 1, (k - 1) * (n - 1)))
+    return FriedmanTest(statistic, float(found.pvalue), f_statistic, f_p_value)
+
+
+def nemenyi_critical_difference(n_methods: int, n_data_sets: int, alpha: float = 0.05) -> float:
+    """Return how far two average ranks must be apart to differ significantly, all pairs being compared."""
+    if n_methods < 2:
+        raise ValueError(f"n_methods must be at least 2, got {n_methods}")
+    if n_data_sets < 1:
+        raise ValueError(f"n_data_sets must be at least 1, got {n_data_sets}")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {alpha}")
+    q = float(studentized_range.isf(alpha, n_methods, np.inf)) / np.sqrt(2)
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_data_sets)))
+
+
+def wilcoxon_p_value(first: ArrayLike, second: ArrayLike) -> float:
+    """Compare two methods over data sets by the two-sided signed-rank test; ties count half for each, as in [1]_."""
+    differences = np.round(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64), TIE_DECIMALS)
+    return float(wilcoxon(differences, zero_method="zsplit").pvalue) if differences.any() else 1.0
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    """Adjust p-values for having tested several hypotheses, by Holm's step-down method."""
+    values = np.asarray(p_values, dtype=np.float64)
+    if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
+        raise ValueError("p_values must be a one-dimensional array of values between 0 and 1")
+    order = np.argsort(values, kind="stable")
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)))
+    return adjusted
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """Two methods, given by their positions, compared over data sets; wins are those of the first."""
+
+    first: int
+    second: int
+    p_value: float
+    adjusted: float  # by Holm's method over all comparisons made with this one
+    wins: int
+    ties: int
+    losses: int
+
+
+def wilcoxon_holm(scores: ArrayLike, control: int | None = None) -> list[PairTest]:
+    """Compare one method, the first of each pair, with each other one over data sets; without a control, all pairs."""
+    table = np.round(_check_scores(scores), TIE_DECIMALS)
+    pairs = _pairs(table.shape[1], control)
+    p_values = [wilcoxon_p_value(table[:, first], table[:, second]) for first, second in pairs]
+    tests = []
+    for (first, second), p_value, adjusted in zip(pairs, p_values, holm(p_values).tolist(), strict=True):
+        wins, ties, losses = win_tie_loss(np.sign(table[:, first] - table[:, second]))
+        tests.append(PairTest(first, second, p_value, adjusted, wins, ties, losses))
+    return tests
+
+
+def win_tie_loss(verdicts: ArrayLike) -> tuple[int, int, int]:
+    """Count positive, zero and negative values: signs of differences, or `TTest.verdict`."""
+    signs = np.asarray(verdicts)
+    return int((signs > 0).sum()), int((signs == 0).sum()), int((signs < 0).sum())
+
+
+def cliques(order: Sequence[int], differing: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
+    """Group methods that do not differ, the bars of a critical-difference diagram.
+
+    These are the longest runs of methods, two at least, that are neighbours in `order` and of which no two differ.
+
+    >>> cliques([2, 0, 1, 3], differing=[(2, 1), (2, 3), (0, 3)])
+    [(2, 0), (0, 1), (1, 3)]
+    """
+    apart = {frozenset(pair) for pair in differing}
+    groups: list[tuple[int, ...]] = []
+    reached = 0  # where the last group ends; a run that ends there too is a part of it
+    for start in range(len(order)):
+        end = start + 1
+        while end < len(order) and not any(frozenset((order[k], order[end])) in apart for k in range(start, end)):
+            end += 1
+        if end - start > 1 and end > reached:
+            groups.append(tuple(order[start:end]))
+            reached = end
+    return groups
+
+
+def _pairs(n_methods: int, control: int | None) -> list[tuple[int, int]]:
+    """List the pairs to compare."""
+    if n_methods < 2:
+        raise ValueError(f"scores must have at least 2 methods, got {n_methods}")
+    if control is None:
+        return list(combinations(range(n_methods), 2))
+    if not 0 <= control < n_methods:
+        raise ValueError(f"control must be the position of a method, 0 to {n_methods - 1}, got {control}")
+    return [(control, other) for other in range(n_methods) if other != control]
+
+
+def _check_values(argument: str, values: ArrayLike, other: ArrayLike | None = None) -> Floats:
     """Check the values of one method, and that there are as many as of the other."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or len(array) < 2 or not np.isfinite(array).all():
@@ -288,7 +246,7 @@ def _check_values(argument: str, values: ArrayLike, other: ArrayLike | None = No
     return array
 
 
-def _check_runs(values: ArrayLike) -> NDArray[np.float64]:
+def _check_runs(values: ArrayLike) -> Floats:
     """Check the shape of values by repeat and fold."""
     runs = np.asarray(values, dtype=np.float64)
     if runs.ndim < 2 or 0 in runs.shape[-2:]:
@@ -296,30 +254,8 @@ def _check_runs(values: ArrayLike) -> NDArray[np.float64]:
     return runs
 
 
-def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
-    """Check the shape and the values of a table of scores.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_data_sets, n_methods)
-        The table.
-
-    Returns
-    -------
-    ndarray of shape (n_data_sets, n_methods)
-        The table as an array.
-
-    Raises
-    ------
-    ValueError
-        If `scores` is not a two-dimensional array of finite numbers with at
-        least one row and one column.
-
-    Examples
-    --------
-    >>> check_scores([[1, 2]])
-    array([[1., 2.]])
-    """
+def _check_scores(scores: ArrayLike) -> Floats:
+    """Check the shape and the values of a table of scores."""
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(f"scores must have shape (n_data_sets, n_methods), got {table.shape}")

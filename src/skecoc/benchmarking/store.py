@@ -6,18 +6,20 @@ import platform
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import astuple, fields
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from skecoc.benchmarking.batch import BatchOutcome
+import skecoc
 from skecoc.benchmarking.database import Database
-from skecoc.benchmarking.environment import machine, versions
-from skecoc.benchmarking.protocol import Batch, Protocol
-from skecoc.benchmarking.records import RoundRecord, RunKey, RunRecord
+from skecoc.benchmarking.protocol import Protocol
+from skecoc.benchmarking.runs import Batch, RoundRecord, RunKey, RunRecord
+from skecoc.benchmarking.trials import BatchOutcome
 from skecoc.support.errors import InputError
 
 #: Written into the file's header, so that it can be told from other SQLite files: "skEC".
@@ -28,7 +30,18 @@ SCHEMA_VERSION = 1
 #: The claims of a process that has given no sign of life for so long are free.
 CLAIM_SECONDS = 180.0
 
-_SCHEMA = """
+#: Packages whose versions may change a result.
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "clarabel", "piqp")
+
+_RUN_COLUMNS = """
+    data_set TEXT NOT NULL,
+    repeat INTEGER NOT NULL,
+    fold INTEGER NOT NULL,
+    learner TEXT NOT NULL,
+    response TEXT NOT NULL,
+    coding TEXT NOT NULL"""
+
+_SCHEMA = f"""
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY,
     started TEXT NOT NULL,
@@ -56,12 +69,7 @@ CREATE TABLE batches (
     session INTEGER NOT NULL REFERENCES sessions
 );
 CREATE TABLE runs (
-    data_set TEXT NOT NULL,
-    repeat INTEGER NOT NULL,
-    fold INTEGER NOT NULL,
-    learner TEXT NOT NULL,
-    response TEXT NOT NULL,
-    coding TEXT NOT NULL,
+    {_RUN_COLUMNS},
     decoding TEXT NOT NULL,
     n_train INTEGER NOT NULL,
     n_test INTEGER NOT NULL,
@@ -74,12 +82,7 @@ CREATE TABLE runs (
     PRIMARY KEY (data_set, learner, response, coding, decoding, repeat, fold)
 ) WITHOUT ROWID;
 CREATE TABLE rounds (
-    data_set TEXT NOT NULL,
-    repeat INTEGER NOT NULL,
-    fold INTEGER NOT NULL,
-    learner TEXT NOT NULL,
-    response TEXT NOT NULL,
-    coding TEXT NOT NULL,
+    {_RUN_COLUMNS},
     round INTEGER NOT NULL,
     n_columns INTEGER NOT NULL,
     objective REAL,
@@ -91,12 +94,7 @@ CREATE TABLE rounds (
     PRIMARY KEY (data_set, learner, response, coding, repeat, fold, round)
 ) WITHOUT ROWID;
 CREATE TABLE warnings (
-    data_set TEXT NOT NULL,
-    repeat INTEGER NOT NULL,
-    fold INTEGER NOT NULL,
-    learner TEXT NOT NULL,
-    response TEXT NOT NULL,
-    coding TEXT NOT NULL,
+    {_RUN_COLUMNS},
     decoding TEXT NOT NULL,
     message TEXT NOT NULL,
     PRIMARY KEY (data_set, learner, response, coding, decoding, repeat, fold, message)
@@ -105,30 +103,12 @@ CREATE TABLE warnings (
 
 
 class Store:
-    """Results of an experiment in one file.
+    """Results of an experiment in one file, made if there is none and `create` is True.
 
     Each batch of runs is written in a transaction of its own: a process that is killed loses the batches that it was
-    at, nothing else. Several processes may use a file at the same time. Each batch is claimed before it is run; the
-    claims of a process that has died are free for others.
-
-    Parameters
-    ----------
-    path : str or pathlib.Path
-        The file.
-    create : bool, default=True
-        Whether the file is made if there is none.
-
-    Raises
-    ------
-    InputError
-        If the file is not a result file, is damaged, or cannot be opened. It is then left as it is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder, "results.sqlite")) as store:
-    ...     store.read_runs()
-    []
+    working on, nothing else. Several processes may use a file at the same time. Each batch is claimed before it is
+    run; the claims of a process that has died are free for others. An `InputError` refuses a file that is damaged, or
+    not a result file, and leaves it as it is.
     """
 
     def __init__(self, path: str | Path, *, create: bool = True) -> None:
@@ -161,21 +141,8 @@ class Store:
     ) -> None:
         """Start adding results, if they are going to agree with those that are there.
 
-        Parameters
-        ----------
-        protocol : Protocol
-            What is going to be run.
-        settings : mapping of str to str
-            Whatever decides on a result besides what the run is.
-        notes : iterable of str, default=()
-            What a reader should know about the data.
-        allow_mixed : bool, default=False
-            Whether versions and settings may differ from those of the results that are there.
-
-        Raises
-        ------
-        InputError
-            If they differ, or the file cannot be written.
+        Settings are whatever decides on a result besides the identity of the run. An `InputError` refuses settings and
+        versions that differ from those of the results that are there, unless `allow_mixed`.
         """
         session = {
             "started": _now(),
@@ -202,18 +169,7 @@ class Store:
         return {RunKey(*row) for row in self._database.read(f"SELECT {', '.join(RunKey._fields)} FROM runs")}  # noqa: S608
 
     def claim(self, batch: Batch) -> bool:
-        """Claim a batch for this process, so that no other runs it meanwhile.
-
-        Parameters
-        ----------
-        batch : Batch
-            The batch.
-
-        Returns
-        -------
-        bool
-            False if its results are there, or another process is at it.
-        """
+        """Claim a batch for this process; return False if its results are there, or another process works on it."""
         with self._database.transaction() as connection:
             owner = connection.execute(
                 "SELECT id, host, pid, heartbeat FROM claims JOIN sessions ON session = id WHERE batch = ?",
@@ -237,18 +193,7 @@ class Store:
             connection.execute("DELETE FROM claims WHERE session = ?", (self._session,))
 
     def save(self, outcome: BatchOutcome) -> None:
-        """Add the results of a batch, all or nothing; those that are there already stay.
-
-        Parameters
-        ----------
-        outcome : BatchOutcome
-            What `run_batch` returned.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be written. What was saved before is still there.
-        """
+        """Add the results of a batch, all or nothing; those that are there already stay."""
         batch = outcome.batch
         measured = (batch.name, batch.data_set, batch.learner, batch.coding, len(outcome.runs), outcome.seconds)
         with self._database.transaction() as connection:
@@ -259,21 +204,18 @@ class Store:
             connection.execute("DELETE FROM claims WHERE batch = ? AND session = ?", (batch.name, self._session))
 
     def read_runs(self) -> list[RunRecord]:
-        """Return the results of all runs, in an order that depends on nothing but what they are."""
+        """Return the results of all runs, in an order that depends on nothing but their identity."""
         return [RunRecord(*row) for row in self._records(RunRecord, "runs", "decoding")]
 
     def read_rounds(self) -> list[RoundRecord]:
-        """Return the rounds of all WOLC runs, in an order that depends on nothing but what they are."""
+        """Return the rounds of all WOLC runs, in an order that depends on nothing but their identity."""
         return [_round(row) for row in self._records(RoundRecord, "rounds", "round")]
 
     def meta(self) -> dict[str, Any]:
         """Return what a reader of the results should know, as plain values.
 
-        Returns
-        -------
-        dict
-            "versions", "machines" and "protocols": lists of the distinct ones that results were made with;
-            "settings"; "notes" about the data; "warnings" of learners and decodings, with the number of their runs.
+        Of versions, machines and protocols the distinct ones that results were made with; settings; notes about the
+        data; warnings of learners and decodings, with the number of their runs.
         """
         read = self._database.read
         sessions = read(
@@ -301,7 +243,7 @@ class Store:
         return [((data_set, learner, coding), count, mean) for data_set, learner, coding, count, mean in rows]
 
     def n_claimed(self) -> int:
-        """Return how many batches living processes are at."""
+        """Return how many batches living processes work on."""
         rows = self._database.read("SELECT host, pid, heartbeat FROM claims JOIN sessions ON session = id")
         return sum(_is_alive(*row) for row in rows)
 
@@ -381,3 +323,32 @@ def _distinct(texts: Iterable[str]) -> list[Any]:
 def _now() -> str:
     """Return the time for people."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of this package, of Python and of the installed packages that compute."""
+    found = {"skecoc": skecoc.__version__, "python": platform.python_version()}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def machine() -> dict[str, str | int]:
+    """Describe the machine: system, architecture, processor and number of cores."""
+    return {
+        "system": f"{platform.system()} {platform.release()}",
+        "architecture": platform.machine(),
+        "processor": _processor(),
+        "cores": os.cpu_count() or 1,
+    }
+
+
+def _processor() -> str:
+    """Name the processor as well as the system tells."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123
+            models = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    except OSError:
+        models = []
+    return models[0] if models else platform.processor()

@@ -1,9 +1,12 @@
-"""One method on one fold: train it, test it, and write down what it did."""
+"""Train and test methods on a fold: alone, or several decodings of the same trained columns together."""
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -12,15 +15,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from threadpoolctl import ThreadpoolController
 
-from skecoc.benchmarking.methods import WOLC_CODINGS, count_columns, make_classifier
-from skecoc.benchmarking.records import RoundRecord, RunKey, RunRecord
+from skecoc.benchmarking.data import DataSet
+from skecoc.benchmarking.methods import RESPONSES, WOLC_CODINGS, coding_of, count_columns, make_classifier
+from skecoc.benchmarking.runs import Batch, RoundRecord, RunKey, RunRecord, seed_of, shares_columns, split_rows
+from skecoc.classifiers import ECOCClassifier, first_learner
+from skecoc.decoding import resolve_decoder
+from skecoc.decoding.ties import break_ties
+from skecoc.learners.columns import Response, evaluate_columns, resolve_response
 from skecoc.support.errors import InputError
 
 Floats = NDArray[np.float64]
 
 
 class Fold(NamedTuple):
-    """Rows of one fold as numbers, and their class labels."""
+    """Samples of one fold as numbers, and their class labels."""
 
     X_train: Floats
     y_train: NDArray[Any]
@@ -37,6 +45,55 @@ class Trial(NamedTuple):
     predict_seconds: float
 
 
+@dataclass(frozen=True)
+class BatchOutcome:
+    """Records of a batch, one per variant and in its order, and the time that the whole batch took."""
+
+    batch: Batch
+    runs: list[RunRecord]
+    rounds: list[RoundRecord]
+    warnings: list[tuple[RunKey, str]]  # each message once per run
+    seconds: float
+
+
+def run_batch(batch: Batch, data_set: DataSet, learner: BaseEstimator, n_folds: int, seed: int) -> BatchOutcome:
+    """Train and test all runs of a batch; an `InputError` names the method that does not suit the data.
+
+    Everything random is seeded by the identity of the batch, and linear algebra has one thread, so the outcome depends
+    neither on where nor on when the batch is run.
+    """
+    begin = time.perf_counter()
+    run_seed = seed_of(seed, "run", batch.data_set, batch.repeat, batch.fold, coding_of(batch.keys[0].method))
+    runs: list[RunRecord] = []
+    rounds: list[RoundRecord] = []
+    messages: list[tuple[RunKey, str]] = []
+    with thread_pools().limit(limits=1):
+        with recorded_warnings() as early, named_errors(batch.keys[0]):
+            fold = _prepare(batch, data_set, n_folds, seed)
+            test = _tester(batch, learner, run_seed, fold)
+        for key in batch.keys:
+            with recorded_warnings() as late, named_errors(key):
+                trial = test(key)
+                rounds.extend(round_records(key, trial.classifier, fold))
+            runs.append(run_record(key, trial, fold))
+            messages.extend((key, message) for message in distinct_messages([*early, *late]))
+    return BatchOutcome(batch, runs, rounds, messages, time.perf_counter() - begin)
+
+
+def _prepare(batch: Batch, data_set: DataSet, n_folds: int, seed: int) -> Fold:
+    """Turn the rows of a fold into numbers; what is learnt, is learnt from the training part."""
+    train, test = split_rows(data_set.y, data_set.name, batch.repeat, n_folds, seed)[batch.fold]
+    X_train, X_test, _ = data_set.prepared(train, test)
+    return Fold(X_train, data_set.y[train], X_test, data_set.y[test])
+
+
+def _tester(batch: Batch, learner: BaseEstimator, seed: int, fold: Fold) -> Callable[[RunKey], Trial]:
+    """Return what trains and tests the runs of a batch, with all done that they have in common."""
+    if shares_columns(batch.coding):
+        return SharedColumns(batch, learner, seed, fold).decode
+    return lambda key: try_alone(key, learner, seed, fold)
+
+
 def try_alone(key: RunKey, learner: BaseEstimator, seed: int, fold: Fold) -> Trial:
     """Train and test a method whose columns serve no other."""
     classifier = make_classifier(key.method, learner, seed, key.response)
@@ -47,8 +104,82 @@ def try_alone(key: RunKey, learner: BaseEstimator, seed: int, fold: Fold) -> Tri
     return Trial(classifier, predicted, fitted - begin, time.perf_counter() - fitted)
 
 
+class _Codewords(NamedTuple):
+    """Codewords of a fold's samples by one response of the columns, and the time that they took."""
+
+    response: Response
+    train: Floats
+    test: Floats
+    train_seconds: float
+    test_seconds: float
+
+
+class SharedColumns:
+    """Columns of a fixed code, trained once and evaluated once per response, which any decoding can use.
+
+    A run is what an `ECOCClassifier` of its own would be: its columns are the same, since their seeds do not depend on
+    the decoding, and so are their outputs.
+    """
+
+    def __init__(self, batch: Batch, learner: BaseEstimator, seed: int, fold: Fold) -> None:
+        responses = list(dict.fromkeys(response for response, _ in batch.variants))
+        begin = time.perf_counter()
+        # Hamming decoding learns nothing, so that this is little more than training the columns.
+        self.trained: ECOCClassifier = make_classifier(f"{batch.coding}/hamming", learner, seed, responses[0])
+        self.trained.fit(fold.X_train, fold.y_train)
+        self.train_seconds = time.perf_counter() - begin
+        self.y = np.searchsorted(self.trained.classes_, fold.y_train)
+        self.codewords = {response: self._evaluate(response, fold) for response in responses}
+
+    def _evaluate(self, response: str, fold: Fold) -> _Codewords:
+        """Evaluate the columns on all samples; margins are divided by the largest one of the training part."""
+        learners = self.trained.estimators_
+        method = resolve_response(first_learner(learners), RESPONSES[response])
+        begin = time.perf_counter()
+        train = evaluate_columns(learners, fold.X_train, method)
+        scale = (float(np.abs(train).max()) or 1.0) if method == "decision_function" else 1.0
+        train /= scale
+        evaluated = time.perf_counter()
+        test = evaluate_columns(learners, fold.X_test, method) / scale
+        return _Codewords(method, train, test, evaluated - begin, time.perf_counter() - evaluated)
+
+    def decode(self, key: RunKey) -> Trial:
+        """Fit the decoder of a run and predict the test samples."""
+        codewords = self.codewords[key.response]
+        begin = time.perf_counter()
+        classifier = redecoded(self.trained, key, codewords.response, codewords.train, self.y)
+        fitted = time.perf_counter()
+        predicted = predict_codewords(classifier, codewords.test)
+        decoded = time.perf_counter()
+        return Trial(
+            classifier,
+            predicted,
+            self.train_seconds + codewords.train_seconds + fitted - begin,
+            codewords.test_seconds + decoded - fitted,
+        )
+
+
+def redecoded(
+    trained: ECOCClassifier, key: RunKey, response: Response, codewords: Floats, y: NDArray[np.intp]
+) -> ECOCClassifier:
+    """Copy a classifier, with its columns, and fit the decoding of a run to their codewords of training samples."""
+    classifier = copy(trained).set_params(decoding=key.decoding, response_method=RESPONSES[key.response])
+    classifier._response = response
+    classifier._warn_of_margins()
+    classifier.decoder_ = resolve_decoder(key.decoding).fit(codewords, y, classifier.code_matrix_)
+    return classifier
+
+
+def predict_codewords(classifier: ECOCClassifier, codewords: Floats) -> NDArray[Any]:
+    """Predict the classes of codewords as `classifier.predict` would those of their samples."""
+    scores = classifier.decoder_.scores(codewords)
+    linear = codewords @ classifier.code_matrix_.T.astype(np.float64)
+    decided = break_ties(scores, linear, classifier._prior, np.abs(codewords).max(axis=1)).argmax(axis=1)
+    return classifier.classes_[decided]
+
+
 def run_record(key: RunKey, trial: Trial, fold: Fold) -> RunRecord:
-    """Write down what a method did."""
+    """Record the results of a method."""
     history = getattr(trial.classifier, "history_", None)
     return RunRecord(
         *key,
@@ -63,7 +194,7 @@ def run_record(key: RunKey, trial: Trial, fold: Fold) -> RunRecord:
 
 
 def round_records(key: RunKey, classifier: Any, fold: Fold) -> Iterator[RoundRecord]:
-    """Write down the rounds of a WOLC classifier; other methods have none to show."""
+    """Record the rounds of a WOLC classifier; other methods have none to show."""
     if key.coding not in WOLC_CODINGS:
         return
     scores = classifier.staged_score(fold.X_test, fold.y_test)
@@ -114,3 +245,12 @@ def distinct_messages(caught: Sequence[warnings.WarningMessage]) -> list[str]:
             if not issubclass(warning.category, (DeprecationWarning, PendingDeprecationWarning))
         }
     )
+
+
+def warning_notes(warned: Iterable[tuple[RunKey, str]]) -> list[str]:
+    """Say every distinct warning of a method on a data set once, with the number of its runs."""
+    counts = Counter((key.data_set, key.method, message) for key, message in warned)
+    return [
+        f"{data_set}: {method} warned in {count} run{'s' if count > 1 else ''}: {message}"
+        for (data_set, method, message), count in counts.items()
+    ]

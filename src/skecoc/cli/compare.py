@@ -19,7 +19,8 @@ from skecoc.benchmarking.methods import PEERS, describe_parts
 from skecoc.cli.console import add_jobs, at_least, deliver, say
 from skecoc.datasets import list_uci
 from skecoc.reports import check_template_engine, render, summarize
-from skecoc.reports.tables import accuracy_table, to_csv, to_json, to_text
+from skecoc.reports.comparison import comparison_json, comparison_table
+from skecoc.reports.tables import to_csv, to_text
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_text
 from skecoc.tables.preprocessing import as_data_set, read_data_set
@@ -140,9 +141,10 @@ def _data_set_names(options: argparse.Namespace) -> list[str]:
 def _format(comparison: Comparison, options: argparse.Namespace) -> str:
     """Write the comparison in the format of the option."""
     if options.format == "json":
-        return to_json(comparison)
-    table = accuracy_table(comparison)
+        return comparison_json(comparison)
+    table = comparison_table(comparison)
     if options.format == "csv":
-        return to_csv(table)
+        return to_csv(table, digits=17)
     to_terminal = options.output is None and sys.stdout.isatty()
-    return to_text(table, shutil.get_terminal_size().columns if to_terminal else None)
+    width = shutil.get_terminal_size().columns if to_terminal else None
+    return to_text(table, width, with_deviations=False)

@@ -18,8 +18,8 @@ from skecoc.cli.console import (
     say,
     table_source,
 )
-from skecoc.reports import check_template_engine, render
-from skecoc.reports.model import summarize_model
+from skecoc.reports import check_template_engine
+from skecoc.reports.model import model_page, summarize_model
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_bytes, write_text
 from skecoc.tables import TableClassifier, describe_model, fit_table
@@ -106,7 +106,7 @@ def _run(options: argparse.Namespace) -> None:
     for note in model.card_["notes"]:
         say(f"note: {note}")
     content = check_storable(model, options.trust)
-    page = "" if options.report is None else render("model.html.jinja", summarize_model(describe_model(model)))
+    page = "" if options.report is None else model_page(summarize_model(describe_model(model)))
     write_bytes("--output", options.output, content)
     say(f"model written to {options.output}")
     if options.report is not None:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from skecoc.cli.console import add_trust, check_different, deliver, say
-from skecoc.reports import check_template_engine, render
-from skecoc.reports.model import summarize_model
+from skecoc.reports import check_template_engine
+from skecoc.reports.model import model_page, summarize_model
 from skecoc.support.files import check_writable, write_text
 from skecoc.tables import describe_model
 from skecoc.tables.describe import model_text
@@ -47,5 +47,5 @@ def _run(options: argparse.Namespace) -> None:
     if options.html is None:
         deliver(model_text(description))
         return
-    write_text("--html", options.html, render("model.html.jinja", summarize_model(description)))
+    write_text("--html", options.html, model_page(summarize_model(description)))
     say(f"report written to {options.html}")

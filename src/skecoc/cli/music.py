@@ -6,7 +6,8 @@ import io
 import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +20,23 @@ from skecoc.benchmarking.methods import WOLC_CODINGS, coding_of, make_classifier
 from skecoc.cli.console import add_jobs, at_least, deliver, say
 from skecoc.music import ModulationFeatures, feature_names
 from skecoc.music.clips import as_clips
-from skecoc.music.collection import (
-    Collection,
-    add_cache,
-    add_folder,
-    extract_clips,
-    read_collection,
-    report_problems,
-)
-from skecoc.music.experiment import MUSIC_METHODS, MusicComparison, MusicData, check_music_methods, compare_music
-from skecoc.music.modulation import FEATURE_CHOICES, FEATURES
-from skecoc.music.tables import (
+from skecoc.music.experiment import (
+    MUSIC_METHODS,
+    MusicComparison,
+    MusicData,
+    check_music_methods,
+    compare_music,
+    growth_csv,
+    growth_picture,
     music_accuracy_table,
-    music_convergence,
     music_length_table,
-    music_rounds_csv,
 )
+from skecoc.music.extraction import FeatureCache, default_cache_folder, extract
+from skecoc.music.folders import Collection, read_collection, report_problems
+from skecoc.music.frontends import RATES
+from skecoc.music.modulation import FEATURE_CHOICES, FEATURES
 from skecoc.persistence import ModelFileError, dump_model, load_model
-from skecoc.reports.table_writers import to_csv, to_markdown, to_text
+from skecoc.reports.tables import to_csv, to_markdown, to_text
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_bytes, write_text
 
@@ -57,13 +57,7 @@ examples:
 
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe the command and its four parts.
-
-    Parameters
-    ----------
-    add_parser : callable
-        Makes a parser for a subcommand.
-    """
+    """Describe the command and its four parts."""
     parser = add_parser(
         "music",
         help="music genres: extract features, compare codes, train, predict",
@@ -82,7 +76,7 @@ def _add_extract(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe `music extract`."""
     parser = add_parser("extract", help="compute features and keep them", allow_abbrev=False)
     parser.set_defaults(run=_extract)
-    add_folder(parser)
+    _add_folder(parser)
     group = parser.add_argument_group("what comes out")
     group.add_argument("--feature", choices=FEATURE_CHOICES, default="all", help="default: all")
     group.add_argument("--output", type=Path, metavar="FILE", help="also write a table, .csv or .parquet")
@@ -90,11 +84,9 @@ def _add_extract(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def _add_compare(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe `music compare`."""
-    parser = add_parser(
-        "compare", help="compare codes by cross-validation: the paper's Tables V and VI, Figure 8", allow_abbrev=False
-    )
+    parser = add_parser("compare", help="compare codes by cross-validation", allow_abbrev=False)
     parser.set_defaults(run=_compare)
-    add_folder(parser)
+    _add_folder(parser)
     what = parser.add_argument_group("what is compared")
     what.add_argument("--features", nargs="+", choices=FEATURE_CHOICES, default=list(FEATURES), metavar="FEATURE")
     what.add_argument("--methods", nargs="+", default=list(MUSIC_METHODS), metavar="METHOD", help="coding/decoding")
@@ -104,7 +96,7 @@ def _add_compare(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         "--group-by",
         choices=["none", "artist", "track"],
         default="none",
-        help="keep an artist's or a track's clips on one side of every split (default: none, as in the paper)",
+        help="keep an artist's or a track's clips on one side of every split (default: none)",
     )
     how.add_argument("--folds", type=at_least(2), default=10, metavar="N", help="folds (default: 10)")
     how.add_argument("--repeats", type=at_least(1), default=1, metavar="N", help="new splits (default: 1)")
@@ -121,7 +113,7 @@ def _add_train(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe `music train`."""
     parser = add_parser("train", help="train a model", allow_abbrev=False)
     parser.set_defaults(run=_train)
-    add_folder(parser)
+    _add_folder(parser)
     group = parser.add_argument_group("model")
     group.add_argument("-o", "--output", type=Path, metavar="MODEL", required=True, help="the file to write")
     group.add_argument("--feature", choices=FEATURE_CHOICES, default="all", help="default: all")
@@ -146,8 +138,41 @@ def _add_predict(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--format", choices=["table", "csv", "json"], default="table", help="default: table")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write there instead of to standard output")
-    add_cache(parser)
+    _add_cache(parser)
     add_jobs(parser)
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of parts that read a folder of music."""
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="a folder with one folder of audio per genre")
+    group = parser.add_argument_group("reading")
+    group.add_argument(
+        "--rate",
+        type=int,
+        choices=RATES,
+        help="sample rate of the analysis (default: 44100 if all files have that or more, else 22050)",
+    )
+    group.add_argument(
+        "--on-error",
+        choices=["skip", "raise"],
+        default="skip",
+        help="files that are not audio: leave them out and say so (skip, the default), or end (raise)",
+    )
+    group.add_argument("--dortmund", action="store_true", help="check that FOLDER is the Dortmund set")
+    _add_cache(group)
+    add_jobs(group)
+
+
+def _add_cache(group: argparse._ActionsContainer) -> None:
+    """Add the options of the cache."""
+    where = group.add_mutually_exclusive_group()
+    where.add_argument(
+        "--cache",
+        type=Path,
+        metavar="FOLDER",
+        help="where features are kept (default: skecoc/audio in the user's cache)",
+    )
+    where.add_argument("--no-cache", action="store_true", help="keep nothing")
 
 
 def _extract(options: argparse.Namespace) -> None:
@@ -156,7 +181,7 @@ def _extract(options: argparse.Namespace) -> None:
         _check_suffix("--output", options.output, _TABLE_SUFFIXES)
     elif options.no_cache:
         raise InputError("--no-cache needs --output: nothing would be kept")
-    music = read_collection(options)
+    music = _read_folder(options)
     if options.output is not None:
         _write_table(options.output, music, options.feature)
     say(music.describe())
@@ -172,7 +197,7 @@ def _compare(options: argparse.Namespace) -> None:
         _check_suffix("--convergence", options.convergence, _FIGURE_SUFFIXES)
         if not any(coding_of(method) in WOLC_CODINGS for method in methods):
             raise InputError("--convergence: expected a method that grows a WOLC code, such as wolc, in --methods")
-    music = read_collection(options)
+    music = _read_folder(options)
     groups = {"none": None, "artist": music.artists, "track": music.tracks}[options.group_by]
     comparison = compare_music(
         MusicData({name: music.feature(name) for name in dict.fromkeys(options.features)}, music.genres, groups),
@@ -195,7 +220,7 @@ def _train(options: argparse.Namespace) -> None:
     (method,) = check_music_methods([options.method])
     classifier = make_classifier(method, make_learner(options.learner), options.seed)
     _dump(classifier)  # what cannot be saved is refused before any work
-    music = read_collection(options)
+    music = _read_folder(options)
     scaler = MinMaxScaler()
     X = scaler.fit_transform(music.feature(options.feature))
     try:
@@ -217,14 +242,51 @@ def _predict(options: argparse.Namespace) -> None:
     model = _load_music_model(options.model)
     features = model[0]
     clips = as_clips([str(path) for path in options.files])
-    found = extract_clips(clips, features.feature, features.rate_, options)
-    report_problems(found, [clip.name for clip in clips], options.on_error)
+    with _analysis(options) as settings:
+        found = extract(clips, features.feature, features.rate_, **settings)
+    report_problems(found, clips, options.on_error, say)
     read = [position for position in range(len(clips)) if position not in found.errors]
     if not read:
         raise InputError("none of the files can be read")
     probabilities = model[1:].predict_proba(found.values[read])
     paths = [str(options.files[position]) for position in read]
     deliver(_format_predictions(paths, model.classes_.tolist(), probabilities, options.format), options.output)
+
+
+def _read_folder(options: argparse.Namespace) -> Collection:
+    """Compute all features of the folder that the options name."""
+    with _analysis(options) as settings:
+        return read_collection(
+            options.folder,
+            say=say,
+            dortmund=options.dortmund,
+            on_error=options.on_error,
+            rate=options.rate,
+            **settings,
+        )
+
+
+@contextmanager
+def _analysis(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield the cache, jobs and progress bar of an extraction; if it is interrupted, say what is kept."""
+    cache = None if options.no_cache else _cache(default_cache_folder() if options.cache is None else options.cache)
+    try:
+        yield {"cache": cache, "n_jobs": options.jobs, "show_progress": sys.stderr.isatty()}
+    except ImportError as error:
+        raise InputError(str(error)) from error
+    except KeyboardInterrupt:
+        if cache is not None:
+            say(f"what is done is kept in {cache.folder}, and the same command goes on from there")
+        raise
+
+
+def _cache(folder: Path) -> FeatureCache:
+    """Make the folder of the cache, so that a wrong one is noticed before any work."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--cache: cannot make the folder '{folder}': {error.strerror}") from error
+    return FeatureCache(folder)
 
 
 def _dump(model: Any) -> bytes:
@@ -260,12 +322,16 @@ def _write_table(path: Path, music: Collection, feature: str) -> None:
     if path.suffix.lower() == ".parquet":
         write_bytes("--output", path, _parquet(inside, music.genres.tolist(), names, values))
         return
+    write_text("--output", path, _csv(names, inside, music.genres.tolist(), values))
+
+
+def _csv(names: list[str], paths: list[str], genres: list[str], values: Any) -> str:
+    """Write a line per clip: its path, its genre, and named values."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["path", "genre", *names])
-    for clip, genre, row in zip(inside, music.genres.tolist(), values.tolist(), strict=True):
-        lines.writerow([clip, genre, *row])
-    write_text("--output", path, text.getvalue())
+    lines.writerows([path, genre, *row] for path, genre, row in zip(paths, genres, values.tolist(), strict=True))
+    return text.getvalue()
 
 
 def _parquet(paths: list[str], genres: list[str], names: list[str], values: Any) -> bytes:
@@ -282,12 +348,12 @@ def _parquet(paths: list[str], genres: list[str], names: list[str], values: Any)
 
 
 def _write_convergence(path: Path, comparison: MusicComparison) -> None:
-    """Write Figure 8, as a picture or as numbers."""
+    """Write the growth of WOLC-ECOC, as a picture or as numbers."""
     if path.suffix.lower() == ".csv":
-        write_text("--convergence", path, music_rounds_csv(comparison))
+        write_text("--convergence", path, growth_csv(comparison))
         return
     try:
-        picture = music_convergence(comparison)
+        picture = growth_picture(comparison)
     except ImportError as error:
         raise InputError(f"--convergence: {error}") from error
     if path.suffix.lower() == ".png":
@@ -297,7 +363,7 @@ def _write_convergence(path: Path, comparison: MusicComparison) -> None:
 
 
 def _format_comparison(comparison: MusicComparison, options: argparse.Namespace) -> str:
-    """Write a comparison in the format asked for."""
+    """Write a comparison in the chosen format."""
     if options.format == "json":
         return json.dumps(comparison.to_dict(), indent=1) + "\n"
     tables = [music_accuracy_table(comparison), music_length_table(comparison)]
@@ -311,7 +377,7 @@ def _format_comparison(comparison: MusicComparison, options: argparse.Namespace)
 
 
 def _format_predictions(paths: list[str], genres: list[str], probabilities: Any, form: str) -> str:
-    """Write genres and probabilities in the format asked for."""
+    """Write genres and probabilities in the chosen format."""
     best = [genres[index] for index in np.argmax(probabilities, axis=1)]
     if form == "json":
         content = [
@@ -320,13 +386,7 @@ def _format_predictions(paths: list[str], genres: list[str], probabilities: Any,
         ]
         return json.dumps(content, indent=1) + "\n"
     if form == "csv":
-        text = io.StringIO()
-        lines = csv.writer(text, lineterminator="\n")
-        lines.writerow(["path", "genre", *genres])
-        lines.writerows(
-            [path, genre, *row] for path, genre, row in zip(paths, best, probabilities.tolist(), strict=True)
-        )
-        return text.getvalue()
+        return _csv(genres, paths, best, probabilities)
     width = max(map(len, paths))
     return "".join(f"{path:<{width}}  {_likely(genres, row)}\n" for path, row in zip(paths, probabilities, strict=True))
 

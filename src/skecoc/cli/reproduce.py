@@ -10,23 +10,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from skecoc.benchmarking.cluster import connected
 from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.runner import run
-from skecoc.benchmarking.status import status
+from skecoc.benchmarking.runner import connected, run, status
 from skecoc.benchmarking.store import Store
 from skecoc.cli.console import add_jobs, deliver, say
-from skecoc.paper.reproduction import (
-    STORE_FILE,
-    TARGETS,
-    parts_of,
-    read_results,
-    write_outcome,
-)
-from skecoc.paper.tables import paper_tables
+from skecoc.paper.reproduction import STORE_FILE, TARGETS, parts_of, read_results, tables_text, write_outcome
 from skecoc.reports import check_template_engine
-from skecoc.reports.table_writers import to_text
 from skecoc.support.errors import InputError
 
 _DEFAULT_FOLDER = Path("skecoc-results")
@@ -44,13 +33,7 @@ examples:
 
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe the commands.
-
-    Parameters
-    ----------
-    add_parser : callable
-        Makes a parser for a subcommand.
-    """
+    """Describe the commands."""
     _add_reproduce(add_parser)
     _add_report(add_parser)
 
@@ -152,11 +135,12 @@ def _reproduce(options: argparse.Namespace) -> None:
         raise
     results = read_results(options.output)
     write_outcome(results, options.output, say)
-    deliver(_tables_of(options.target, results))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    deliver(tables_text(options.target, results, width))
 
 
 def _cluster(options: argparse.Namespace) -> AbstractContextManager[Any]:
-    """Connect to the cluster that was asked for; None stands for this machine."""
+    """Connect to the cluster of the options; None stands for this machine."""
     if (options.backend == "dask") != (options.scheduler is not None):
         raise InputError("--backend dask and --scheduler ADDRESS go together")
     return nullcontext() if options.scheduler is None else connected(options.scheduler)
@@ -179,14 +163,6 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"--output: cannot make the folder '{folder}': {error.strerror}") from error
-
-
-def _tables_of(target: str, results: Results) -> str:
-    """Lay out the tables that were asked for."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    wanted = ("table",) if target in ("all", "fig6", "fig7") else (target,)
-    tables = [table for name, table in paper_tables(results).items() if name.startswith(wanted)]
-    return "\n".join(to_text(table, width) for table in tables)
 
 
 def _describe_status(parts: list[Protocol], path: Path) -> str:

@@ -13,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from skecoc.music.spectra import RATES, Singles, check_signal
+from skecoc.music.frontends import RATES, Singles, check_signal
 from skecoc.support.errors import import_extra
 
 # An array with more columns than this is not samples by channels, but most likely channels by samples.
 _MOST_CHANNELS = 64
 # A lower sample rate is that of a damaged header; what is resampled from it could fill the memory.
 _LOWEST_RATE = 1_000
+# At most this many clips are named in a message.
+_MOST_NAMES = 10
 
 
 class AudioError(ValueError):
@@ -27,15 +29,16 @@ class AudioError(ValueError):
 
     Examples
     --------
-    >>> raise AudioError("'song.mp3' is empty")
+    >>> from skecoc.music import ModulationFeatures
+    >>> ModulationFeatures().fit(["song.mp3"])
     Traceback (most recent call last):
     ...
-    skecoc.music.clips.AudioError: 'song.mp3' is empty
+    skecoc.music.clips.AudioError: 1 of 1 clips cannot be read: 'song.mp3': there is no such file
     """
 
 
 class Clip(ABC):
-    """A piece of audio that can be read, more than once.
+    """A piece of audio that can be read, more than once; an `AudioError` says if it cannot.
 
     Attributes
     ----------
@@ -47,69 +50,18 @@ class Clip(ABC):
 
     @abstractmethod
     def rate(self) -> int:
-        """Return the sample rate of the clip, without reading all of it.
-
-        Returns
-        -------
-        int
-            Samples per second.
-
-        Raises
-        ------
-        AudioError
-            If it cannot be read.
-        """
+        """Return the sample rate of the clip, without reading all of it."""
 
     @abstractmethod
     def digest(self) -> bytes:
-        """Hash the content.
-
-        Returns
-        -------
-        bytes
-            Equal for equal content only.
-
-        Raises
-        ------
-        AudioError
-            If it cannot be read.
-        """
+        """Hash the content: equal for equal content only."""
 
     @abstractmethod
     def samples(self) -> tuple[Singles, int]:
-        """Read the whole clip.
-
-        Returns
-        -------
-        samples : ndarray of float32 of shape (n_samples, n_channels)
-            Full scale 1.
-        rate : int
-            Samples per second.
-
-        Raises
-        ------
-        AudioError
-            If it cannot be read.
-        """
+        """Read the whole clip: samples (n_samples, n_channels) of full scale 1, and the sample rate."""
 
     def signal(self, rate: int) -> Singles:
-        """Read the clip as one channel of a given sample rate.
-
-        Parameters
-        ----------
-        rate : int
-            Samples per second.
-
-        Returns
-        -------
-        ndarray of float32 of shape (n_samples,)
-            The mean of all channels, resampled if need be.
-
-        Raises
-        ------
-        AudioError
-            If it cannot be read, or has no samples, or some that are not finite.
-        """
+        """Read the clip as one channel, the mean of all, resampled to a given rate if need be."""
         samples, own_rate = self.samples()
         if len(samples) == 0:
             raise AudioError(f"{self.name} holds no samples")
@@ -126,37 +78,11 @@ class Clip(ABC):
 
 
 class FileClip(Clip):
-    """Audio in a file.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file: MP3, WAV, FLAC, OGG or anything else that `soundfile` reads.
-
-    Examples
-    --------
-    >>> FileClip("missing.mp3").rate()
-    Traceback (most recent call last):
-    ...
-    skecoc.music.clips.AudioError: 'missing.mp3': there is no such file
-    """
+    """Audio in a file: MP3, WAV, FLAC, OGG or anything else that `soundfile` reads."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.name = repr(str(path))
-
-    def _file(self) -> Any:
-        """Return what soundfile opens, after a look at whether that makes sense."""
-        try:
-            if self.path.is_dir():
-                raise AudioError(f"{self.name} is a folder, expected a file")
-            if not self.path.exists():
-                raise AudioError(f"{self.name}: there is no such file")
-            if self.path.stat().st_size == 0:
-                raise AudioError(f"{self.name} is empty")
-        except OSError as error:  # such as a folder that may not be entered
-            raise AudioError(f"{self.name} cannot be read: {error.strerror}") from error
-        return str(self.path)
 
     def rate(self) -> int:
         """Return the sample rate that the file's header gives."""
@@ -184,6 +110,27 @@ class FileClip(Clip):
                 raise AudioError(f"{self.name} is too long to be read, or does not tell its length") from error
             return samples, _check_own_rate(audio.samplerate, self.name)
 
+    def header_problem(self) -> str | None:
+        """Say why the file is not audio, judging by its size and header; None if it is."""
+        try:
+            with self._opened() as audio:
+                return None if audio.frames > 0 else "holds no samples"
+        except AudioError as error:
+            return str(error).removeprefix(self.name).lstrip(": ")
+
+    def _file(self) -> Any:
+        """Return what soundfile opens, after a look at whether that makes sense."""
+        try:
+            if self.path.is_dir():
+                raise AudioError(f"{self.name} is a folder, expected a file")
+            if not self.path.exists():
+                raise AudioError(f"{self.name}: there is no such file")
+            if self.path.stat().st_size == 0:
+                raise AudioError(f"{self.name} is empty")
+        except OSError as error:  # such as a folder that may not be entered
+            raise AudioError(f"{self.name} cannot be read: {error.strerror}") from error
+        return str(self.path)
+
     def _opened(self) -> Any:
         """Open the file, or say why that is not possible."""
         soundfile = import_extra("soundfile", "audio", "reading audio")
@@ -195,22 +142,7 @@ class FileClip(Clip):
 
 
 class OpenFileClip(FileClip):
-    """Audio in a binary file that is open already. It is left at the position where it was.
-
-    Parameters
-    ----------
-    file : binary file
-        The file, which must be seekable.
-    name : str
-        What messages call it if it has no name of its own.
-
-    Examples
-    --------
-    >>> OpenFileClip(BytesIO(b""), "clip 3").rate()
-    Traceback (most recent call last):
-    ...
-    skecoc.music.clips.AudioError: clip 3 is empty
-    """
+    """Audio in a seekable binary file that is open already; it is left at the position where it was."""
 
     def __init__(self, file: Any, name: str) -> None:
         own_name = getattr(file, "name", None)
@@ -235,22 +167,7 @@ class OpenFileClip(FileClip):
 
 
 class ArrayClip(Clip):
-    """Audio that is an array already.
-
-    Parameters
-    ----------
-    samples : array-like of shape (n_samples,) or (n_samples, n_channels)
-        Floats of full scale 1, or integers of the full scale of their type; more than 32 bits give a warning.
-    rate : int
-        Samples per second.
-    name : str
-        What messages call it.
-
-    Examples
-    --------
-    >>> ArrayClip(np.array([16384, -16384], dtype=np.int16), 44100, "clip 0").signal(44100)
-    array([ 0.5, -0.5], dtype=float32)
-    """
+    """Audio that is an array already: floats of full scale 1, or integers of the full scale of their type."""
 
     def __init__(self, samples: Any, rate: int, name: str) -> None:
         self.name = name
@@ -281,59 +198,21 @@ class ArrayClip(Clip):
 
 
 def as_clips(sources: Any, array_rate: int | None = None) -> list[Clip]:
-    """Turn what people have into clips.
-
-    Parameters
-    ----------
-    sources : iterable
-        Paths, open binary files, pairs (array, rate) or arrays; see `ModulationFeatures`.
-    array_rate : int, default=None
-        Samples per second of arrays that come without a rate.
-
-    Returns
-    -------
-    list of Clip
-        One for each source.
-
-    Raises
-    ------
-    ValueError
-        If `sources` is not a list of such things.
-
-    Examples
-    --------
-    >>> [clip.name for clip in as_clips(["a.mp3", ([0.0, 0.1], 44100)])]
-    ["'a.mp3'", 'clip 1']
-    """
+    """Turn paths, open files, pairs (array, rate) and arrays of a given rate into clips."""
     return [_as_clip(source, array_rate, f"clip {number}") for number, source in enumerate(_as_list(sources))]
 
 
 def choose_rate(rates: Sequence[int]) -> int:
-    """Choose the sample rate to analyse clips at, so that none has to be stretched if that can be avoided.
-
-    Parameters
-    ----------
-    rates : sequence of int
-        Sample rates of the clips.
-
-    Returns
-    -------
-    {22050, 44100}
-        44,100 if all clips have at least that, else 22,050.
-
-    Raises
-    ------
-    ValueError
-        If there are no clips.
-
-    Examples
-    --------
-    >>> choose_rate([44100, 48000]), choose_rate([44100, 32000])
-    (44100, 22050)
-    """
+    """Choose the rate to analyse clips at: 44,100 if all have at least that, so that none is stretched, else 22,050."""
     if not rates:
         raise ValueError("X must hold at least one clip that can be read")
     return RATES[1] if min(rates) >= RATES[1] else RATES[0]
+
+
+def listing(names: Sequence[str], separator: str = "; ") -> str:
+    """Join the first few names, and count the others."""
+    others = [f"and {len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+    return separator.join([*names[:_MOST_NAMES], *others])
 
 
 def _as_list(sources: Any) -> list[Any]:

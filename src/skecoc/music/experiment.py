@@ -1,6 +1,6 @@
-"""The paper's music experiment: five codes on features of music, cross-validated, with artists or tracks kept whole.
+"""Codes compared on features of music: cross-validation with artists or tracks kept whole, tables, growth.
 
-Features come as arrays, so that this needs no audio: see `skecoc.music` for where they come from.
+Features come as arrays, so that this needs no audio.
 """
 
 import warnings
@@ -18,9 +18,9 @@ from sklearn.preprocessing import MinMaxScaler
 from tqdm import tqdm
 
 from skecoc.benchmarking.methods import PEERS, check_methods, coding_of, make_learner
-from skecoc.benchmarking.records import RoundRecord, RunKey, RunRecord
 from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.seeds import seed_of
+from skecoc.benchmarking.runs import RoundRecord, RunKey, RunRecord, seed_of
+from skecoc.benchmarking.statistics import best_per_row, corrected_t_test, paired_values
 from skecoc.benchmarking.trials import (
     Fold,
     distinct_messages,
@@ -31,47 +31,48 @@ from skecoc.benchmarking.trials import (
     thread_pools,
     try_alone,
 )
+from skecoc.music.frontends import Floats
+from skecoc.reports.charts import convergence_picture
+from skecoc.reports.pictures import Picture
+from skecoc.reports.tables import Cell, Row, Table, to_csv
 from skecoc.support.errors import InputError
 from skecoc.support.processes import interrupts_remembered, results_of
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-#: The methods of the paper's Tables V and VI: the name here, the paper's name of the code.
-MUSIC_METHODS: dict[str, str] = {
-    "one-vs-one/loss-weighted": "1vs1",
-    "one-vs-rest/loss-weighted": "1vsALL",
-    "decoc/loss-weighted": "DECOC",
-    "ecoc-one/loss-weighted": "ECOC-ONE",
-    "wolc/optimized-weight": "WOLC-ECOC",
-}
+_WOLC = "wolc/optimized-weight"
 
-# How binary learners answer; tuned support vector machines and boosted stumps both have probabilities.
+#: The methods that are compared unless others are named.
+MUSIC_METHODS = (
+    "one-vs-one/loss-weighted",
+    "one-vs-rest/loss-weighted",
+    "decoc/loss-weighted",
+    "ecoc-one/loss-weighted",
+    _WOLC,
+)
+
+# What decoders get from binary learners; tuned support vector machines and boosted stumps both have probabilities.
 _RESPONSE = "probabilities"
+
+# The feature whose rounds of growth are shown, if it was compared; else the first one.
+_GROWTH_FEATURE = "mnase"
+
+_ACCURACY_NOTE = (
+    "Mean and standard deviation (over the folds, or over the repeats if there are several). Bold (* in plain text): "
+    "the best of the row."
+)
+_MARKS_NOTE = (
+    "+ and -: significantly better and worse than WOLC-ECOC (Nadeau and Bengio's corrected t test, two-tailed at 95 %, "
+    "over all folds)."
+)
+_LENGTH_NOTE = "Mean number of columns evaluated at prediction."
 
 
 @dataclass(frozen=True)
 class MusicData:
-    """Features of music, and what is known of each clip.
+    """Finite features of clips by name, their genres, and groups that are never on both sides of a split.
 
-    Parameters
-    ----------
-    features : dict of str to ndarray of shape (n_clips, n_features)
-        Finite features by name, such as ``{"mosc": ...}``; one row per clip in each.
-    genres : ndarray of str of shape (n_clips,)
-        The genre of each clip.
-    groups : ndarray of str of shape (n_clips,), default=None
-        Clips of the same group, such as those of an artist, are never on both sides of a split. None splits freely.
-
-    Raises
-    ------
-    InputError
-        If there are no features, or their numbers of rows differ, or values are not finite.
-
-    Examples
-    --------
-    >>> MusicData({"mosc": np.zeros((2, 112))}, np.array(["jazz", "rock"])).n_clips
-    2
+    Without groups, clips are split freely.
     """
 
     features: Mapping[str, Floats]
@@ -97,19 +98,7 @@ class MusicData:
 
 @dataclass(frozen=True)
 class MusicComparison:
-    """The outcome of `compare_music`.
-
-    Attributes
-    ----------
-    results : Results
-        Runs, and the rounds of WOLC codes; features stand where other experiments have data sets.
-    features, methods : list of str
-        Names, in the order asked for.
-    settings : dict
-        Clips, genres, groups, learner, folds, repeats and seed.
-    notes : list of str
-        What a reader should know.
-    """
+    """The runs of `compare_music`, in which features stand where other experiments have data sets."""
 
     results: Results
     features: list[str]
@@ -118,18 +107,7 @@ class MusicComparison:
     notes: list[str] = field(default_factory=list)
 
     def values(self, measure: str) -> Floats:
-        """Arrange one measure of all runs.
-
-        Parameters
-        ----------
-        measure : str
-            A number of `RunRecord`, such as ``"accuracy"`` or ``"n_columns"``.
-
-        Returns
-        -------
-        ndarray of shape (n_features, n_methods, n_repeats, n_folds)
-            The values.
-        """
+        """Arrange a number of all runs, such as ``"accuracy"``: (n_features, n_methods, n_repeats, n_folds)."""
         shape = (len(self.features), len(self.methods), self.settings["repeats"], self.settings["folds"])
         table = np.full(shape, np.nan)
         for run in self.results.runs:
@@ -138,13 +116,7 @@ class MusicComparison:
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values.
-
-        Returns
-        -------
-        dict
-            With the keys ``settings``, ``runs``, ``rounds`` and ``notes``.
-        """
+        """Return everything as plain values."""
         return {
             "settings": self.settings,
             "runs": [asdict(run) for run in self.results.runs],
@@ -171,7 +143,7 @@ class _Outcome(NamedTuple):
 
 def compare_music(
     data: MusicData,
-    methods: Sequence[str] = tuple(MUSIC_METHODS),
+    methods: Sequence[str] = MUSIC_METHODS,
     *,
     learner: str | BaseEstimator = "svm",
     folds: int = 10,
@@ -183,44 +155,7 @@ def compare_music(
     """Cross-validate codes on features of music.
 
     All methods and features see the same folds, stratified by genre. Features are scaled to [0, 1] on the training
-    part. Binary learners answer by probabilities.
-
-    Parameters
-    ----------
-    data : MusicData
-        The clips.
-    methods : sequence of str, default=tuple(MUSIC_METHODS)
-        Names ``coding/decoding``.
-    learner : str or classifier, default="svm"
-        The binary learner; "svm" searches the paper's grid for every column.
-    folds : int, default=10
-        Number of folds, at least 2.
-    repeats : int, default=1
-        How often the clips are split anew. The paper has 10.
-    seed : int, default=0
-        Every split and every run derives its own seed from this one and from what it is.
-    n_jobs : int, default=None
-        How many runs are done at the same time, as joblib understands it.
-    show_progress : bool, default=False
-        Whether a progress bar is drawn on standard error.
-
-    Returns
-    -------
-    MusicComparison
-        The runs.
-
-    Raises
-    ------
-    InputError
-        A `ValueError`: an argument is not usable, or the clips cannot be split like that.
-
-    Examples
-    --------
-    >>> genres = np.repeat(["jazz", "rock", "pop"], 10)
-    >>> features = np.repeat(np.eye(3), 10, axis=0) + np.random.default_rng(0).normal(scale=0.1, size=(30, 3))
-    >>> result = compare_music(MusicData({"mosc": features}, genres), ["decoc/loss-weighted"], folds=2)
-    >>> result.values("accuracy").shape
-    (1, 1, 1, 2)
+    part. Seeds of splits and runs derive from `seed` and from what the split or run is.
     """
     methods = check_music_methods(methods)
     estimator = make_learner(learner)
@@ -248,37 +183,7 @@ def compare_music(
 def split_clips(
     genres: NDArray[Any], groups: NDArray[Any] | None, repeat: int, folds: int, seed: int
 ) -> list[tuple[Rows, Rows]]:
-    """Split clips into folds, stratified by genre, groups kept whole.
-
-    Parameters
-    ----------
-    genres : ndarray of shape (n_clips,)
-        The genre of each clip.
-    groups : ndarray of shape (n_clips,) or None
-        The group of each clip; None splits freely.
-    repeat : int
-        Number of the repeat.
-    folds : int
-        Number of folds.
-    seed : int
-        Seed of the experiment.
-
-    Returns
-    -------
-    list of (ndarray of int, ndarray of int)
-        Training and test rows of each fold.
-
-    Raises
-    ------
-    InputError
-        If there are too few clips or groups.
-
-    Examples
-    --------
-    >>> genres, tracks = np.repeat(["jazz", "rock"], 6), np.repeat(np.arange(6), 2)
-    >>> [np.unique(tracks[test]).size for _, test in split_clips(genres, tracks, 0, folds=3, seed=0)]
-    [2, 2, 2]
-    """
+    """Split clips into folds of training and test rows, stratified by genre, groups kept whole."""
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     splitter = kind(folds, shuffle=True, random_state=seed_of(seed, "folds", "music", repeat))
     if groups is not None and len(np.unique(groups)) < folds:
@@ -295,28 +200,7 @@ def split_clips(
 
 
 def check_music_methods(methods: Sequence[str]) -> list[str]:
-    """Check the names of methods: codes only, since not all of scikit-learn's own strategies have probabilities.
-
-    Parameters
-    ----------
-    methods : sequence of str
-        Names ``coding/decoding``; ``wolc`` and its kin need no decoding.
-
-    Returns
-    -------
-    list of str
-        The full names, repeated ones once, in the order given.
-
-    Raises
-    ------
-    InputError
-        If there is none, or one is not known or not for music.
-
-    Examples
-    --------
-    >>> check_music_methods(["wolc"])
-    ['wolc/optimized-weight']
-    """
+    """Complete the names of methods: codes only, since not all of scikit-learn's own strategies have probabilities."""
     checked = check_methods(methods)
     peers = [method for method in checked if method in PEERS]
     if peers:
@@ -324,8 +208,59 @@ def check_music_methods(methods: Sequence[str]) -> list[str]:
     return checked
 
 
+def music_accuracy_table(comparison: MusicComparison) -> Table:
+    """Make a table of accuracies in percent by feature and method; its records also hold lengths and seconds."""
+    accuracy = 100 * comparison.values("accuracy")
+    means, deviations = _mean_and_deviation(accuracy)
+    best = best_per_row(means, decimals=2)
+    marks = _marks(comparison.methods, accuracy)
+    cells = [
+        [
+            Cell(
+                text=f"{means[i, j]:.2f}",
+                deviation=f"{deviations[i, j]:.2f}",
+                bold=bool(best[i, j]),
+                mark=marks[i][j],
+                value=float(means[i, j]),
+            )
+            for j in range(len(comparison.methods))
+        ]
+        for i in range(len(comparison.features))
+    ]
+    has_marks = any(mark for row in marks for mark in row)
+    notes = [_ACCURACY_NOTE, *([_MARKS_NOTE] if has_marks else []), *comparison.notes]
+    return _table("accuracy", "Accuracy in %", comparison, cells, notes)
+
+
+def music_length_table(comparison: MusicComparison) -> Table:
+    """Make a table of code lengths by feature and method."""
+    lengths = comparison.values("n_columns").mean(axis=(2, 3))
+    cells = [[Cell(text=f"{length:.2f}", value=float(length)) for length in row] for row in lengths]
+    return _table("code-length", "Code length", comparison, cells, [_LENGTH_NOTE])
+
+
+def growth_picture(comparison: MusicComparison) -> Picture:
+    """Draw risk and accuracies of the first WOLC code by round, means over all runs on one feature."""
+    rounds = _growth_rounds(comparison)
+    first = rounds[0]
+    return convergence_picture(
+        Results([], rounds, {}),
+        first.data_set,
+        first.learner,
+        first.response,
+        first.coding,
+        name=f"music-{first.data_set}",
+    )
+
+
+def growth_csv(comparison: MusicComparison) -> str:
+    """Write the numbers of `growth_picture` as CSV, one line per run and round."""
+    records = [asdict(record) for record in _growth_rounds(comparison)]
+    return to_csv(Table("growth", "", "", [], [], [], records=records))
+
+
 def _plan(data: MusicData, methods: Sequence[str], learner: str, folds: int, repeats: int, seed: int) -> list[_Task]:
-    """List all runs: those that take long last would leave cores idle, so methods are the inner loop."""
+    """List all runs, methods in the inner loop: slow ones at the end would leave cores idle."""
     splits = [split_clips(data.genres, data.groups, repeat, folds, seed) for repeat in range(repeats)]
     return [
         _Task(RunKey(feature, repeat, fold, learner, _RESPONSE, *method.split("/")), *splits[repeat][fold])
@@ -381,4 +316,65 @@ def _notes_on_warnings(outcomes: Sequence[_Outcome]) -> list[str]:
     return [
         f"{feature}: {method} warned in {count} run{'s' if count > 1 else ''}: {message}"
         for (feature, method, message), count in counts.items()
+    ]
+
+
+def _growth_rounds(comparison: MusicComparison) -> list[RoundRecord]:
+    """Choose the rounds to show: of the first WOLC code, on one feature."""
+    rounds = comparison.results.rounds
+    if not rounds:
+        raise InputError("convergence: expected a method that grows a WOLC code, such as wolc/optimized-weight")
+    feature = _GROWTH_FEATURE if _GROWTH_FEATURE in comparison.features else comparison.features[0]
+    return [record for record in rounds if (record.data_set, record.coding) == (feature, rounds[0].coding)]
+
+
+def _table(name: str, what: str, comparison: MusicComparison, cells: list[list[Cell]], notes: list[str]) -> Table:
+    """Make a table with a row per feature and a column per method."""
+    settings = comparison.settings
+    repeats = f"{settings['repeats']} x " if settings["repeats"] > 1 else ""
+    kept = "" if settings["groups"] is None else f", {settings['groups']} groups kept whole"
+    title = (
+        f"{what}: {settings['clips']} clips of {settings['genres']} genres, {repeats}{settings['folds']} folds{kept}, "
+        f"learner {settings['learner']}"
+    )
+    columns: list[tuple[str, ...]] = [tuple(method.split("/")) for method in comparison.methods]
+    rows = [Row(feature.upper(), row) for feature, row in zip(comparison.features, cells, strict=True)]
+    records = _records(comparison)
+    return Table(name, title, "feature", columns, list(comparison.methods), rows, notes=notes, records=records)
+
+
+def _records(comparison: MusicComparison) -> list[dict[str, Any]]:
+    """Return all averages in long form."""
+    means, deviations = _mean_and_deviation(100 * comparison.values("accuracy"))
+    lengths = comparison.values("n_columns").mean(axis=(2, 3))
+    seconds = comparison.values("fit_seconds").mean(axis=(2, 3))
+    return [
+        {
+            "feature": feature,
+            "method": method,
+            "accuracy": float(means[i, j]),
+            "std": float(deviations[i, j]),
+            "columns": float(lengths[i, j]),
+            "fit_seconds": float(seconds[i, j]),
+        }
+        for i, feature in enumerate(comparison.features)
+        for j, method in enumerate(comparison.methods)
+    ]
+
+
+def _mean_and_deviation(accuracy: Floats) -> tuple[Floats, Floats]:
+    """Average over all runs; deviations are over the repeats if there are several, else over the folds."""
+    return accuracy.mean(axis=(2, 3)), np.std(paired_values(accuracy), axis=-1, ddof=1)
+
+
+def _marks(methods: Sequence[str], accuracy: Floats) -> list[list[str]]:
+    """Mark what differs significantly from WOLC-ECOC, if that was run."""
+    if _WOLC not in methods:
+        return [[""] * len(methods) for _ in accuracy]
+    wolc, n_folds = list(methods).index(_WOLC), accuracy.shape[-1]
+    runs = accuracy.reshape(*accuracy.shape[:2], -1)
+    signs = {1: "+", 0: "", -1: "-"}
+    return [
+        [signs[corrected_t_test(values, row[wolc], test_share=1 / (n_folds - 1)).verdict] for values in row]
+        for row in runs
     ]

@@ -1,41 +1,85 @@
 """Features of many clips: several at a time, from the cache where they are known, with all that went wrong."""
 
-from collections.abc import Sequence
+import hashlib
+import os
+import zipfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from skecoc.music.cache import ClipFeatures, FeatureCache
-from skecoc.music.clips import AudioError, Clip
-from skecoc.music.modulation import feature_slices, is_short, modulation_features
-from skecoc.music.spectra import Floats
+from skecoc.music.clips import AudioError, Clip, listing
+from skecoc.music.frontends import Floats
+from skecoc.music.modulation import FEATURE_VERSION, feature_slices, is_short, modulation_features
+from skecoc.support.files import replacement
+
+
+@dataclass(frozen=True)
+class ClipFeatures:
+    """Features of a clip, and whether it is shorter than a texture window."""
+
+    values: Floats
+    is_short: bool
+
+
+class FeatureCache:
+    """A folder of features, found by content: moving or renaming audio loses nothing, changing it is noticed."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+
+    def load(self, digest: bytes, rate: int) -> ClipFeatures | None:
+        """Look up all features of a clip; None if they are not there, or the file is damaged."""
+        try:
+            with np.load(BytesIO(self._path(digest, rate).read_bytes()), allow_pickle=False) as file:
+                features = ClipFeatures(file["values"].astype(np.float64, copy=False), bool(file["is_short"]))
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+            return None
+        is_whole = features.values.shape == (feature_slices(rate)["all"].stop,) and np.isfinite(features.values).all()
+        return features if is_whole else None
+
+    def save(self, digest: bytes, rate: int, features: ClipFeatures) -> None:
+        """Keep all features of a clip; whoever reads at the same time sees all of them or nothing."""
+        path = self._path(digest, rate)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = BytesIO()
+        np.savez(content, values=features.values, is_short=np.array(features.is_short))
+        with replacement(path) as file:
+            file.write(content.getvalue())
+
+    def _path(self, digest: bytes, rate: int) -> Path:
+        """Name the file of a clip by its content, the settings, and the version of the features."""
+        key = hashlib.sha256(f"{FEATURE_VERSION} {rate} ".encode() + digest).hexdigest()
+        return self.folder / key[:2] / f"{key[2:]}.npz"
+
+
+def default_cache_folder() -> Path:
+    """Return the folder that the command line keeps features in: ``skecoc/audio`` in the user's folder for caches."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "skecoc" / "audio"
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """Features of many clips.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_clips, n_features)
-        A row per clip; NaN where it could not be read.
-    errors : dict of int to str
-        Why a clip could not be read, by its position.
-    short : list of int
-        Positions of clips shorter than one texture window.
-    n_cached : int
-        How many clips were found in the cache.
-    unsaved : str or None
-        Why features could not be kept in the cache, if that happened.
-    """
+    """Features of many clips, a row each; NaN where a clip could not be read."""
 
     values: Floats
-    errors: dict[int, str]
-    short: list[int]
+    errors: dict[int, str]  # why a clip could not be read, by its position
+    short: list[int]  # positions of clips shorter than one texture window
     n_cached: int
-    unsaved: str | None
+    unsaved: str | None  # why features could not be kept in the cache
+
+    def remarks(self, clips: Sequence[Clip]) -> Iterator[str]:
+        """Say what a user should know about clips that could be read."""
+        if self.short:
+            names = listing([clips[position].name for position in self.short], ", ")
+            yield f"shorter than one texture window of 5.9 s, and therefore repeated to fill it: {names}"
+        if self.unsaved is not None:
+            yield f"features could not be kept in the cache: {self.unsaved}"
 
 
 @dataclass(frozen=True)
@@ -49,26 +93,7 @@ class _Outcome:
 
 
 def read_rates(clips: Sequence[Clip]) -> tuple[list[int], dict[int, str]]:
-    """Read the headers of clips, which finds most of those that are not audio in no time.
-
-    Parameters
-    ----------
-    clips : sequence of Clip
-        The clips.
-
-    Returns
-    -------
-    rates : list of int
-        Sample rates of those that can be read.
-    errors : dict of int to str
-        Why a clip cannot be read, by its position.
-
-    Examples
-    --------
-    >>> from skecoc.music.clips import as_clips
-    >>> read_rates(as_clips([([0.0], 8000), "missing.wav"]))
-    ([8000], {1: "'missing.wav': there is no such file"})
-    """
+    """Read the headers of clips: sample rates, and by position why a clip cannot be read."""
     rates, errors = [], {}
     for position, clip in enumerate(clips):
         try:
@@ -87,35 +112,7 @@ def extract(
     n_jobs: int | None = None,
     show_progress: bool = False,
 ) -> Extraction:
-    """Compute the features of clips.
-
-    Parameters
-    ----------
-    clips : sequence of Clip
-        The clips.
-    feature : {"mmfcc", "mosc", "mnase", "all"}
-        The front end.
-    rate : {22050, 44100}
-        The sample rate to analyse them at.
-    cache : FeatureCache, default=None
-        Where features are looked up and kept. It holds all three kinds of each clip, so that asking for another kind
-        later costs nothing.
-    n_jobs : int, default=None
-        Clips that are read at the same time, in threads, as joblib understands it. It does not change the result.
-    show_progress : bool, default=False
-        Whether a progress bar is drawn on standard error.
-
-    Returns
-    -------
-    Extraction
-        The features, and what went wrong.
-
-    Examples
-    --------
-    >>> from skecoc.music.clips import as_clips
-    >>> extract(as_clips([(np.zeros(441000), 44100), "missing.wav"]), "mosc", 44100).errors
-    {1: "'missing.wav': there is no such file"}
-    """
+    """Compute a feature of clips in threads, or find it in the cache, which holds all features of each clip."""
     where = feature_slices(rate)[feature]
     tasks = (delayed(_outcome)(clip, feature, rate, cache) for clip in clips)
     outcomes = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks)

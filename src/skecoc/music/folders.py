@@ -4,15 +4,22 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from skecoc.support.errors import resolve_name
+from skecoc.music.clips import Clip, FileClip, as_clips, choose_rate, listing
+from skecoc.music.extraction import Extraction, FeatureCache, extract, read_rates
+from skecoc.music.frontends import Floats
+from skecoc.music.modulation import feature_slices
+from skecoc.support.errors import InputError, resolve_name
+
+Texts = NDArray[np.str_]
 
 _SUFFIXES = frozenset(
     f".{name}" for name in ("aif", "aiff", "au", "caf", "flac", "mp3", "oga", "ogg", "opus", "rf64", "w64", "wav")
@@ -20,8 +27,6 @@ _SUFFIXES = frozenset(
 # What the name of a clip cut from a track ends in: where it begins.
 _CLIP_NUMBER = re.compile(r"@\d+$")
 _ON_ERROR = {"raise": True, "skip": False}
-# At most this many files are named in a message.
-_MOST_NAMES = 10
 
 #: Genres of the Dortmund set, and the number of clips of each.
 DORTMUND_COUNTS: Mapping[str, int] = MappingProxyType(
@@ -162,6 +167,80 @@ def load_dortmund(root: str | os.PathLike[str], *, on_error: str = "skip") -> Bu
     return bunch
 
 
+@dataclass(frozen=True)
+class Collection:
+    """All features of a folder of music, and what is known of each clip."""
+
+    root: Path
+    paths: Texts
+    genres: Texts
+    artists: Texts
+    tracks: Texts
+    values: Floats
+    rate: int  # the sample rate that clips were analysed at
+
+    def feature(self, name: str) -> Floats:
+        """Return the columns of one feature, or "all"."""
+        return self.values[:, feature_slices(self.rate)[name]]
+
+    def describe(self) -> str:
+        """Say how many clips and genres there are."""
+        n_genres = len(np.unique(self.genres))
+        return f"{len(self.paths)} clips of {n_genres} genres, analysed at {self.rate} Hz"
+
+
+def read_collection(
+    folder: Path,
+    *,
+    say: Callable[[str], None],
+    dortmund: bool = False,
+    on_error: str = "skip",
+    rate: int | None = None,
+    cache: FeatureCache | None = None,
+    n_jobs: int | None = None,
+    show_progress: bool = False,
+) -> Collection:
+    """Compute all features of a folder of music, and say one line about each file left out."""
+    music = _listed(folder, load_dortmund if dortmund else load_audio_folder, on_error, say)
+    clips = as_clips(music.data)
+    rate = rate or choose_rate(read_rates(clips)[0])
+    found = extract(clips, "all", rate, cache=cache, n_jobs=n_jobs, show_progress=show_progress)
+    report_problems(found, clips, on_error, say)
+    read = np.array([position not in found.errors for position in range(len(clips))])
+    genres = music.target[read]
+    if len(np.unique(genres)) < 2:
+        raise InputError(f"folder='{folder}': fewer than two genres have audio that can be read")
+    return Collection(
+        folder, music.data[read], genres, music.artists[read], music.tracks[read], found.values[read], rate
+    )
+
+
+def report_problems(found: Extraction, clips: Sequence[Clip], on_error: str, say: Callable[[str], None]) -> None:
+    """Say which clips could not be read, or refuse them, and which are short."""
+    if found.errors and on_error == "raise":
+        raise InputError(listing(list(found.errors.values())))
+    for message in found.errors.values():
+        say(f"left out: {message}")
+    for remark in found.remarks(clips):
+        say(f"note: {remark}")
+
+
+def _listed(folder: Path, load: Callable[..., Bunch], on_error: str, say: Callable[[str], None]) -> Bunch:
+    """List the audio of a folder; a line about each file left out takes the place of the warning that names them."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            music = load(folder, on_error=on_error)
+    except ValueError as error:
+        raise InputError(str(error).replace("root=", "folder=", 1)) from error
+    for path, reason in music.skipped.items():
+        say(f"left out: '{path}' {reason}")
+    for warning in caught:
+        if not str(warning.message).startswith("left out"):
+            say(f"note: {warning.message}")
+    return music
+
+
 def _dortmund_differences(bunch: Bunch, folders: set[str]) -> Iterator[str]:
     """Say what differs from the published set."""
     counts = Counter(bunch.target.tolist())
@@ -172,7 +251,7 @@ def _dortmund_differences(bunch: Bunch, folders: set[str]) -> Iterator[str]:
             yield f"{genre} has {counts[genre]} clips, expected {expected}"
     unknown = sorted(folders - set(DORTMUND_COUNTS))
     if unknown:
-        yield f"left out {_listing(unknown)}"
+        yield f"left out {listing(unknown)}"
 
 
 def _check_root(root: str | os.PathLike[str]) -> Path:
@@ -237,21 +316,9 @@ def _visible_files(folder: Path) -> Iterator[Path]:
 
 def _problem(path: Path) -> str | None:
     """Say why a file is not audio, judging by its name, size and header; None if it is."""
-    try:
-        import soundfile
-    except ImportError as error:
-        raise ImportError('reading audio needs soundfile: pip install "scikit-ecoc[audio]"') from error
     if path.suffix.lower() not in _SUFFIXES:
         return "is not an audio file, judging by its name"
-    try:
-        if path.stat().st_size == 0:
-            return "is empty"
-        header: Any = soundfile.info(str(path))
-    except soundfile.SoundFileError as error:
-        return f"cannot be read as audio: {str(getattr(error, 'error_string', error)).strip()}"
-    except OSError as error:
-        return f"cannot be read: {error.strerror}"
-    return None if header.frames > 0 else "holds no samples"
+    return FileClip(path).header_problem()
 
 
 def _artist(inside: Path) -> str:
@@ -271,13 +338,7 @@ def _complain(bunch: Bunch, on_error: str) -> None:
     refuse = resolve_name("on_error", on_error, _ON_ERROR)
     if not bunch.skipped:
         return
-    names = _listing([f"{path!r} {reason}" for path, reason in bunch.skipped.items()])
+    names = listing([f"{path!r} {reason}" for path, reason in bunch.skipped.items()])
     if refuse:
         raise ValueError(f"root={bunch.filename!r} holds what is not audio: {names}")
     warnings.warn(f"left out: {names}", UserWarning, stacklevel=4)
-
-
-def _listing(names: list[str]) -> str:
-    """Join the first few names."""
-    shown = "; ".join(names[:_MOST_NAMES])
-    return shown if len(names) <= _MOST_NAMES else f"{shown}; and {len(names) - _MOST_NAMES} more"

@@ -9,8 +9,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft
 
-from skecoc.music.frontends import FRONT_ENDS, coefficients
-from skecoc.music.spectra import Floats, count_frames, frame_rate
+from skecoc.music.frontends import FRAME_RATE, FRONT_ENDS, Floats, coefficients, count_frames
 
 #: Frames of a texture window: 5.9 seconds. The next window begins half as many frames later.
 TEXTURE_FRAMES = 512
@@ -49,7 +48,7 @@ def modulation_features(signal: ArrayLike, rate: int, feature: str = "all") -> F
 
     Notes
     -----
-    A clip shorter than one texture window of 5.9 s (see `is_short`) is repeated frame by frame until it fills one.
+    A clip shorter than one texture window of 5.9 s is repeated frame by frame until it fills one.
 
     References
     ----------
@@ -64,7 +63,7 @@ def modulation_features(signal: ArrayLike, rate: int, feature: str = "all") -> F
     >>> modulation_features(noise, 44100, "mosc").shape
     (112,)
     """
-    parts = coefficients(signal, rate, _front_ends(feature)).values()
+    parts = coefficients(signal, rate, [FEATURES[name] for name in _features(feature)]).values()
     return np.concatenate([modulation_statistics(modulation_spectrum(part)) for part in parts])
 
 
@@ -85,6 +84,7 @@ def feature_names(feature: str, rate: int) -> list[str]:
 
     Examples
     --------
+    >>> from skecoc.music import feature_names
     >>> names = feature_names("mosc", 44100)
     >>> names[0], names[-1]
     ('mosc_valley_0hz_contrast_mean', 'mosc_modulation_21.5-43.1hz_valley_std')
@@ -100,87 +100,27 @@ def feature_names(feature: str, rate: int) -> list[str]:
 
 @cache
 def feature_slices(rate: int) -> Mapping[str, slice]:
-    """Locate each feature in the vector of all.
-
-    Parameters
-    ----------
-    rate : {22050, 44100}
-        Samples per second.
-
-    Returns
-    -------
-    mapping of str to slice
-        Where each feature, and "all", is found in ``modulation_features(signal, rate, "all")``.
-
-    Examples
-    --------
-    >>> feature_slices(44100)["mosc"]
-    slice(112, 224, None)
-    """
+    """Locate each feature in the vector of all."""
     ends = np.cumsum([0, *(len(feature_names(name, rate)) for name in FEATURES)]).tolist()
     parts = {name: slice(*ends[number : number + 2]) for number, name in enumerate(FEATURES)}
     return MappingProxyType({**parts, "all": slice(0, ends[-1])})
 
 
 def is_short(n_samples: int, rate: int) -> bool:
-    """Tell whether a clip is shorter than one texture window.
-
-    Parameters
-    ----------
-    n_samples : int
-        Length of the clip.
-    rate : {22050, 44100}
-        Samples per second.
-
-    Returns
-    -------
-    bool
-        True if it has fewer than 512 frames.
-
-    Examples
-    --------
-    >>> is_short(5 * 44100, 44100), is_short(6 * 44100, 44100)
-    (True, False)
-    """
+    """Tell whether a clip is shorter than one texture window."""
     return count_frames(n_samples, rate) < TEXTURE_FRAMES
 
 
 def subband_edges() -> list[tuple[float, float]]:
-    """Return the modulation frequencies in Hz between which each subband lies.
-
-    Returns
-    -------
-    list of (float, float)
-        Eight pairs; the upper edge is not included.
-
-    Examples
-    --------
-    >>> [(round(low, 2), round(high, 2)) for low, high in subband_edges()][4]
-    (2.69, 5.38)
-    """
-    edges = np.append(_SUBBAND_STARTS, _SUBBAND_END) * frame_rate() / TEXTURE_FRAMES
+    """Return the modulation frequencies in Hz between which each subband lies; the upper one is not included."""
+    edges = np.append(_SUBBAND_STARTS, _SUBBAND_END) * FRAME_RATE / TEXTURE_FRAMES
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
 def modulation_spectrum(coefficients: NDArray[np.floating]) -> Floats:
-    """Average the magnitude spectra of each coefficient over all texture windows.
+    """Average the magnitude spectra of each coefficient over all texture windows, (257, n_coefficients).
 
-    Parameters
-    ----------
-    coefficients : ndarray of shape (n_frames, n_coefficients)
-        What a front end found; fewer than 512 frames are repeated from the first until there are 512.
-
-    Returns
-    -------
-    ndarray of shape (257, n_coefficients)
-        Magnitudes by modulation frequency; bin k is at 0.168 k Hz.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> beat = np.cos(2 * np.pi * 24 * np.arange(1024) / 512)
-    >>> modulation_spectrum(beat[:, np.newaxis]).argmax()
-    np.int64(24)
+    Fewer frames than a window has are repeated from the first until they fill it.
     """
     track = np.asarray(coefficients, dtype=np.float64).T
     if track.shape[1] < TEXTURE_FRAMES:
@@ -192,26 +132,9 @@ def modulation_spectrum(coefficients: NDArray[np.floating]) -> Floats:
 def modulation_statistics(spectrum: Floats) -> Floats:
     """Summarise a modulation spectrum by the valleys and contrasts of its subbands.
 
-    The valley of a subband is its smallest magnitude, the contrast its largest minus its smallest. The mean and the
-    standard deviation of contrasts and of valleys are taken over the subbands of each coefficient, and over the
-    coefficients of each subband.
-
-    Parameters
-    ----------
-    spectrum : ndarray of shape (257, n_coefficients)
-        What `modulation_spectrum` found.
-
-    Returns
-    -------
-    ndarray of shape (4 * n_coefficients + 32,)
-        For each coefficient, then for each subband: means of contrasts, their deviations, means of valleys, their
-        deviations.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> modulation_statistics(np.ones((257, 20))).shape
-    (112,)
+    The valley of a subband is its smallest magnitude, the contrast its largest minus its smallest. Over the subbands of
+    each coefficient, then over the coefficients of each subband: means of contrasts, their deviations, means of
+    valleys, their deviations.
     """
     inside = spectrum[:_SUBBAND_END]
     valley = np.minimum.reduceat(inside, _SUBBAND_STARTS, axis=0)
@@ -229,8 +152,3 @@ def _features(feature: str) -> list[str]:
     if feature not in FEATURE_CHOICES:
         raise ValueError(f"feature={feature!r} is not known; expected one of {', '.join(map(repr, FEATURE_CHOICES))}")
     return list(FEATURES) if feature == "all" else [feature]
-
-
-def _front_ends(feature: str) -> list[str]:
-    """List the front ends that a choice of feature needs."""
-    return [FEATURES[name] for name in _features(feature)]

@@ -13,14 +13,10 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skecoc.music.cache import FeatureCache
-from skecoc.music.clips import AudioError, Clip, as_clips, choose_rate
-from skecoc.music.extraction import Extraction, extract, read_rates
+from skecoc.music.clips import AudioError, Clip, as_clips, choose_rate, listing
+from skecoc.music.extraction import Extraction, FeatureCache, extract, read_rates
+from skecoc.music.frontends import RATES, Floats
 from skecoc.music.modulation import FEATURE_CHOICES, feature_names
-from skecoc.music.spectra import RATES, Floats
-
-# At most this many clips are named in a message.
-_MOST_NAMES = 10
 
 
 class ModulationFeatures(TransformerMixin, BaseEstimator):
@@ -229,22 +225,11 @@ def _refuse(errors: dict[int, str], n_clips: int) -> None:
 
 def _warn(found: Extraction, clips: Sequence[Clip]) -> None:
     """Warn of what a user should know about an extraction."""
-    if found.errors:
-        warnings.warn(_unreadable(found.errors, len(clips)), UserWarning, stacklevel=4)
-    if found.short:
-        names = _listing([clips[position].name for position in found.short])
-        message = f"shorter than one texture window of 5.9 s, and therefore repeated to fill it: {names}"
+    unreadable = [_unreadable(found.errors, len(clips))] if found.errors else []
+    for message in [*unreadable, *found.remarks(clips)]:
         warnings.warn(message, UserWarning, stacklevel=4)
-    if found.unsaved is not None:
-        warnings.warn(f"features could not be kept in the cache: {found.unsaved}", UserWarning, stacklevel=4)
 
 
 def _unreadable(errors: dict[int, str], n_clips: int) -> str:
     """Name the clips that cannot be read."""
-    return f"{len(errors)} of {n_clips} clips cannot be read: {_listing(list(errors.values()), '; ')}"
-
-
-def _listing(names: list[str], separator: str = ", ") -> str:
-    """Join the first few names."""
-    shown = separator.join(names[:_MOST_NAMES])
-    return shown if len(names) <= _MOST_NAMES else f"{shown} and {len(names) - _MOST_NAMES} more"
+    return f"{len(errors)} of {n_clips} clips cannot be read: {listing(list(errors.values()))}"

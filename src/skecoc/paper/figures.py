@@ -1,7 +1,4 @@
-"""Figures of an experiment: ranks, accuracy against code length, convergence, training time.
-
-Needs matplotlib, which is imported when something is drawn: ``pip install "scikit-ecoc[plot]"``.
-"""
+"""Figures of the paper's experiment: convergence, ranks, accuracy against code length, training time."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -9,22 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.summary import SettingSummary
-from skecoc.paper.published import CODINGS, DECODINGS, METHODS, WOLC
-from skecoc.paper.rank_picture import rank_picture
-from skecoc.paper.table_notes import setting_title
-from skecoc.paper.tables import summarize_paper
-from skecoc.reports.convergence import convergence_picture, grown_codes
-from skecoc.reports.pictures import (
-    MARKERS,
-    Picture,
-    color_of,
-    drawing_style,
-    marker_of,
-    new_figure,
-    text_color_of,
-)
+from skecoc.benchmarking.results import Results, SettingSummary
+from skecoc.paper.published import CODINGS, DECODINGS, WOLC
+from skecoc.paper.summaries import printed, setting_title, summarize_paper
+from skecoc.reports.charts import convergence_picture, dot_picture, rank_picture
+from skecoc.reports.pictures import MARKERS, Picture, drawing_style, marker_of, new_figure, text_color_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,48 +18,71 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 #: Data sets of the paper's Figures 6 and 7.
-_CONVERGENCE = {"fig6": "dermatology", "fig7": "vehicle"}
+CONVERGENCE_DATA = {"fig6": "dermatology", "fig7": "vehicle"}
+
+#: Codings of WOLC-ECOC, the one that begins as the paper's does first.
+_WOLC_CODINGS = {"wolc-one-vs-rest": 0, "wolc-paper": 1, "wolc": 2}
 
 
 def paper_figures(results: Results) -> Iterator[Picture]:
     """Draw all figures that results have runs for.
 
-    Parameters
-    ----------
-    results : Results
-        The runs, complete or not.
-
-    Yields
-    ------
-    Picture
-        ``fig6`` and ``fig7`` (convergence; ``fig6-learner-response-coding`` of further settings and codings of
-        WOLC-ECOC), and for each setting with data sets to compare ``ranks-learner-response``,
-        ``length-learner-response`` and ``time-learner-response``.
+    ``fig6`` and ``fig7`` show convergence (``fig6-learner-response-coding`` that of further settings and codings of
+    WOLC-ECOC); each setting with data sets to compare has ``ranks-``, ``length-`` and ``time-learner-response``.
     """
-    for name, data_set in _CONVERGENCE.items():
+    for name, data_set in CONVERGENCE_DATA.items():
         for place, grown in enumerate(grown_codes(results, data_set)):
             yield convergence_picture(results, data_set, *grown, name="-".join([name, *(grown if place else ())]))
     for summary in summarize_paper(results):
         if summary.comparable.any():
             if len(summary.methods) > 1:
-                yield rank_picture(summary)
+                yield paper_ranks(summary)
             yield length_picture(summary)
             yield time_picture(summary)
 
 
+def grown_codes(results: Results, data_set: str) -> list[tuple[str, str, str]]:
+    """List learner, response and coding of what was grown on a data set, those nearest to the paper's figures first."""
+    found = {
+        (record.learner, record.response, record.coding) for record in results.rounds if record.data_set == data_set
+    }
+    return sorted(found, key=lambda code: (code[0], code[1], _WOLC_CODINGS.get(code[2], len(_WOLC_CODINGS)), code[2]))
+
+
+def paper_ranks(summary: SettingSummary, test: str = "nemenyi") -> Picture:
+    """Draw the average ranks of all methods, and which of them do not differ significantly."""
+    name = f"ranks-{summary.learner}-{summary.response}"
+    return rank_picture(
+        name if test == "nemenyi" else f"{name}-{test}",
+        f"Average ranks over {summary.n_ranked}: {setting_title(summary)}",
+        {method: printed(method) for method in summary.methods},
+        summary.scores(),
+        test,
+    )
+
+
+def time_picture(summary: SettingSummary) -> Picture:
+    """Draw how long training takes: a stroke per data set, and the geometric mean of each method."""
+    seconds = np.maximum(summary.fit_seconds[summary.comparable], 1e-6)  # a clock may not have moved
+    means = np.exp(np.log(seconds).mean(axis=0))
+    texts = [f"{printed(method)} {mean:.3g} s" for method, mean in zip(summary.methods, means, strict=True)]
+    return dot_picture(
+        f"time-{summary.learner}-{summary.response}",
+        f"Training time: {setting_title(summary)}",
+        f"Dot plot of the seconds of training on one fold over {summary.n_ranked}. Geometric means: "
+        f"{', '.join(texts)}.",
+        methods={method: printed(method) for method in summary.methods},
+        data_sets=summary.ranked_data_sets,
+        values=seconds,
+        means=means,
+        unit="s",
+        x_label="seconds of training on one fold\n(strokes: data sets; shapes: geometric means)",
+        log=True,
+    )
+
+
 def length_picture(summary: SettingSummary) -> Picture:
-    """Draw accuracy against code length, averaged over data sets, with the methods that none beats in both.
-
-    Parameters
-    ----------
-    summary : SettingSummary
-        A setting with at least one comparable data set.
-
-    Returns
-    -------
-    Picture
-        A point per method: colour for the coding, shape for the decoding.
-    """
+    """Draw accuracy against code length, averaged over data sets, with the methods that none beats in both."""
     accuracy, length = _averages(summary)
     front = pareto_front(length, accuracy)
     with drawing_style():
@@ -86,7 +95,7 @@ def length_picture(summary: SettingSummary) -> Picture:
             axes.plot(x, y, **marker_of(method))
         _name_codings(axes, summary.methods, length, accuracy)
         _add_decoding_legend(axes, summary.methods)
-        axes.set_xlabel(f"columns that prediction asks (mean over {summary.n_ranked})")
+        axes.set_xlabel(f"columns that prediction evaluates (mean over {summary.n_ranked})")
         axes.set_ylabel("accuracy in % (mean)")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.margins(x=0.12, y=0.1)
@@ -95,27 +104,27 @@ def length_picture(summary: SettingSummary) -> Picture:
     return Picture(
         name=f"length-{summary.learner}-{summary.response}",
         title=f"Accuracy against code length: {setting_title(summary)}",
-        alt=length_alt(summary),
+        alt=_length_alt(summary),
         figure=figure,
     )
 
 
-def length_alt(summary: SettingSummary) -> str:
-    """Say in words what `length_picture` shows.
+def pareto_front(costs: Floats, gains: Floats) -> NDArray[np.intp]:
+    """Find the methods that no other beats in both cost and gain, in order of growing cost; of equals the first stays.
 
-    Parameters
-    ----------
-    summary : SettingSummary
-        The setting.
-
-    Returns
-    -------
-    str
-        The methods of the front, shortest first, and where WOLC-ECOC is if it is not among them.
+    >>> pareto_front(np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.9, 0.5, 0.4, 0.8]))
+    array([1, 0])
     """
+    order = np.lexsort((-gains, costs))
+    best_before = np.concatenate(([-np.inf], np.maximum.accumulate(gains[order])[:-1]))
+    return order[gains[order] > best_before]
+
+
+def _length_alt(summary: SettingSummary) -> str:
+    """Name the methods of the front, shortest first, and say where WOLC-ECOC is if it is not among them."""
     accuracy, length = _averages(summary)
     shown = [*pareto_front(length, accuracy)]
-    texts = [f"{_printed(summary.methods[k])} {accuracy[k]:.1f} % with {length[k]:.1f} columns" for k in shown]
+    texts = [f"{printed(summary.methods[k])} {accuracy[k]:.1f} % with {length[k]:.1f} columns" for k in shown]
     alt = (
         f"Scatter plot of mean accuracy against mean code length of {len(summary.methods)} methods over "
         f"{summary.n_ranked}. No method is both shorter and more accurate than: "
@@ -127,103 +136,10 @@ def length_alt(summary: SettingSummary) -> str:
     return alt
 
 
-def pareto_front(costs: Floats, gains: Floats) -> NDArray[np.intp]:
-    """Find the methods that no other beats in both cost and gain.
-
-    Parameters
-    ----------
-    costs : ndarray of shape (n_methods,)
-        Lower is better.
-    gains : ndarray of shape (n_methods,)
-        Higher is better.
-
-    Returns
-    -------
-    ndarray of int of shape (n_front,)
-        Positions in order of growing cost and gain. Of equals the first stays.
-
-    Examples
-    --------
-    >>> pareto_front(np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.9, 0.5, 0.4, 0.8]))
-    array([1, 0])
-    """
-    order = np.lexsort((-gains, costs))
-    best_before = np.concatenate(([-np.inf], np.maximum.accumulate(gains[order])[:-1]))
-    return order[gains[order] > best_before]
-
-
-def time_picture(summary: SettingSummary) -> Picture:
-    """Draw how long training takes: a point per data set, and the geometric mean of each method.
-
-    Parameters
-    ----------
-    summary : SettingSummary
-        A setting with at least one comparable data set.
-
-    Returns
-    -------
-    Picture
-        One line per method, seconds on a logarithmic scale.
-    """
-    seconds, means = _seconds(summary)
-    with drawing_style():
-        figure = new_figure(7.2, 0.9 + 0.3 * len(summary.methods))
-        axes = figure.subplots()
-        for row, method in enumerate(summary.methods):
-            strokes = {**marker_of(method), "marker": "|", "markersize": 9.0, "markeredgecolor": color_of(method)}
-            axes.plot(seconds[:, row], np.full(len(seconds), row), **strokes)
-            axes.plot(means[row], row, **{**marker_of(method), "markersize": 8.0})
-        axes.set_yticks(range(len(summary.methods)), [_printed(method) for method in summary.methods])
-        axes.invert_yaxis()
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel("seconds of training on one fold (strokes: data sets; shapes: geometric means)")
-        axes.grid(axis="x", color="0.9")
-        axes.set_axisbelow(True)
-        axes.tick_params(axis="y", length=0)
-    return Picture(
-        name=f"time-{summary.learner}-{summary.response}",
-        title=f"Training time: {setting_title(summary)}",
-        alt=time_alt(summary),
-        figure=figure,
-    )
-
-
-def time_alt(summary: SettingSummary) -> str:
-    """Say in words what `time_picture` shows.
-
-    Parameters
-    ----------
-    summary : SettingSummary
-        The setting.
-
-    Returns
-    -------
-    str
-        The geometric mean of every method.
-    """
-    _, means = _seconds(summary)
-    texts = [f"{_printed(method)} {mean:.3g} s" for method, mean in zip(summary.methods, means, strict=True)]
-    return (
-        f"Dot plot of the seconds of training on one fold over {summary.n_ranked}. Geometric means: {', '.join(texts)}."
-    )
-
-
 def _averages(summary: SettingSummary) -> tuple[Floats, Floats]:
     """Mean accuracy in percent and mean code length of every method over comparable data sets."""
     rows = summary.comparable
     return 100 * summary.accuracy[rows].mean(axis=0), summary.columns[rows].mean(axis=0)
-
-
-def _seconds(summary: SettingSummary) -> tuple[Floats, Floats]:
-    """Seconds by comparable data set and method, and their geometric means."""
-    seconds = np.maximum(summary.fit_seconds[summary.comparable], 1e-6)  # a clock may not have moved
-    return seconds, np.exp(np.log(seconds).mean(axis=0))
-
-
-def _printed(method: str) -> str:
-    """Return the paper's name of a method, where it has one."""
-    return METHODS.get(method, method)
 
 
 def _name_codings(axes: "Axes", methods: list[str], length: Floats, accuracy: Floats) -> None:

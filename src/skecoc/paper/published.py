@@ -72,7 +72,7 @@ METHODS: dict[str, str] = {
 _ACCURACY_FILES = {"stumps": "accuracy_adaboost", "svm": "accuracy_svm"}
 LEARNERS: dict[str, str] = {"stumps": "Ada", "svm": "SVM"}
 
-#: The answers of those learners that are set beside the paper's tables first. AdaBoost's were labels (HD and LB of 1vs1
+#: The outputs of those learners that are set beside the paper's tables first. AdaBoost's were labels (HD and LB of 1vs1
 #: are equal throughout Table II); what the SVM's were, the paper does not say.
 PAPER_RESPONSES: dict[str, str] = {"stumps": "labels", "svm": "probabilities"}
 
@@ -81,40 +81,16 @@ _PRINTED_RANKS = "_average_rank"
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A table of the paper.
+    """A table of the paper: what its cells print, accuracies in percent or code lengths, and whether in bold."""
 
-    Attributes
-    ----------
-    data_sets : list of str
-        Names of the rows, as this library spells them.
-    columns : list of str
-        Names of the columns: methods as this library spells them (Tables II and III), or the paper's headings
-        (Table IV).
-    mean, std : ndarray of shape (n_data_sets, n_columns)
-        What the cells print: accuracies in percent, or code lengths.
-    bold : ndarray of bool of shape (n_data_sets, n_columns)
-        Whether the mean is printed in bold.
-    """
-
-    data_sets: list[str]
-    columns: list[str]
+    data_sets: list[str]  # as this library spells them
+    columns: list[str]  # methods as this library spells them (Tables II and III), or the paper's headings (Table IV)
     mean: Floats
     std: Floats
     bold: NDArray[np.bool_]
 
     def cell(self, data_set: str, column: str) -> tuple[float, float, bool] | None:
-        """Look up one cell.
-
-        Parameters
-        ----------
-        data_set, column : str
-            Names of the row and the column.
-
-        Returns
-        -------
-        tuple of (float, float, bool), or None
-            Mean, standard deviation, and whether the mean is printed in bold; None if the paper has no such cell.
-        """
+        """Look up mean, standard deviation, and whether the mean is printed in bold; None if there is no such cell."""
         if data_set not in self.data_sets or column not in self.columns:
             return None
         at = self.data_sets.index(data_set), self.columns.index(column)
@@ -123,21 +99,7 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class Erratum:
-    """Something printed in the paper that cannot be right.
-
-    Attributes
-    ----------
-    table : str
-        The table, as the paper numbers it.
-    item : str
-        The cell or the row.
-    printed : float
-        What is printed.
-    expected : float or None
-        What it should be, where that can be said.
-    reason : str
-        Why.
-    """
+    """Something printed in the paper that cannot be right, and what it should be where that can be said."""
 
     table: str
     item: str
@@ -175,25 +137,8 @@ KNOWN_ERRORS: tuple[Erratum, ...] = (
 
 @cache
 def published_accuracy(learner: str) -> PublishedTable:
-    """Return the paper's Table II (AdaBoost of 40 stumps) or III (SVM).
+    """Return the paper's Table II (AdaBoost of 40 stumps) or III (SVM): 14 data sets by 16 methods, in percent.
 
-    Parameters
-    ----------
-    learner : {"stumps", "svm"}
-        The base learner.
-
-    Returns
-    -------
-    PublishedTable
-        14 data sets by 16 methods, accuracies in percent.
-
-    Raises
-    ------
-    ValueError
-        If the paper has no such table.
-
-    Examples
-    --------
     >>> published_accuracy("stumps").cell("vowel", "wolc/optimized-weight")
     (60.61, 0.82, True)
     """
@@ -204,39 +149,14 @@ def published_accuracy(learner: str) -> PublishedTable:
 
 @cache
 def published_code_length() -> PublishedTable:
-    """Return the paper's Table IV.
-
-    Returns
-    -------
-    PublishedTable
-        14 data sets by the paper's 12 columns, such as ``"1vs1"``, ``"ECOC-ONE/HD/Ada"`` and ``"WOLC-ECOC/SVM"``.
-
-    Examples
-    --------
-    >>> published_code_length().cell("vowel", length_column("wolc/optimized-weight", "stumps"))
-    (26.64, 0.58, False)
-    """
+    """Return the paper's Table IV: 14 data sets by 12 columns, such as ``"1vs1"`` and ``"ECOC-ONE/HD/Ada"``."""
     headings = dict.fromkeys(row["method"] for row in _rows("code_length"))
     return _table("code_length", {heading: heading for heading in headings}, set())
 
 
 def length_column(method: str, learner: str) -> str:
-    """Name the column of Table IV that holds a method's code length.
+    """Name the column of Table IV that holds a method's code length; fixed codes have one for all learners.
 
-    Parameters
-    ----------
-    method : str
-        One of `METHODS`.
-    learner : {"stumps", "svm"}
-        The base learner.
-
-    Returns
-    -------
-    str
-        The paper's heading. Fixed codes have one for all decodings and learners.
-
-    Examples
-    --------
     >>> length_column("one-vs-one/hamming", "svm"), length_column("ecoc-one/hamming", "svm")
     ('1vs1', 'ECOC-ONE/HD/SVM')
     """
@@ -247,16 +167,8 @@ def length_column(method: str, learner: str) -> str:
 
 
 def published_data_sets() -> dict[str, dict[str, int]]:
-    """Return the paper's Table I.
+    """Return the paper's Table I: the printed sizes of each data set (two are wrong, see `KNOWN_ERRORS`).
 
-    Returns
-    -------
-    dict of str to dict
-        For each data set the printed ``n_rows``, ``n_features`` and ``n_classes`` (two of which are wrong, see
-        `KNOWN_ERRORS`).
-
-    Examples
-    --------
     >>> published_data_sets()["iris"]
     {'n_rows': 150, 'n_features': 4, 'n_classes': 3}
     """
@@ -272,25 +184,8 @@ def published_data_sets() -> dict[str, dict[str, int]]:
 
 
 def published_music(measure: str) -> dict[tuple[str, str], float]:
-    """Return the paper's numbers on music genres.
+    """Return the ``"accuracy"`` in percent (Table V) or ``"code_length"`` (Table VI) on music by feature and coding.
 
-    Parameters
-    ----------
-    measure : {"accuracy", "code_length"}
-        Accuracies in percent (Table V) or code lengths (Table VI).
-
-    Returns
-    -------
-    dict of (str, str) to float
-        The value of each feature and coding, in the paper's spelling.
-
-    Raises
-    ------
-    ValueError
-        If `measure` is neither.
-
-    Examples
-    --------
     >>> published_music("accuracy")["MNASE", "WOLC-ECOC"]
     52.86
     """
@@ -302,18 +197,6 @@ def published_music(measure: str) -> dict[tuple[str, str], float]:
 def printed_ranks(learner: str) -> dict[str, float]:
     """Return the row "Rank" as the paper prints it, which is not the average rank of the table above it.
 
-    Parameters
-    ----------
-    learner : {"stumps", "svm"}
-        The base learner.
-
-    Returns
-    -------
-    dict of str to float
-        The printed rank of each of `METHODS`.
-
-    Examples
-    --------
     >>> printed_ranks("stumps")["wolc/optimized-weight"]
     2.14
     """
@@ -324,27 +207,9 @@ def printed_ranks(learner: str) -> dict[str, float]:
 def recomputed_ranks(
     learner: str, data_sets: Iterable[str] | None = None, methods: Sequence[str] | None = None
 ) -> dict[str, float]:
-    """Average the ranks of the printed accuracies, ties sharing their mean rank.
+    """Average the ranks of the printed accuracies over some data sets and methods, ties sharing their mean rank.
 
-    Parameters
-    ----------
-    learner : {"stumps", "svm"}
-        The base learner.
-    data_sets : iterable of str, default=None
-        The data sets that count; those that the paper lacks are passed over. None takes all 14.
-    methods : sequence of str, default=None
-        The methods that are ranked, of `METHODS`; None takes all 16.
-
-    Returns
-    -------
-    dict of str to float
-        The average rank of each method; empty if there is nothing to rank.
-
-    Examples
-    --------
-    >>> ranks = recomputed_ranks("stumps")
-    >>> round(ranks["wolc/optimized-weight"], 2), round(ranks["one-vs-one/loss-weighted"], 2)
-    (2.54, 4.57)
+    Data sets that the paper lacks are passed over; None takes all. Empty if there is nothing to rank.
     """
     table = published_accuracy(learner)
     names = list(table.columns if methods is None else methods)

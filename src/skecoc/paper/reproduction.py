@@ -1,17 +1,21 @@
-"""The paper's experiment as a whole: which runs each of its tables and figures needs, and what is written from them."""
+"""The paper's experiment as a whole: which runs each table and figure needs, what is written from them, its report."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from skecoc.benchmarking.protocol import PROTOCOLS, Protocol
-from skecoc.benchmarking.results import META_FILE, Results
+from skecoc.benchmarking.protocol import Protocol
+from skecoc.benchmarking.results import META_FILE, Results, SettingSummary
 from skecoc.benchmarking.store import Store
-from skecoc.paper.figures import paper_figures
-from skecoc.paper.report import summarize_reproduction
-from skecoc.paper.tables import paper_tables
+from skecoc.paper.figures import CONVERGENCE_DATA, paper_figures
+from skecoc.paper.protocol import PROTOCOLS
+from skecoc.paper.published import METHODS, WOLC, recomputed_ranks
+from skecoc.paper.summaries import setting_title, summarize_paper
+from skecoc.paper.tables import ACCURACY_TABLES, paper_tables
 from skecoc.reports import render
-from skecoc.reports.table_writers import WRITERS
+from skecoc.reports.pictures import Picture, color_of
+from skecoc.reports.tables import WRITERS, Table, to_html, to_text
 from skecoc.support.errors import InputError
 from skecoc.support.files import write_text
 
@@ -19,38 +23,18 @@ from skecoc.support.files import write_text
 STORE_FILE = "results.sqlite"
 REPORT_FILE = "report.html"
 
-#: Data sets of the paper's convergence figures. They show growth from one-vs-rest, as in the paper: the default start
-#: may take one-vs-one as it is, and the paper's own settings often have no loss left before the first round.
-_FIGURES = {"fig6": "dermatology", "fig7": "vehicle"}
+# The convergence figures show growth from one-vs-rest, as in the paper: the default start may take one-vs-one as it is,
+# and the paper's own settings often have no loss left before the first round.
 _FIGURE_SETTINGS = (("stumps", "labels"), ("stumps", "probabilities"))
 _FIGURE_METHODS = ("wolc-one-vs-rest/optimized-weight", "wolc-paper/optimized-weight")
 
 #: What can be reproduced: the paper's names.
-TARGETS = ("table2", "table3", "table4", *_FIGURES, "all")
+TARGETS = ("table2", "table3", "table4", *CONVERGENCE_DATA, "all")
 
 
 def parts_of(target: str, *, quick: bool = False) -> list[Protocol]:
-    """List the experiments whose runs a table or a figure of the paper needs.
+    """List the experiments whose runs a table or a figure of the paper needs, to be run into the same store.
 
-    Parameters
-    ----------
-    target : {"table2", "table3", "table4", "fig6", "fig7", "all"}
-        The paper's Tables II to IV, its Figures 6 and 7, or all of them.
-    quick : bool, default=False
-        Whether to take few repeats and folds on small data sets.
-
-    Returns
-    -------
-    list of Protocol
-        To be run one after the other into the same store.
-
-    Raises
-    ------
-    InputError
-        If the target is not known.
-
-    Examples
-    --------
     >>> [part.data_sets for part in parts_of("fig6")]
     [('dermatology',)]
     """
@@ -59,9 +43,9 @@ def parts_of(target: str, *, quick: bool = False) -> list[Protocol]:
     whole = PROTOCOLS["quick" if quick else "paper"]
     learners = {"table2": ("stumps",), "table3": ("svm",), "table4": ("stumps", "svm"), "all": ("stumps", "svm")}
     parts = [_with_learner(whole, learner) for learner in learners.get(target, ())]
-    drawn = [name for name in _FIGURES if target in (name, "all")]
     growth = replace(whole, settings=_FIGURE_SETTINGS, methods=_FIGURE_METHODS, fewer_repeats={})
-    return parts + [replace(growth, data_sets=(_FIGURES[name],)) for name in drawn]
+    drawn = [data_set for name, data_set in CONVERGENCE_DATA.items() if target in (name, "all")]
+    return parts + [replace(growth, data_sets=(data_set,)) for data_set in drawn]
 
 
 def _with_learner(protocol: Protocol, learner: str) -> Protocol:
@@ -72,23 +56,7 @@ def _with_learner(protocol: Protocol, learner: str) -> Protocol:
 
 
 def read_results(folder: Path) -> Results:
-    """Read the results in a folder: those of a store, or the compact files made from one.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Holds ``results.sqlite``, or ``meta.json`` and the files beside it.
-
-    Returns
-    -------
-    Results
-        The runs.
-
-    Raises
-    ------
-    InputError
-        If there are no results, or they cannot be read.
-    """
+    """Read the results in a folder: those of a store, or the compact files made from one."""
     if (folder / STORE_FILE).exists():
         with Store(folder / STORE_FILE, create=False) as store:
             return Results(store.read_runs(), store.read_rounds(), store.meta())
@@ -98,23 +66,7 @@ def read_results(folder: Path) -> Results:
 
 
 def write_outcome(results: Results, folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
-    """Write all tables, figures and the report that results allow.
-
-    Parameters
-    ----------
-    results : Results
-        The runs, complete or not.
-    folder : pathlib.Path
-        Where to write: ``tables/`` (text, CSV, LaTeX, HTML and Markdown), ``figures/`` (SVG), ``report.html``. Files of
-        these names are replaced.
-    say : callable, default: nothing is said
-        Told what has been written.
-
-    Raises
-    ------
-    InputError
-        If there is no run, or the system refuses.
-    """
+    """Write ``tables/``, ``figures/`` and ``report.html`` of results, complete or not; files are replaced."""
     if not results.runs:
         raise InputError("results: there are no runs yet")
     for path, text in outcome_files(results):
@@ -128,21 +80,117 @@ def write_outcome(results: Results, folder: Path, say: Callable[[str], None] = l
 
 
 def outcome_files(results: Results) -> Iterator[tuple[Path, str]]:
-    """Make the files of `write_outcome`.
-
-    Parameters
-    ----------
-    results : Results
-        The runs.
-
-    Yields
-    ------
-    (pathlib.Path, str)
-        Path within the folder, and content.
-    """
-    for name, table in paper_tables(results).items():
+    """Make the files of `write_outcome`: path within the folder, and content."""
+    tables, pictures = paper_tables(results), list(paper_figures(results))
+    for name, table in tables.items():
         for ending, write in WRITERS.items():
             yield Path("tables", f"{name}.{ending}"), write(table)
-    for picture in paper_figures(results):
+    for picture in pictures:
         yield Path("figures", f"{picture.name}.svg"), picture.svg()
-    yield Path(REPORT_FILE), render("reproduction.html.jinja", summarize_reproduction(results))
+    yield Path(REPORT_FILE), report_page(results, tables, pictures)
+
+
+def tables_text(target: str, results: Results, width: int | None = None) -> str:
+    """Lay out the tables of a target for reading."""
+    wanted = target if target.startswith("table") else "table"
+    tables = [table for name, table in paper_tables(results).items() if name.startswith(wanted)]
+    return "\n".join(to_text(table, width) for table in tables)
+
+
+def report_page(results: Results, tables: dict[str, Table], pictures: Sequence[Picture]) -> str:
+    """Write the report of the paper's experiment as one HTML file."""
+    return render("reproduction.html.jinja", summarize_reproduction(results, tables, pictures), "skecoc.paper")
+
+
+def summarize_reproduction(results: Results, tables: dict[str, Table], pictures: Sequence[Picture]) -> dict[str, Any]:
+    """Collect everything that the report shows as plain data; tables are HTML and figures SVG."""
+    summaries = summarize_paper(results)
+    if not summaries and not pictures:
+        raise ValueError("the results hold no run of any of the paper's methods, and no growth")
+    figures = {picture.name: picture.for_page() for picture in pictures}
+    return {
+        "title": "Output codes: the paper's experiment, run again",
+        "headlines": [_headline(summary) for summary in summaries],
+        "methods": _methods(summaries),
+        "sections": [_section(summary, tables, figures) for summary in summaries],
+        "tables": [to_html(table) for name, table in tables.items() if name.startswith("table4")],
+        "figures": [figure for name, figure in figures.items() if name.startswith("fig")],
+        **_environment(results.meta),
+    }
+
+
+def _headline(summary: SettingSummary) -> str:
+    """Say in one sentence how WOLC-ECOC came out in a setting."""
+    where, ranks = setting_title(summary), summary.ranks()
+    others = {method: rank for method, rank in ranks.items() if method != WOLC}
+    if WOLC not in ranks or not others:
+        return f"{where}: not enough runs to rank the methods."
+    best = min(others, key=lambda method: others[method])
+    scores = dict(zip(summary.methods, 100 * summary.scores().mean(axis=0), strict=True))
+    return (
+        f"{where}: WOLC-ECOC has the average rank {ranks[WOLC]:.2f} and a mean accuracy of {scores[WOLC]:.2f} %; the "
+        f"best other method by rank is {METHODS[best]} with {ranks[best]:.2f} and {scores[best]:.2f} % "
+        f"({len(summary.ranked_data_sets)} data sets, {len(ranks)} methods)."
+    )
+
+
+def _methods(summaries: list[SettingSummary]) -> list[dict[str, str]]:
+    """List the methods of all settings, each with the colour of its coding."""
+    present = {method for summary in summaries for method in summary.methods}
+    return [{"key": key, "name": name, "color": color_of(key)} for key, name in METHODS.items() if key in present]
+
+
+def _section(summary: SettingSummary, tables: dict[str, Table], figures: dict[str, Any]) -> dict[str, Any]:
+    """Collect what belongs to one learner and one kind of responses."""
+    setting = f"{summary.learner}-{summary.response}"
+    number = ACCURACY_TABLES[summary.learner]
+    more = {"WOLC-ECOC against each method": f"tests-{setting}", "Training time": f"time-{setting}"}
+    return {
+        "id": setting,
+        "title": setting_title(summary),
+        "averages": _averages(summary) if summary.comparable.any() else [],
+        "figures": [figures[name] for name in (f"length-{setting}", f"ranks-{setting}") if name in figures],
+        "accuracy": to_html(tables.get(f"{number}-{summary.response}") or tables[number]),
+        "more": [{"title": title, "table": to_html(tables[name])} for title, name in more.items() if name in tables],
+        "time": figures.get(f"time-{setting}"),
+    }
+
+
+def _averages(summary: SettingSummary) -> list[dict[str, Any]]:
+    """Average each method over comparable data sets; the best rank comes first."""
+    ranks, rows = summary.ranks(), summary.comparable
+    paper = recomputed_ranks(summary.learner, summary.ranked_data_sets, summary.methods)
+    found = [
+        {
+            "key": method,
+            "name": METHODS[method],
+            "rank": ranks[method],
+            "paper_rank": paper[method],
+            "accuracy": 100 * float(summary.accuracy[rows, k].mean()),
+            "columns": float(summary.columns[rows, k].mean()),
+            "fit_seconds": float(summary.fit_seconds[rows, k].mean()),
+            "won": int((summary.against_control[rows, k] < 0).sum()),
+            "lost": int((summary.against_control[rows, k] > 0).sum()),
+        }
+        for k, method in enumerate(summary.methods)
+    ]
+    return sorted(found, key=lambda row: float(row["rank"]))
+
+
+def _environment(meta: dict[str, Any]) -> dict[str, Any]:
+    """List settings, versions and notes for reading; nothing that changes when a report is made again."""
+    plan = {"Repeats": "n_repeats", "Folds": "n_folds", "Seed": "seed"}
+    protocols = meta.get("protocols", [])
+    processors = sorted({str(machine["processor"]) for machine in meta.get("machines", [])} - {""})
+    return {
+        "settings": [
+            (title, ", ".join(dict.fromkeys(str(protocol[name]) for protocol in protocols)))
+            for title, name in plan.items()
+            if protocols
+        ],
+        "versions": [
+            *(item for found in meta.get("versions", []) for item in sorted(found.items())),
+            *(("Processor", name) for name in processors),
+        ],
+        "notes": list(meta.get("notes", [])),
+    }

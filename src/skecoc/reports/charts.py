@@ -1,130 +1,328 @@
-"""Geometry of small charts; the template draws them."""
+"""What is drawn from results of any kind: values by method, ranks, calibration, growth."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from itertools import combinations
+from math import ceil, floor
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-WIDTH, HEIGHT = 420, 260
-LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 44
-SMALLEST_DOT, LARGEST_DOT = 3.0, 11.0
+from skecoc.benchmarking.results import Results
+from skecoc.benchmarking.runs import RoundRecord
+from skecoc.benchmarking.statistics import average_ranks, cliques, nemenyi_critical_difference, wilcoxon_holm
+from skecoc.reports.pictures import (
+    COLORS,
+    Picture,
+    color_of,
+    drawing_style,
+    group_id,
+    marker_of,
+    new_figure,
+    text_color_of,
+)
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def line_chart(
-    key: str, title: str, x: Sequence[float], series: Mapping[str, Sequence[float]], marked: float
-) -> dict[str, Any]:
-    """Place lines over the number of columns.
+Floats = NDArray[np.float64]
 
-    Parameters
-    ----------
-    key : str
-        What tells the chart from others of the page.
-    title : str
-        What the vertical axis shows.
-    x : sequence of float of length n_points
-        Numbers of columns, ascending.
-    series : mapping of str to sequence of float of length n_points
-        Values of each line.
-    marked : float
-        The number of columns to mark: that of the code that is kept.
+_BLUE, _ORANGE = COLORS["one-vs-one"], COLORS["wolc"]
+_CURVES = (("o-", _BLUE), ("s--", _ORANGE))
+_MEASURES = ("objective", "risk", "train_accuracy", "test_accuracy")
 
-    Returns
-    -------
-    dict
-        ``width``, ``height``, ``frame`` (left, right, top, bottom), ``x_ticks`` and ``y_ticks`` (text and place),
-        ``lines`` (name, points, dots), ``mark`` (x) and ``description``, the chart in words.
-
-    Examples
-    --------
-    >>> chart = line_chart("loss", "Loss", [3, 6], {"loss": [0.5, 0.25]}, marked=6)
-    >>> chart["lines"][0]["points"]
-    '56.0,12.0 408.0,216.0'
-    """
-    values = [value for line in series.values() for value in line]
-    x_scale, y_scale = (
-        _scale(min(x), max(x), LEFT, WIDTH - RIGHT),
-        _scale(min(values), max(values), HEIGHT - BOTTOM, TOP),
-    )
-    lines = []
-    for name, line in series.items():
-        places = [(x_scale(count), y_scale(value)) for count, value in zip(x, line, strict=True)]
-        lines.append({"name": name, "points": " ".join(f"{a},{b}" for a, b in places), "dots": places})
-    described = "; ".join(f"{name} from {line[0]:.3g} to {line[-1]:.3g}" for name, line in series.items())
-    return {
-        "key": key,
-        "title": title,
-        **_frame(),
-        "x_ticks": [{"text": f"{tick:g}", "place": x_scale(tick)} for tick in _ticks(min(x), max(x), whole=True)],
-        "y_ticks": [{"text": f"{tick:.4g}", "place": y_scale(tick)} for tick in _ticks(min(values), max(values))],
-        "lines": lines,
-        "mark": x_scale(marked),
-        "description": f"{title} for {min(x)} to {max(x)} columns: {described}. The code that is kept has {marked}.",
-    }
+# Critical-difference diagrams, in inches.
+_AXIS_TOP = 0.62
+_LINE_HEIGHT = 0.30
+_BAR_HEIGHT = 0.11
+_LEVEL = 0.05
+_TESTS = {"nemenyi": "Nemenyi's test", "wilcoxon-holm": "pairwise signed-rank tests with Holm's correction"}
 
 
-def calibration_chart(bins: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """Place a dot for each bin of probabilities: how sure the model is, how often it is right, how many rows.
+def dot_picture(
+    name: str,
+    title: str,
+    alt: str,
+    *,
+    methods: Mapping[str, str],
+    data_sets: Sequence[str],
+    values: Floats,
+    means: Floats,
+    x_label: str,
+    unit: str,
+    log: bool = False,
+) -> Picture:
+    """Draw a line per method (its key and its label) with a stroke for each data set and a shape for their mean."""
+    line_height = 0.45 if any("\n" in label for label in methods.values()) else 0.3
+    with drawing_style():
+        figure = new_figure(6.4, 0.9 + line_height * len(methods))
+        axes = figure.subplots()
+        for row, method in enumerate(methods):
+            marker = marker_of(method)
+            stroke = {**marker, "marker": "|", "markersize": 10.0, "markeredgecolor": color_of(method)}
+            for data_set, value in zip(data_sets, values[:, row], strict=True):
+                axes.plot(value, row, **{**stroke, "gid": group_id(method, f"{data_set}: {value:.3g} {unit}")})
+            axes.plot(means[row], row, **{**marker, "markersize": 8.0})
+        axes.set_yticks(range(len(methods)), list(methods.values()))
+        axes.set_ylim(len(methods) - 0.5, -0.5)
+        if log:
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter("{x:g}")
+        axes.set_xlabel(x_label)
+        axes.grid(axis="x", color="0.9")
+        axes.set_axisbelow(True)
+        axes.tick_params(axis="y", length=0)
+    return Picture(name, title, alt, figure)
 
-    Parameters
-    ----------
-    bins : sequence of dict
-        ``rows``, ``confidence`` and ``accuracy`` of each bin that is not empty.
 
-    Returns
-    -------
-    dict
-        ``width``, ``height``, ``frame``, ``x_ticks`` and ``y_ticks`` as of `line_chart`, ``dots`` (x, y, radius, text)
-        and ``description``.
-
-    Examples
-    --------
-    >>> calibration_chart([{"rows": 10, "confidence": 1.0, "accuracy": 0.5}])["dots"][0]["y"]
-    114.0
-    """
-    x_scale, y_scale = _scale(0.0, 1.0, LEFT, WIDTH - RIGHT), _scale(0.0, 1.0, HEIGHT - BOTTOM, TOP)
-    largest = max((row["rows"] for row in bins), default=1)
-    dots = [
-        {
-            "x": x_scale(row["confidence"]),
-            "y": y_scale(row["accuracy"]),
-            "radius": round(SMALLEST_DOT + (LARGEST_DOT - SMALLEST_DOT) * (row["rows"] / largest) ** 0.5, 1),
-            "text": f"{row['rows']} rows: {100 * row['confidence']:.0f} % sure, {100 * row['accuracy']:.0f} % right",
-        }
+def calibration_picture(bins: Sequence[Mapping[str, float]]) -> Picture:
+    """Draw a dot for each bin of probabilities: how sure the model is, how often it is correct, how many rows."""
+    largest = max([1, *(row["rows"] for row in bins)])
+    texts = [
+        f"{row['rows']} rows: {100 * row['confidence']:.0f} % sure, {100 * row['accuracy']:.0f} % correct"
         for row in bins
     ]
-    ticks = (0.0, 0.25, 0.5, 0.75, 1.0)
-    return {
-        **_frame(),
-        "x_ticks": [{"text": f"{100 * tick:g}", "place": x_scale(tick)} for tick in ticks],
-        "y_ticks": [{"text": f"{100 * tick:g}", "place": y_scale(tick)} for tick in ticks],
-        "dots": dots,
-        "description": "; ".join(dot["text"] for dot in dots) + ".",
+    with drawing_style():
+        figure = new_figure(5.2, 3.4)
+        axes = figure.subplots()
+        axes.plot([0, 100], [0, 100], "--", color="0.6", linewidth=1.2)
+        for row, text in zip(bins, texts, strict=True):
+            place = 100 * row["confidence"], 100 * row["accuracy"]
+            size = 5.0 + 12.0 * (row["rows"] / largest) ** 0.5
+            axes.plot(*place, "o", color=_BLUE, alpha=0.6, markersize=size, gid=group_id("", text))
+        axes.set_xlabel("probability of the predicted class in %")
+        axes.set_ylabel("correct in %")
+        axes.set_xlim(-4, 104)  # room for large dots at the ends
+        axes.set_ylim(-6, 106)
+        axes.grid(color="0.92")
+        axes.set_axisbelow(True)
+    return Picture("calibration", "Confidence and accuracy", "; ".join(texts) + ".", figure)
+
+
+def curve_picture(
+    name: str, title: str, columns: Sequence[int], curves: Mapping[str, Sequence[float]], kept: int
+) -> Picture:
+    """Draw what a growing code gains against its number of columns, one curve or two."""
+    described = "; ".join(f"{label} from {values[0]:.3g} to {values[-1]:.3g}" for label, values in curves.items())
+    with drawing_style():
+        figure = new_figure(5.2, 3.2)
+        axes = figure.subplots()
+        _draw_curves(axes, columns, curves, kept, "code kept")
+        axes.locator_params(axis="x", integer=True)
+        axes.set_xlabel("columns")
+        axes.set_ylabel(title)
+    alt = f"{title} for {columns[0]} to {columns[-1]} columns: {described}. The code that is kept has {kept}."
+    return Picture(name, title, alt, figure)
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """Growth of codes on one data set by round, averaged over runs.
+
+    A run that has ended before a round counts with its last values; `n_growing` counts the runs that have not.
+    """
+
+    data_set: str
+    coding: str
+    objective: Floats
+    risk: Floats
+    train_accuracy: Floats
+    test_accuracy: Floats
+    n_growing: NDArray[np.int64]
+    kept: float  # mean number of the round that is kept
+
+    @property
+    def n_runs(self) -> int:
+        """Number of runs."""
+        return int(self.n_growing[0])
+
+
+def summarize_convergence(
+    results: Results, data_set: str, learner: str, response: str, coding: str = "wolc"
+) -> Convergence:
+    """Average the rounds of all runs, as many as the longest run has."""
+    runs: dict[tuple[int, int], list[RoundRecord]] = {}
+    for record in sorted(results.rounds, key=lambda record: record.round):
+        if (record.data_set, record.learner, record.response, record.coding) == (data_set, learner, response, coding):
+            runs.setdefault((record.repeat, record.fold), []).append(record)
+    if not runs:
+        raise ValueError(f"no rounds of {coding!r} on {data_set!r} with learner {learner!r} and response {response!r}")
+    lengths = np.array([len(rounds) for rounds in runs.values()])
+    last = np.minimum(np.arange(lengths.max()), lengths[:, None] - 1)
+    means = {
+        measure: np.mean(
+            [
+                np.array([getattr(record, measure) for record in rounds])[numbers]
+                for rounds, numbers in zip(runs.values(), last, strict=True)
+            ],
+            axis=0,
+        )
+        for measure in _MEASURES
     }
+    kept = float(np.mean([record.round for rounds in runs.values() for record in rounds if record.kept]))
+    growing = (lengths[:, None] > np.arange(lengths.max())).sum(axis=0)
+    return Convergence(data_set, coding, n_growing=growing, kept=kept, **means)
 
 
-def _frame() -> dict[str, Any]:
-    """Return the size of a chart and of the frame in it."""
-    frame = {"left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "bottom": HEIGHT - BOTTOM}
-    return {"width": WIDTH, "height": HEIGHT, "frame": frame}
+def convergence_picture(
+    results: Results, data_set: str, learner: str, response: str, coding: str = "wolc", name: str | None = None
+) -> Picture:
+    """Draw the training risk, and training and test accuracy, by round.
+
+    Grey bars show the share of the runs that are still growing, a dotted line the mean round kept.
+    """
+    found = summarize_convergence(results, data_set, learner, response, coding)
+    rounds = np.arange(len(found.objective))
+    losses = {"objective": found.objective}
+    if np.isfinite(found.risk).all():
+        losses["risk (eq. 7)"] = found.risk
+    accuracies = {"training rows": 100 * found.train_accuracy, "test rows": 100 * found.test_accuracy}
+    with drawing_style():
+        figure = new_figure(8.0, 3.4)
+        panels = figure.subplots(1, 2)
+        labels = ("training risk", "accuracy in %")
+        for axes, curves, label in zip(panels, (losses, accuracies), labels, strict=True):
+            axes.bar(
+                rounds,
+                0.25 * found.n_growing / found.n_runs,
+                transform=axes.get_xaxis_transform(),
+                color="0.9",
+                width=0.8,
+                zorder=0,
+                label="runs still growing",
+            )
+            _draw_curves(axes, rounds, curves, found.kept, "mean round kept")
+            axes.set_xticks(rounds[:: max(1, len(rounds) // 10)])
+            axes.set_xlabel("round")
+            axes.set_ylabel(label)
+        panels[0].set_ylim(bottom=0.0)
+    title = f"Growth of {coding} on {data_set}: {learner}, outputs as {response}, mean over {found.n_runs} runs"
+    full_name = f"convergence-{data_set}-{learner}-{response}-{coding}"
+    return Picture(name or full_name, title, convergence_alt(found), figure)
 
 
-def _scale(low: float, high: float, start: float, end: float) -> Any:
-    """Return what places values between two ends; a single value is placed at the start."""
-    span = high - low
+def convergence_alt(found: Convergence) -> str:
+    """Say in words what `convergence_picture` shows: where the curves begin and end."""
+    last = len(found.objective) - 1
+    return (
+        f"Two line charts of the growth of {found.coding} on {found.data_set}, means over {found.n_runs} runs, rounds "
+        f"0 to {last}. The objective goes {_ends(found.objective, '.3g')}, the risk {_ends(found.risk, '.3g')}; the "
+        f"training accuracy in % goes {_ends(100 * found.train_accuracy, '.1f')}, the test accuracy "
+        f"{_ends(100 * found.test_accuracy, '.1f')}. {int(found.n_growing[-1])} of the runs reach the last round; on "
+        f"average round {found.kept:.1f} is kept."
+    )
 
-    def place(value: float) -> float:
-        return round(start + (end - start) * ((value - low) / span if span else 0.0), 1)
 
-    return place
+def _ends(values: Floats, form: str) -> str:
+    """Say where a curve begins and ends."""
+    return f"from {values[0]:{form}} to {values[-1]:{form}}"
 
 
-def _ticks(low: float, high: float, whole: bool = False) -> list[float]:
-    """Choose about five round values between two ends."""
-    if high <= low:
-        return [low]
-    rough = (high - low) / 6
-    power = 10.0 ** np.floor(np.log10(rough))
-    step = float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough))
-    step = max(round(step), 1) if whole else step
-    first = int(np.ceil(low / step - 1e-9))
-    return [number * step for number in range(first, int(np.floor(high / step + 1e-9)) + 1)]
+def _draw_curves(
+    axes: "Axes",
+    x: Sequence[int] | NDArray[np.intp],
+    curves: Mapping[str, Sequence[float] | Floats],
+    kept: float,
+    kept_label: str,
+) -> None:
+    """Draw one curve or two, and a dotted line where growth is cut back to."""
+    for (label, values), (form, color) in zip(curves.items(), _CURVES, strict=False):
+        axes.plot(x, values, form, color=color, label=label)
+    axes.axvline(kept, color="0.4", linestyle=":", linewidth=1.4, label=kept_label)
+    axes.legend(fontsize=8.5)
+
+
+def rank_picture(name: str, title: str, methods: Mapping[str, str], scores: Floats, test: str = "nemenyi") -> Picture:
+    """Draw the critical-difference diagram of Demsar (2006): average ranks, and bars over methods that do not differ.
+
+    `methods` are the keys and labels of the columns of `scores`, whose rows are data sets. Whether two methods differ
+    is decided by the distance of their ranks, or by a signed-rank test of their own with Holm's correction.
+    """
+    ranks, groups = _ranks_and_groups(list(methods), scores, test)
+    order = sorted(ranks, key=lambda method: ranks[method])
+    n_left = (len(order) + 1) // 2
+    labels_top = _AXIS_TOP + _BAR_HEIGHT * (len(groups) + 1) + 0.12
+    height = 0.75 + _BAR_HEIGHT * (len(groups) + 1) + _LINE_HEIGHT * n_left
+    with drawing_style():
+        figure = new_figure(8.0, height)
+        axes = figure.subplots()
+        low = floor(min(ranks.values()))
+        high = max(low + 1, ceil(max(ranks.values())))
+        axes.set_xlim(low - 0.32 * (high - low), high + 0.32 * (high - low))
+        axes.set_ylim(height, 0.0)  # inches from the top
+        axes.axis("off")
+        _draw_scale(axes, low, high)
+        if test == "nemenyi":
+            _draw_ruler(axes, low, high, nemenyi_critical_difference(len(ranks), len(scores)))
+        for line, group in enumerate(groups):
+            y = _AXIS_TOP + _BAR_HEIGHT * (line + 1)
+            axes.plot([ranks[group[0]] - 0.04, ranks[group[-1]] + 0.04], [y, y], color="0.15", linewidth=3.5)
+        for place, method in enumerate(order):
+            is_left = place < n_left
+            line = place if is_left else len(order) - 1 - place
+            y = labels_top + _LINE_HEIGHT * line
+            _draw_label(axes, method, methods[method], ranks[method], y, low if is_left else high, is_left)
+    bars = [f"{methods[group[0]]} to {methods[group[-1]]}" for group in groups]
+    together = f"do not differ significantly: {'; '.join(bars)}" if bars else "of methods that do not differ: none"
+    alt = (
+        f"Critical-difference diagram over {len(scores)} data set{'' if len(scores) == 1 else 's'}. Average ranks, "
+        f"best first: {', '.join(f'{methods[method]} {ranks[method]:.2f}' for method in order)}. Groups that by "
+        f"{_TESTS[test]} at 5 % {together}."
+    )
+    return Picture(name, title, alt, figure)
+
+
+def _ranks_and_groups(methods: list[str], scores: Floats, test: str) -> tuple[dict[str, float], list[tuple[str, ...]]]:
+    """Average ranks, and runs of neighbours of which no two differ."""
+    if test not in _TESTS:
+        raise ValueError(f"test must be one of {', '.join(_TESTS)}, got {test!r}")
+    if len(methods) < 2 or not len(scores):
+        raise ValueError("ranks need two methods and a data set on which they are comparable")
+    ranks = average_ranks(scores).tolist()
+    if test == "nemenyi":
+        distance = nemenyi_critical_difference(len(ranks), len(scores), _LEVEL)
+        pairs = combinations(range(len(ranks)), 2)
+        differing = [(first, second) for first, second in pairs if abs(ranks[first] - ranks[second]) >= distance]
+    else:
+        differing = [(found.first, found.second) for found in wilcoxon_holm(scores) if found.adjusted < _LEVEL]
+    order = sorted(range(len(ranks)), key=lambda position: ranks[position])
+    groups = [tuple(methods[position] for position in group) for group in cliques(order, differing)]
+    return dict(zip(methods, ranks, strict=True)), groups
+
+
+def _draw_scale(axes: "Axes", low: int, high: int) -> None:
+    """Draw the axis of ranks."""
+    axes.plot([low, high], [_AXIS_TOP, _AXIS_TOP], color="black", linewidth=1.0)
+    for rank in range(low, high + 1):
+        axes.plot([rank, rank], [_AXIS_TOP - 0.06, _AXIS_TOP], color="black", linewidth=1.0)
+        axes.text(rank, _AXIS_TOP - 0.1, str(rank), ha="center", va="bottom", fontsize=9)
+
+
+def _draw_ruler(axes: "Axes", low: int, high: int, distance: float) -> None:
+    """Draw how far apart ranks must be to differ."""
+    y = 0.16
+    label = f"critical difference {distance:.2f}"
+    if distance > high - low:
+        axes.text(low, y, f"{label}, more than the length of the axis", va="center", fontsize=9, color="0.25")
+        return
+    axes.plot([low, low + distance], [y, y], color="0.35", linewidth=1.2)
+    for end in (low, low + distance):
+        axes.plot([end, end], [y - 0.05, y + 0.05], color="0.35", linewidth=1.2)
+    axes.annotate(label, (low + distance, y), (6, 0), textcoords="offset points", va="center", fontsize=9, color="0.25")
+
+
+def _draw_label(axes: "Axes", method: str, name: str, rank: float, y: float, edge: float, is_left: bool) -> None:
+    """Lead from a method's rank down and out to its name."""
+    sign = -1 if is_left else 1
+    end = edge + sign * 0.3
+    axes.plot([rank, rank, end], [_AXIS_TOP, y, y], color=color_of(method), linewidth=1.2, gid=group_id(method))
+    axes.text(
+        end + sign * 0.1,
+        y,
+        f"{name}  {rank:.2f}" if is_left else f"{rank:.2f}  {name}",
+        ha="right" if is_left else "left",
+        va="center",
+        color=text_color_of(method),
+        gid=group_id(method),
+    )

@@ -1,10 +1,11 @@
-"""What the report of a fitted model says, as plain data."""
+"""The report of a fitted model: what it says, as plain data, and its page."""
 
 from typing import Any
 
 import numpy as np
 
-from skecoc.reports.charts import calibration_chart, line_chart
+from skecoc.reports.charts import calibration_picture, curve_picture
+from skecoc.reports.templating import render
 
 #: Cells that a heat map has at most; more can neither be read nor be drawn quickly.
 MAX_CELLS = 10_000
@@ -14,28 +15,10 @@ _SIGNS = {1: "+", -1: "−", 0: "0"}
 
 
 def summarize_model(description: dict[str, Any]) -> dict[str, Any]:
-    """Collect everything that the report of a model shows.
+    """Collect everything that the report of a model shows, from what `skecoc.tables.describe_model` gives.
 
-    Parameters
-    ----------
-    description : dict
-        What `skecoc.tables.describe_model` gives.
-
-    Returns
-    -------
-    dict
-        The description, and beside it ``title``, ``headline``, ``facts``, ``confusion``, ``heat_maps`` (of the code
-        and its weights), ``calibration``, ``convergence`` (charts), ``hard_pairs`` (what growth asked about, and what
-        was added) and ``pairs`` (the columns that matter for two classes): plain lists, dictionaries, strings and
-        numbers. What a model has not is None or empty.
-
-    Examples
-    --------
-    >>> from skecoc import ECOCClassifier
-    >>> from skecoc.tables import describe_model
-    >>> model = ECOCClassifier().fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
-    >>> summarize_model(describe_model(model))["heat_maps"][0]["columns"][0]["asks"]
-    'a against b'
+    The description, and beside it what is made of it: plain lists, dictionaries, strings and numbers. What a model has
+    not is None or empty.
     """
     held_out, growth = description["held_out"], description["growth"]
     return {
@@ -45,11 +28,19 @@ def summarize_model(description: dict[str, Any]) -> dict[str, Any]:
         "facts": _facts(description),
         "confusion": None if held_out is None else _confusion(held_out["confusion"], description["classes"]),
         "heat_maps": _heat_maps(description["code"]),
-        "calibration": None if held_out is None else calibration_chart(held_out["calibration"]["bins"]),
-        "convergence": [] if growth is None or len(growth["rounds"]) < 2 else _convergence(growth["rounds"]),
         "hard_pairs": [] if growth is None else _hard_pairs(growth["rounds"]),
         "pairs": _pairs(description["important"], description["classes"]),
     }
+
+
+def model_page(summary: dict[str, Any]) -> str:
+    """Draw the figures of what `summarize_model` gives, and write the report as one HTML file."""
+    held_out, growth = summary["held_out"], summary["growth"]
+    drawings = {
+        "calibration": None if held_out is None else calibration_picture(held_out["calibration"]["bins"]).for_page(),
+        "convergence": [] if growth is None or len(growth["rounds"]) < 2 else _convergence(growth["rounds"]),
+    }
+    return render("model.html.jinja", {**summary, **drawings})
 
 
 def _title(description: dict[str, Any]) -> str:
@@ -66,8 +57,8 @@ def _headline(description: dict[str, Any]) -> str:
     own, *others = held_out["comparison"]
     beside = ", ".join(f"{row['method']}: {100 * row['accuracy']:.1f} %" for row in others)
     return (
-        f"{own['method']} tells the {len(description['classes'])} classes of column {table['target']!r}: "
-        f"{100 * own['accuracy']:.1f} % of {table['n_rows']} rows are right when held out ({beside})."
+        f"{own['method']} classifies {100 * own['accuracy']:.1f} % of {table['n_rows']} held-out rows correctly into "
+        f"the {len(description['classes'])} classes of column {table['target']!r} ({beside})."
     )
 
 
@@ -97,7 +88,7 @@ def _confusion(counts: list[list[int]], classes: list[str]) -> dict[str, Any] | 
     for place, (name, row) in enumerate(zip(classes, counts, strict=True)):
         total = max(sum(row), 1)
         cells = [
-            {"count": count, "share": round(count / total, 4), "right": place == column}
+            {"count": count, "share": round(count / total, 4), "correct": place == column}
             for column, count in enumerate(row)
         ]
         rows.append({"name": name, "cells": cells})
@@ -109,7 +100,7 @@ def _heat_maps(code: dict[str, Any]) -> list[dict[str, Any]]:
     matrix = np.array(code["matrix"])
     shown = _shown_columns(code, max(MAX_CELLS // len(matrix), 1))
     columns = [
-        {"number": int(q) + 1, "kind": code["kinds"][q], "asks": _question(matrix[:, q], code["rows"])} for q in shown
+        {"number": int(q) + 1, "kind": code["kinds"][q], "task": _task(matrix[:, q], code["rows"])} for q in shown
     ]
     hidden = matrix.shape[1] - len(shown)
     signs = [
@@ -149,8 +140,8 @@ def _shown_columns(code: dict[str, Any], most: int) -> list[int]:
     return sorted(np.argsort(-mass, kind="stable")[:most].tolist())
 
 
-def _question(column: Any, names: list[str]) -> str:
-    """Say in words what a column asks."""
+def _task(column: Any, names: list[str]) -> str:
+    """Say in words which classes a column separates."""
     sides = [[name for name, entry in zip(names, column, strict=True) if entry == side] for side in (1, -1)]
     first, second = (_some(side) for side in sides)
     return f"{first} against {'the rest' if len(sides[1]) > 3 and not (column == 0).any() else second}"
@@ -161,22 +152,24 @@ def _some(names: list[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
-def _convergence(rounds: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _convergence(rounds: list[dict[str, Any]]) -> list[dict[str, str]]:
     """Draw accuracy and loss against the number of columns."""
     columns = [row["columns"] for row in rounds]
     kept = max(row["columns"] for row in rounds if row["is_kept"])
     accuracy = {
         "training rows": [100 * row["accuracy"] for row in rounds],
-        "honest answers": [100 * row["out_of_fold_accuracy"] for row in rounds],
+        "training rows, out of fold": [100 * row["out_of_fold_accuracy"] for row in rounds],
     }
-    return [
-        line_chart("accuracy", "Accuracy in %", columns, accuracy, kept),
-        line_chart("loss", "Loss", columns, {"loss": [row["loss"] for row in rounds]}, kept),
+    loss = {"loss": [row["loss"] for row in rounds]}
+    pictures = [
+        curve_picture("growth-accuracy", "accuracy in %", columns, accuracy, kept),
+        curve_picture("growth-loss", "loss", columns, loss, kept),
     ]
+    return [picture.for_page() for picture in pictures]
 
 
 def _hard_pairs(rounds: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Collect what growth asked about: how often a pair was hard, and what was added for it and kept."""
+    """Collect the pairs that growth chose: how often each was hard, and what was added for it and kept."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for row in rounds:
         for pair in row["pairs"]:

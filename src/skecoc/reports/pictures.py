@@ -1,6 +1,6 @@
 """Figures with a name and a text for those who cannot see them; the same data give the same SVG, byte for byte.
 
-Needs matplotlib: ``pip install "scikit-ecoc[plot]"``.
+They need matplotlib, which is imported when something is drawn: ``pip install "scikit-ecoc[report]"``.
 """
 
 import io
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from sklearn.utils._optional_dependencies import check_matplotlib_support
+from skecoc.support.errors import import_extra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +25,6 @@ COLORS = {
     "decoc": "#CC79A7",
     "wolc": "#D55E00",
 }
-OTHER_COLOR = "#000000"
 
 #: The same for text, dark enough to be read on white (a contrast of 4.5 at least).
 TEXT_COLORS = {
@@ -36,14 +35,15 @@ TEXT_COLORS = {
     "decoc": "#9A4A78",
     "wolc": "#B34B00",
 }
+_OTHER_COLOR = "#000000"
 
 #: A second sign beside colour.
 MARKERS = {"hamming": "o", "loss-based": "s", "loss-weighted": "^", "optimized-weight": "D"}
-OTHER_MARKER = "P"
+_OTHER_MARKER = "P"
 
 #: Different sizes, so that one marker on top of another hides no more than its middle.
-SIZES = {"hamming": 12.5, "loss-based": 9.5, "loss-weighted": 8.0, "optimized-weight": 9.0}
-OTHER_SIZE = 9.0
+_SIZES = {"hamming": 12.5, "loss-based": 9.5, "loss-weighted": 8.0, "optimized-weight": 9.0}
+_OTHER_SIZE = 9.0
 
 _STYLE: dict[str, Any] = {
     "font.family": "sans-serif",
@@ -56,24 +56,12 @@ _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",  # text stays text: it can be found, and read aloud
     "svg.hashsalt": "skecoc",
 }
-_METHOD = "method:"
+_GROUP = re.compile(r'<g id="group:([^"|]*)\|([^"]*)">')
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure, what it is called and what it shows.
-
-    Attributes
-    ----------
-    name : str
-        A short name, fit for a file.
-    title : str
-        What it shows, in a line.
-    alt : str
-        What there is to see, in words.
-    figure : matplotlib Figure
-        The drawing.
-    """
+    """A figure, a name that is fit for a file, what it shows in a line, and what there is to see in words."""
 
     name: str
     title: str
@@ -86,38 +74,28 @@ class Picture:
             self.figure.draw_without_rendering()
         self.figure.set_layout_engine("none")
 
-    def svg(self) -> str:
-        """Write the figure as SVG.
+    def svg(self, *, transparent: bool = False) -> str:
+        """Write the figure as an ``<svg>`` element that can stand in a page beside others: its ids begin with `name`.
 
-        Returns
-        -------
-        str
-            An ``<svg>`` element with `alt` as its label, fit for a page with other figures: its ids begin with `name`.
-            What belongs to a method is a group with the class ``method`` and the method's name in ``data-method``.
+        What belongs to a method is a group with the class ``method`` and the method's name in ``data-method``.
         """
         file = io.StringIO()
+        metadata = {"Date": None, "Creator": None}
         with drawing_style():
-            self.figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+            self.figure.savefig(file, format="svg", metadata=metadata, transparent=transparent)
         text = file.getvalue()
         text = text[text.index("<svg") :]
         text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
         text = text.replace("<svg ", f'<svg role="img" aria-label="{escape(self.alt)}" ', 1)
-        text = re.sub(rf'<g id="{_METHOD}([^"]*)">', r'<g class="method" data-method="\1">', text)
+        text = _GROUP.sub(_group_element, text)
         return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{self.name}-", text)
 
+    def for_page(self) -> dict[str, str]:
+        """Return what a template needs to show the figure; without a ground, so that a dark page may invert it."""
+        return {"title": self.title, "svg": self.svg(transparent=True)}
+
     def png(self, dpi: int = 100) -> bytes:
-        """Write the figure as PNG.
-
-        Parameters
-        ----------
-        dpi : int, default=100
-            Dots per inch.
-
-        Returns
-        -------
-        bytes
-            Content of a PNG file.
-        """
+        """Write the figure as PNG."""
         file = io.BytesIO()
         with drawing_style():
             self.figure.savefig(file, format="png", dpi=dpi, metadata={"Software": None})
@@ -126,14 +104,8 @@ class Picture:
 
 @contextmanager
 def drawing_style() -> Iterator[None]:
-    """Draw in the style of these figures, whatever the user's settings are.
-
-    Yields
-    ------
-    None
-        While the style is in force.
-    """
-    check_matplotlib_support("skecoc.paper.figures")
+    """Draw in the style of these figures, whatever the user's settings are."""
+    import_extra("matplotlib", "report", "a figure")
     from matplotlib import style
 
     with style.context(["default", _STYLE]):
@@ -141,90 +113,42 @@ def drawing_style() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Make an empty figure that no interactive window knows of.
-
-    Parameters
-    ----------
-    width, height : float
-        Size in inches.
-
-    Returns
-    -------
-    matplotlib Figure
-        With a layout that keeps labels apart.
-    """
+    """Make an empty figure of a size in inches that no interactive window knows of."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def color_of(method: str) -> str:
-    """Return the colour of a method's coding.
-
-    Parameters
-    ----------
-    method : str
-        Name ``coding/decoding``.
-
-    Returns
-    -------
-    str
-        The colour.
-    """
-    return COLORS.get(method.split("/", maxsplit=1)[0], OTHER_COLOR)
+    """Return the colour of a method's coding."""
+    return COLORS.get(method.split("/", maxsplit=1)[0], _OTHER_COLOR)
 
 
 def text_color_of(method: str) -> str:
-    """Return the colour of a method's coding for text.
-
-    Parameters
-    ----------
-    method : str
-        Name ``coding/decoding``.
-
-    Returns
-    -------
-    str
-        The colour.
-    """
-    return TEXT_COLORS.get(method.split("/", maxsplit=1)[0], OTHER_COLOR)
+    """Return the colour of a method's coding for text."""
+    return TEXT_COLORS.get(method.split("/", maxsplit=1)[0], _OTHER_COLOR)
 
 
 def marker_of(method: str) -> dict[str, Any]:
-    """Return how a method's points are drawn: colour by coding, shape and size by decoding.
-
-    Parameters
-    ----------
-    method : str
-        Name ``coding/decoding``.
-
-    Returns
-    -------
-    dict
-        Arguments of matplotlib's ``plot``; they make the points part of the method's group.
-    """
+    """Return arguments of matplotlib's ``plot`` for a method's points: colour by coding, shape and size by decoding."""
     decoding = method.rpartition("/")[2]
     return {
         "linestyle": "",
-        "marker": MARKERS.get(decoding, OTHER_MARKER),
-        "markersize": SIZES.get(decoding, OTHER_SIZE),
+        "marker": MARKERS.get(decoding, _OTHER_MARKER),
+        "markersize": _SIZES.get(decoding, _OTHER_SIZE),
         "color": color_of(method),
         "markeredgecolor": "white",
         "gid": group_id(method),
     }
 
 
-def group_id(method: str) -> str:
-    """Return the id that makes an artist part of a method's group.
+def group_id(method: str = "", text: str = "") -> str:
+    """Return the ``gid`` that makes an artist part of a method's group, with a text that is shown above it."""
+    return f"group:{method}|{text}"
 
-    Parameters
-    ----------
-    method : str
-        Name ``coding/decoding``.
 
-    Returns
-    -------
-    str
-        For an artist's ``gid``.
-    """
-    return f"{_METHOD}{method}"
+def _group_element(match: re.Match[str]) -> str:
+    """Write what `group_id` says as attributes and a title."""
+    method, text = match.groups()
+    attributes = f' class="method" data-method="{method}"' if method else ""
+    return f"<g{attributes}>" + (f"<title>{text}</title>" if text else "")

@@ -1,298 +1,331 @@
-"""The outcome of a comparison as a table: text for reading, CSV and JSON for programs."""
+"""One structure for all tables, and its writers: text, CSV, LaTeX, HTML and Markdown."""
 
 import csv
 import io
-import json
 import re
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import groupby
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from skecoc.benchmarking.compare import Comparison
-from skecoc.benchmarking.statistics import best_per_row, ranks
 from skecoc.support.text_layout import align, blocks, join
 
-Floats = NDArray[np.float64]
-
-#: Decimals of a printed accuracy in percent.
-DECIMALS = 1
-
-_HEADER_WIDTH = 8
+#: What a cell's mark says about its method.
+_MARKS = {"+": "significantly better than WOLC-ECOC", "-": "significantly worse than WOLC-ECOC"}
+_HEADING_WIDTH = 9
 _NAME_WIDTH = 40
-_LEGEND = (
-    "Mean accuracy in % over the test folds. * is the best of its row as printed; "
-    "ranks use full precision, 1 is best, ties share their mean."
-)
+_LATEX_SPECIAL = str.maketrans({character: f"\\{character}" for character in "&%$#_{}"})
 
 
 @dataclass(frozen=True)
-class AccuracyTable:
-    """Methods by data sets, with the averages over data sets.
+class Cell:
+    """One cell, its numbers already rounded for reading."""
 
-    Attributes
-    ----------
-    data_sets, methods : list of str
-        Names of the rows and columns.
-    accuracy, std, rank, columns, fit_seconds, predict_seconds : ndarray of shape (n_data_sets, n_methods)
-        Mean and standard deviation of the accuracy in [0, 1] over the runs,
-        rank within the row, mean code length, median seconds.
-    best : ndarray of bool of shape (n_data_sets, n_methods)
-        The best of each row at the printed precision, with ties.
+    text: str = ""
+    deviation: str = ""
+    published: str = ""  # the number that others have published
+    bold: bool = False
+    published_bold: bool = False
+    mark: str = ""  # "+" or "-"
+    remark: str = ""  # shown in parentheses where there is no deviation
+    value: float | None = None  # the number in full, to sort by
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: its name and its cells."""
+
+    name: str
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose headings have one line or several, all the same number."""
+
+    name: str  # fit for a file
+    title: str
+    corner: str  # heading of the rows' names
+    columns: list[tuple[str, ...]]
+    keys: list[str]  # what each column stands for, such as the full name of its method
+    rows: list[Row]
+    footer: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    records: list[dict[str, Any]] = field(default_factory=list)  # long form in full precision: what CSV holds
+
+
+def to_text(table: Table, width: int | None = None, *, with_deviations: bool = True) -> str:
+    r"""Lay a table out for reading; one that is wider than `width` is broken into blocks of columns.
+
+    Under each number stands its deviation in parentheses, and under that the published number in brackets; ``*`` stands
+    for bold type. The lines are ASCII if the table's texts are.
     """
+    rows = [*table.rows, *table.footer]
+    stacks = [_text_stack(row, with_deviations) for row in rows]
+    heights = [len(stack[0]) for stack in stacks]
+    headings = _text_headings(table.columns)
+    depth = len(headings[0])
+    hanging = max(1, *(len(tail) for stack in stacks for lines in stack for _, tail in lines))
+    columns = [
+        align(heading, [f"{head}{tail:<{hanging}}" for stack in stacks for head, tail in stack[column]])
+        for column, heading in enumerate(headings)
+    ]
+    names = [
+        line for row, height in zip(rows, heights, strict=True) for line in [_shortened(row.name), *[""] * (height - 1)]
+    ]
+    labels = [name.ljust(max(map(len, names))) for name in [*[""] * depth, *names]]
+    rules = [depth, depth + sum(heights[: len(table.rows)])] if table.footer else [depth]
+    limit = None if width is None else width - len(labels[0])
+    parts = [join([labels, *block], rules) for block in blocks(columns, limit)]
+    notes = "\n".join(textwrap.fill(note, width or 120) for note in table.notes)
+    return "\n\n".join([textwrap.fill(table.title, width or 120), *parts, *([notes] if notes else [])]) + "\n"
 
-    data_sets: list[str]
-    methods: list[str]
-    accuracy: Floats
-    std: Floats
-    rank: Floats
-    best: NDArray[np.bool_]
-    columns: Floats
-    fit_seconds: Floats
-    predict_seconds: Floats
 
+def to_csv(table: Table, digits: int = 8) -> str:
+    r"""Write a table in long form as CSV; digits beyond the eighth depend on the order of summation, so on the machine.
 
-def accuracy_table(comparison: Comparison) -> AccuracyTable:
-    """Average the runs of a comparison.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Outcome of `skecoc.benchmarking.compare`.
-
-    Returns
-    -------
-    AccuracyTable
-        Means, ranks and best marks. Seconds are medians, which the first run in
-        a fresh process (it loads compiled code) does not distort.
-
-    Examples
-    --------
-    >>> from skecoc.benchmarking import compare, load_data_sets
-    >>> result = compare(load_data_sets(["iris"]), ["one-vs-one/hamming", "one-vs-rest/hamming"], folds=2)
-    >>> accuracy_table(result).columns
-    array([[3., 3.]])
+    >>> to_csv(Table("t", "", "", [], [], [], records=[{"data_set": "iris", "mean": 0.5}]))
+    'data_set,mean\niris,0.5\n'
     """
-    runs = comparison.runs("accuracy")
-    accuracy = runs.mean(axis=2)
-    return AccuracyTable(
-        data_sets=[data_set["name"] for data_set in comparison.data_sets],
-        methods=comparison.methods,
-        accuracy=accuracy,
-        std=runs.std(axis=2, ddof=1),
-        rank=ranks(accuracy),
-        best=best_per_row(100 * accuracy, DECIMALS),
-        columns=comparison.runs("n_columns").mean(axis=2),
-        fit_seconds=np.median(comparison.runs("fit_seconds"), axis=2),
-        predict_seconds=np.median(comparison.runs("predict_seconds"), axis=2),
-    )
-
-
-def to_text(table: AccuracyTable, width: int | None = None) -> str:
-    r"""Lay a table out for reading.
-
-    Parameters
-    ----------
-    table : AccuracyTable
-        The table.
-    width : int, default=None
-        Columns of the terminal. A wider table is broken into blocks of methods,
-        each with the names of the data sets; None never breaks it.
-
-    Returns
-    -------
-    str
-        Lines of aligned text, ending in a newline: a row per data set with the
-        best methods marked by ``*``, then average accuracy, rank and code
-        length.
-
-    Examples
-    --------
-    >>> row = np.array([[0.9, 0.85]])
-    >>> best = np.array([[True, False]])
-    >>> rank, length = np.array([[1.0, 2.0]]), np.array([[3.0, 6.0]])
-    >>> table = AccuracyTable(["iris"], ["ab/hamming", "cd/hamming"], row, row, rank, best, length, row, row)
-    >>> print(to_text(table).split("Mean")[0].strip("\n"))
-                         ab/      cd/
-                     hamming  hamming
-    iris                90.0*    85.0
-    ---------------------------------
-    average accuracy    90.0     85.0
-    average rank        1.00     2.00
-    average columns      3.0      6.0
-    """
-    names = [_shorten(name) for name in table.data_sets]
-    names += ["average accuracy", "average rank", "average columns"]
-    headers = _headers(table.methods)
-    columns = [align(headers[j], _text_cells(table, j)) for j in range(len(table.methods))]
-    name_width = max(len(name) for name in names)
-    labels = [name.ljust(name_width) for name in [""] * len(headers[0]) + names]
-    limit = None if width is None else width - name_width
-    parts = [join([labels, *block], [-3]) for block in blocks(columns, limit)]
-    return "\n\n".join([*parts, textwrap.fill(_LEGEND, width or 100)]) + "\n"
-
-
-def to_csv(table: AccuracyTable) -> str:
-    """Write a table as CSV, one line per data set and method.
-
-    Parameters
-    ----------
-    table : AccuracyTable
-        The table.
-
-    Returns
-    -------
-    str
-        A header and ``n_data_sets * n_methods`` lines, numbers in full precision.
-
-    Examples
-    --------
-    >>> row = np.array([[0.5]])
-    >>> print(to_csv(AccuracyTable(["iris"], ["a/b"], row, row, row, row > 0, row, row, row)))
-    data_set,method,accuracy,std,rank,best,columns,fit_seconds,predict_seconds
-    iris,a/b,0.5,0.5,0.5,True,0.5,0.5,0.5
-    <BLANKLINE>
-    """
-    cells = cells_of(table)
+    if not table.records:
+        return ""
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(cells[0]), lineterminator="\n")
+    writer = csv.DictWriter(text, fieldnames=list(table.records[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(cells)
+    writer.writerows(
+        {key: float(f"{value:.{digits}g}") if isinstance(value, float) else value for key, value in record.items()}
+        for record in table.records
+    )
     return text.getvalue()
 
 
-def to_json(comparison: Comparison) -> str:
-    """Write a comparison as JSON: settings, averages, cells of the table and every run.
+def to_markdown(table: Table) -> str:
+    """Write a table in GitHub's Markdown; published numbers stand in italics on a second line of their cells."""
+    heading = _markdown_line([table.corner, *("<br>".join(dict.fromkeys(lines)) for lines in table.columns)])
+    rule = "|---|" + "--:|" * len(table.columns)
+    rows = [_markdown_line([row.name, *map(_markdown_cell, row.cells)]) for row in [*table.rows, *table.footer]]
+    notes = [f"- {_markdown_text(note)}" for note in table.notes]
+    parts = [
+        f"**{_markdown_text(table.title)}**",
+        "\n".join([heading, rule, *rows]),
+        *(["\n".join(notes)] if notes else []),
+    ]
+    return "\n\n".join(parts) + "\n"
 
-    Parameters
-    ----------
-    comparison : Comparison
-        Outcome of `skecoc.benchmarking.compare`.
 
-    Returns
-    -------
-    str
-        One JSON object with the keys ``settings``, ``data_sets``, ``methods``
-        (averages over data sets), ``cells`` (data set by method), ``records``
-        (every run) and ``notes``; it ends in a newline.
+def to_latex(table: Table) -> str:
+    r"""Write a table as a LaTeX ``table*`` with the label ``tab:name``; it needs the package graphicx.
 
-    Examples
-    --------
-    >>> from skecoc.benchmarking import compare, load_data_sets
-    >>> result = compare(load_data_sets(["iris"]), ["one-vs-one/hamming"], folds=2)
-    >>> len(json.loads(to_json(result))["records"])
-    2
+    Each row has a line of numbers, one of deviations in parentheses and one of published numbers in italics, where
+    there are any.
     """
-    table = accuracy_table(comparison)
-    content = {
-        "settings": comparison.settings,
-        "data_sets": comparison.data_sets,
-        "methods": averages_of(table),
-        "cells": cells_of(table),
-        "records": comparison.to_records(),
-        "notes": comparison.notes,
-    }
-    return json.dumps(content, indent=1, allow_nan=False) + "\n"
+    body = [line for row in table.rows for line in _latex_row(row)]
+    footer = [r"\hline", *(line for row in table.footer for line in _latex_row(row))] if table.footer else []
+    caption = _latex_text(" ".join([table.title.rstrip(".") + ".", *table.notes]))
+    return "\n".join(
+        [
+            r"\begin{table*}[t]",
+            rf"\caption{{\label{{tab:{table.name}}}{caption}}}",
+            r"\centering",
+            r"\resizebox{\textwidth}{!}{%",
+            rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
+            r"\hline",
+            *_latex_heading(table),
+            r"\hline",
+            *body,
+            *footer,
+            r"\hline",
+            r"\end{tabular}}",
+            r"\end{table*}",
+            "",
+        ]
+    )
 
 
-def cells_of(table: AccuracyTable) -> list[dict[str, Any]]:
-    """Return the cells of a table in long form.
+def to_html(table: Table) -> str:
+    """Write a table as an HTML fragment: a ``<table class="results" id="name">`` and a list of notes.
 
-    Parameters
-    ----------
-    table : AccuracyTable
-        The table.
-
-    Returns
-    -------
-    list of dict
-        One per data set and method, row by row, with plain Python values.
-
-    Examples
-    --------
-    >>> row = np.array([[0.5]])
-    >>> cells_of(AccuracyTable(["iris"], ["a/b"], row, row, row, row > 0, row, row, row))[0]["data_set"]
-    'iris'
+    The last line of the heading and all cells carry ``data-key`` (the method), cells ``data-value`` to sort by.
     """
-    fields = ("accuracy", "std", "rank", "best", "columns", "fit_seconds", "predict_seconds")
+    keys = [escape(key) for key in table.keys]
+    body = [_html_row(row, keys) for row in table.rows]
+    footer = ["<tfoot>", *(_html_row(row, keys) for row in table.footer), "</tfoot>"] if table.footer else []
+    notes = [f"<li>{escape(note)}</li>" for note in table.notes]
+    return "\n".join(
+        [
+            f'<table class="results" id="{escape(table.name)}">',
+            f"<caption><span>{escape(table.title)}</span></caption>",
+            "<thead>",
+            *_html_heading(table, keys),
+            "</thead>",
+            "<tbody>",
+            *body,
+            "</tbody>",
+            *footer,
+            "</table>",
+            *(['<ul class="notes">', *notes, "</ul>"] if notes else []),
+            "",
+        ]
+    )
+
+
+#: Writers by the ending of the file that they make.
+WRITERS: dict[str, Callable[[Table], str]] = {
+    "txt": to_text,
+    "csv": to_csv,
+    "tex": to_latex,
+    "html": to_html,
+    "md": to_markdown,
+}
+
+
+def _text_headings(columns: Sequence[tuple[str, ...]]) -> list[list[str]]:
+    """Break the headings of all columns into short lines, the last ones of each part on the same level."""
+    levels = [[_wrapped(part) for part in parts] for parts in zip(*columns, strict=True)]
+    depths = [max(map(len, level)) for level in levels]
     return [
-        {"data_set": data_set, "method": method, **{name: getattr(table, name)[i, j].item() for name in fields}}
-        for i, data_set in enumerate(table.data_sets)
-        for j, method in enumerate(table.methods)
+        [line for lines, depth in zip(parts, depths, strict=True) for line in [""] * (depth - len(lines)) + lines]
+        for parts in zip(*levels, strict=True)
     ]
 
 
-def averages_of(table: AccuracyTable) -> list[dict[str, Any]]:
-    """Average every method over the data sets.
-
-    Parameters
-    ----------
-    table : AccuracyTable
-        The table.
-
-    Returns
-    -------
-    list of dict
-        One per method: ``method``, the means ``accuracy``, ``rank``,
-        ``columns`` and ``fit_seconds``, ``predict_seconds``, and ``wins``, the
-        number of data sets where it is (among) the best.
-
-    Examples
-    --------
-    >>> row = np.array([[0.5], [1.0]])
-    >>> averages_of(AccuracyTable(["a", "b"], ["c/d"], row, row, row, row > 0, row, row, row))[0]["accuracy"]
-    0.75
-    """
-    fields = ("accuracy", "rank", "columns", "fit_seconds", "predict_seconds")
-    return [
-        {
-            "method": method,
-            **{name: getattr(table, name)[:, j].mean().item() for name in fields},
-            "wins": int(table.best[:, j].sum()),
-        }
-        for j, method in enumerate(table.methods)
-    ]
-
-
-def _text_cells(table: AccuracyTable, position: int) -> list[str]:
-    """One method's cells: accuracies with their marks, then the three averages."""
-    accuracy = 100 * table.accuracy[:, position]
-    marks = ["*" if best else " " for best in table.best[:, position]]
-    return [
-        *(f"{value:.{DECIMALS}f}{mark}" for value, mark in zip(accuracy, marks, strict=True)),
-        f"{accuracy.mean():.{DECIMALS}f} ",
-        f"{table.rank[:, position].mean():.2f} ",
-        f"{table.columns[:, position].mean():.1f} ",
-    ]
-
-
-def _headers(methods: Sequence[str]) -> list[list[str]]:
-    """Break the methods' names into equally many short lines, with the slashes on one line."""
-    parts = [method.partition("/") for method in methods]
-    codings = _bottom_aligned([_wrap(coding + slash) for coding, slash, _ in parts])
-    decodings = _bottom_aligned([_wrap(decoding) for _, _, decoding in parts])
-    return [coding + decoding for coding, decoding in zip(codings, decodings, strict=True)]
-
-
-def _bottom_aligned(texts: list[list[str]]) -> list[list[str]]:
-    """Give all texts as many lines as the longest, the empty ones first."""
-    height = max(len(lines) for lines in texts)
-    return [[""] * (height - len(lines)) + lines for lines in texts]
-
-
-def _wrap(part: str) -> list[str]:
-    """Break a name after hyphens into lines of at most `_HEADER_WIDTH` characters, where hyphens allow it."""
+def _wrapped(text: str) -> list[str]:
+    """Break a heading after hyphens into lines of at most `_HEADING_WIDTH` characters, where hyphens allow it."""
     lines = [""]
-    for piece in re.findall(r"[^-]+-?|-", part):
-        if lines[-1] and len(lines[-1] + piece) > _HEADER_WIDTH:
+    for piece in re.findall(r"[^-]+-?|-", text):
+        if lines[-1] and len(lines[-1] + piece) > _HEADING_WIDTH:
             lines.append("")
         lines[-1] += piece
     return lines
 
 
-def _shorten(name: str) -> str:
-    """Cut a very long name."""
+def _shortened(name: str) -> str:
+    """Cut a very long name of a row."""
     return name if len(name) <= _NAME_WIDTH else f"{name[: _NAME_WIDTH - 3]}..."
+
+
+def _text_stack(row: Row, with_deviations: bool) -> list[list[tuple[str, str]]]:
+    """Lines of every cell: number, deviation, published number, as far as a cell of the row has them."""
+    stacks = [_text_lines(cell) for cell in row.cells]
+    used = [any(head for head, _ in lines) for lines in zip(*stacks, strict=True)]
+    used[1] = used[1] and with_deviations
+    if not used[0] and not used[2]:
+        used[0] = True
+    return [
+        [
+            line
+            for line, wanted in zip([lines[0] if lines[0][0] else (".", ""), *lines[1:]], used, strict=True)
+            if wanted
+        ]
+        for lines in stacks
+    ]
+
+
+def _text_lines(cell: Cell) -> list[tuple[str, str]]:
+    """Lines of a cell, each up to its last digit, and what hangs to the right of that."""
+    deviation = cell.deviation or cell.remark
+    return [
+        (cell.text, f"{'*' if cell.bold else ''}{cell.mark}" if cell.text else ""),
+        (f"({deviation}", ")") if deviation else ("", ""),
+        (f"[{cell.published}", "]*" if cell.published_bold else "]") if cell.published else ("", ""),
+    ]
+
+
+def _markdown_line(cells: Sequence[str]) -> str:
+    """One line of a Markdown table."""
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def _markdown_text(text: str) -> str:
+    """Keep marks of a note from being read as formatting."""
+    return text.replace("*", r"\*").replace("<", "&lt;")
+
+
+def _markdown_cell(cell: Cell) -> str:
+    """One cell in Markdown."""
+    text = f"**{cell.text}**" if cell.bold else cell.text or ("" if cell.published else "–")
+    if cell.deviation or cell.remark:
+        text += f" ± {cell.deviation}" if cell.deviation else f" ({cell.remark})"
+    if cell.mark:
+        text += f" {cell.mark.replace('-', '−')}"
+    published = f"***{cell.published}***" if cell.published_bold else f"*{cell.published}*"
+    return "<br>".join(part for part in (text, published if cell.published else "") if part)
+
+
+def _merged(table: Table, level: int) -> Iterator[tuple[str, int]]:
+    """Headings of one line, neighbours that agree down to it merged, with the number of their columns."""
+    for heading, group in groupby(table.columns, key=lambda lines: lines[: level + 1]):
+        yield heading[-1], len(list(group))
+
+
+def _latex_heading(table: Table) -> Iterator[str]:
+    """Lines of the heading in LaTeX."""
+    for level in range(len(table.columns[0])):
+        cells = [rf"\multicolumn{{{n}}}{{c}}{{{_latex_text(heading)}}}" for heading, n in _merged(table, level)]
+        yield " & ".join([_latex_text(table.corner) if level == 0 else "", *cells]) + r" \\"
+
+
+def _latex_row(row: Row) -> Iterator[str]:
+    """Lines of a row in LaTeX: numbers, deviations, published numbers."""
+    numbers = [
+        _latex_in("textbf", cell.text, cell.bold) + (f"$^{{{cell.mark}}}$" if cell.mark else "") for cell in row.cells
+    ]
+    details = [cell.deviation or cell.remark for cell in row.cells]
+    published = [
+        rf"\textit{{{_latex_in('textbf', cell.published, cell.published_bold)}}}" if cell.published else ""
+        for cell in row.cells
+    ]
+    name = _latex_text(row.name)
+    for cells in (numbers, [f"({_latex_text(detail)})" if detail else "" for detail in details], published):
+        if any(cells):
+            yield " & ".join([name, *cells]) + r" \\"
+            name = ""
+
+
+def _latex_in(command: str, text: str, wanted: bool) -> str:
+    """Escape text, and set it in a command where wanted."""
+    return f"\\{command}{{{_latex_text(text)}}}" if wanted else _latex_text(text)
+
+
+def _latex_text(text: str) -> str:
+    """Escape text for LaTeX."""
+    return text.translate(_LATEX_SPECIAL)
+
+
+def _html_heading(table: Table, keys: list[str]) -> Iterator[str]:
+    """Lines of the heading in HTML."""
+    depth = len(table.columns[0])
+    corner = f'<th scope="col" rowspan="{depth}">{escape(table.corner)}</th>'
+    for level in range(depth):
+        if level == depth - 1:
+            cells = [
+                f'<th scope="col" data-key="{key}">{escape(lines[-1])}</th>'
+                for key, lines in zip(keys, table.columns, strict=True)
+            ]
+        else:
+            cells = [f'<th scope="colgroup" colspan="{n}">{escape(text)}</th>' for text, n in _merged(table, level)]
+        yield f"<tr>{corner if level == 0 else ''}{''.join(cells)}</tr>"
+
+
+def _html_row(row: Row, keys: list[str]) -> str:
+    """One row in HTML."""
+    cells = "".join(_html_cell(cell, key) for cell, key in zip(row.cells, keys, strict=True))
+    return f'<tr><th scope="row">{escape(row.name)}</th>{cells}</tr>'
+
+
+def _html_cell(cell: Cell, key: str) -> str:
+    """One cell in HTML."""
+    value = "" if cell.value is None else f' data-value="{cell.value:.6g}"'
+    text = f"<b>{escape(cell.text)}</b>" if cell.bold else escape(cell.text)
+    if cell.deviation or cell.remark:
+        detail = f"±{cell.deviation}" if cell.deviation else f"({cell.remark})"
+        text += f" <small>{escape(detail)}</small>"
+    if cell.mark:
+        text += f'<sup title="{_MARKS[cell.mark]}">{cell.mark.replace("-", "−")}</sup>'
+    published = f"<b>{escape(cell.published)}</b>" if cell.published_bold else escape(cell.published)
+    spans = (f'<span class="ours">{text}</span>' if text else "") + (
+        f' <span class="published">{published}</span>' if cell.published else ""
+    )
+    return f'<td data-key="{key}"{value}>{spans}</td>'

@@ -12,26 +12,28 @@ def check_template_engine() -> None:
     Raises
     ------
     InputError
-        If jinja2, an optional dependency, is not installed.
+        If jinja2 or matplotlib, which are optional dependencies, are not installed.
 
     Examples
     --------
     >>> check_template_engine()
     """
-    if find_spec("jinja2") is None:
-        raise InputError("a report needs jinja2: pip install 'scikit-ecoc[report]'")
+    for module in ("jinja2", "matplotlib"):
+        if find_spec(module) is None:
+            raise InputError(f"a report needs {module}: pip install 'scikit-ecoc[report]'")
 
 
-def render(template: str, summary: dict[str, Any]) -> str:
-    """Fill a template of this package.
+def render(template: str, summary: dict[str, Any], package: str = "skecoc.reports") -> str:
+    """Fill a template.
 
     Parameters
     ----------
     template : str
-        Name of a file in ``templates/``, such as ``"comparison.html.jinja"``.
+        Name of the file, such as ``"comparison.html.jinja"``.
     summary : dict
-        What the template shows. All text in it is escaped: names in a user's
-        file may hold HTML.
+        What the template shows. All text in it is escaped: names in a user's file may hold HTML.
+    package : str, default="skecoc.reports"
+        The package whose folder ``templates`` holds the template; it may extend those of this one.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def render(template: str, summary: dict[str, Any]) -> str:
     Raises
     ------
     InputError
-        If jinja2 is not installed.
+        If jinja2 or matplotlib are not installed.
 
     Examples
     --------
@@ -52,10 +54,10 @@ def render(template: str, summary: dict[str, Any]) -> str:
     '<!doctype html>'
     """
     check_template_engine()
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("skecoc.reports"),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("skecoc.reports")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

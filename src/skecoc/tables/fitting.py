@@ -20,9 +20,7 @@ from tqdm import tqdm
 import skecoc
 from skecoc.benchmarking.data import DataSet, check_data_set, spell_out
 from skecoc.benchmarking.methods import PEERS, check_methods, coding_of, count_columns, make_classifier, make_learner
-from skecoc.benchmarking.protocol import split_rows
-from skecoc.benchmarking.records import RunKey
-from skecoc.benchmarking.seeds import seed_of
+from skecoc.benchmarking.runs import RunKey, seed_of, split_rows
 from skecoc.benchmarking.trials import (
     Fold,
     Trial,

@@ -11,10 +11,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from skecoc import ECOCClassifier
 from skecoc.benchmarking import DataSet, load_data_sets
-from skecoc.benchmarking.batch import _SharedColumns, run_batch
 from skecoc.benchmarking.methods import make_learner
-from skecoc.benchmarking.protocol import Batch, batches_of
-from skecoc.benchmarking.trials import Fold
+from skecoc.benchmarking.runs import Batch, batches_of
+from skecoc.benchmarking.trials import Fold, SharedColumns, run_batch, warning_notes
 from skecoc.decoding import DECODERS
 from tests.reference import runs as reference
 
@@ -60,7 +59,7 @@ def test_shared_columns_decode_exactly_as_columns_of_ones_own(decoding, learner,
     batch = Batch("glass", 0, 0, "any", "one-vs-one", ((response, decoding),))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # margins may suit a decoding badly
-        trial = _SharedColumns(batch, learner, 7, fold).decode(batch.keys[0])
+        trial = SharedColumns(batch, learner, 7, fold).decode(batch.keys[0])
         method = {**reference.RESPONSES, "auto": "auto"}[response]
         alone = ECOCClassifier(learner, "one-vs-one", decoding, method, random_state=7)
         alone.fit(fold.X_train, fold.y_train)
@@ -70,7 +69,7 @@ def test_shared_columns_decode_exactly_as_columns_of_ones_own(decoding, learner,
 
 
 class CountingClassifier(DecisionTreeClassifier):
-    """Counts how often any of its clones is trained, and asked for what."""
+    """Counts how often any of its clones is trained, and which outputs it is evaluated for."""
 
     calls = []  # noqa: RUF012
 
@@ -86,12 +85,12 @@ class CountingClassifier(DecisionTreeClassifier):
         return super().predict(X)
 
     def predict_proba(self, X):
-        # A tree's labels are made of its probabilities, which is not another question.
+        # A tree's labels are made of its probabilities, which is not another evaluation.
         self.calls.append(f"probabilities of {len(X)}")
         return super().predict_proba(X)
 
 
-def test_columns_are_trained_once_and_asked_once_per_response():
+def test_columns_are_trained_once_and_evaluated_once_per_response():
     variants = tuple(
         (response, d) for response in ("labels", "probabilities") for d in ("hamming", "loss-based", "loss-weighted")
     )
@@ -195,3 +194,13 @@ def test_the_warning_of_margins_is_one_of_its_decoding_alone():
     ((key, message),) = run_batch(batch, blobs(), LinearSVC(), 3, 0).warnings
     assert key.decoding == "loss-weighted"
     assert "LinearSVC answers by margins" in message
+
+
+def test_warnings_are_noted_once_with_the_number_of_their_runs():
+    batch = Batch("iris", 0, 0, "any", "one-vs-one", (("auto", "hamming"), ("auto", "loss-based")))
+    first, second = batch.keys
+    warned = [(first, "few rows"), (first._replace(fold=1), "few rows"), (second, "slow")]
+    assert warning_notes(warned) == [
+        "iris: one-vs-one/hamming warned in 2 runs: few rows",
+        "iris: one-vs-one/loss-based warned in 1 run: slow",
+    ]
