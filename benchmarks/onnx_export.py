@@ -3,7 +3,7 @@
 Printed per data set, for WOLC-ECOC (or one-vs-one) behind a scaler, trained on half of the rows: size of the exported
 file; rows of the other half, and those that get another label; the largest difference of a score; and how many times as
 long our `decision_function` takes as onnxruntime, which gives labels too, both on one core, for one row (what a service
-is asked) and for all test rows.
+predicts) and for all test rows.
 
     python benchmarks/onnx_export.py [--code wolc|one-vs-one] [--learner stumps|svm|logistic] [data set ...]
 """

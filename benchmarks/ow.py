@@ -23,11 +23,9 @@ from scipy import sparse
 from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
-from skecoc.decoding._cuts import Smoothing, cut_at, lower_bound
-from skecoc.decoding._rows import MemoryRows
-from skecoc.decoding._solution import relative_gap
-from skecoc.decoding._weights import WeightSpace
 from skecoc.decoding.optimized import OptimizedWeightDecoder
+from skecoc.decoding.optimized.problem import Smoothing, WeightSpace, cut_at, lower_bound, relative_gap
+from skecoc.decoding.optimized.rows import MemoryRows
 
 N_CLASSES, N_COLUMNS = 10, 30
 

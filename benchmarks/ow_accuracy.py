@@ -17,8 +17,8 @@ from sklearn.model_selection import StratifiedKFold
 from skecoc.coding import one_vs_rest
 from skecoc.datasets import list_uci, load_uci
 from skecoc.decoding import LossBasedDecoder, LossWeightedDecoder, break_ties
-from skecoc.decoding._score_ties import TIE_TOLERANCE
 from skecoc.decoding.optimized import OptimizedWeightDecoder
+from skecoc.decoding.ties import SOLVED_TIE_TOLERANCE
 from skecoc.learners import StumpAdaBoostClassifier
 
 OUTPUTS = {"label": lambda F: np.where(F > 0, 1, -1).astype(np.int8), "probability": np.tanh}
@@ -59,7 +59,7 @@ def accuracy(decoder, matrix, codewords, y, test_codewords, test_y):
 def share_tied(decoder, codewords):
     """Percentage of rows whose two best scores differ by no more than the tie tolerance."""
     best = np.sort(codewords @ (decoder.weights_ * decoder.matrix_).T, axis=1)[:, -2:]
-    return 100 * np.mean(np.diff(best) <= TIE_TOLERANCE)
+    return 100 * np.mean(np.diff(best) <= SOLVED_TIE_TOLERANCE)
 
 
 def compare(name, n_folds, seed, with_paper):

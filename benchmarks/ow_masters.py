@@ -20,8 +20,7 @@ from scipy.optimize import linprog
 from threadpoolctl import threadpool_limits
 
 from skecoc.coding import one_vs_rest
-from skecoc.decoding import _master
-from skecoc.decoding.optimized import OptimizedWeightDecoder
+from skecoc.decoding.optimized import OptimizedWeightDecoder, face, solver
 
 ACCURACY = 1e-9
 
@@ -121,14 +120,14 @@ OPTIONAL = {"daqp": by_daqp, "quadprog": by_quadprog, "osqp": by_osqp, "proxsuit
 def recorded_problems(codewords, y, matrix):
     """Return Hessian, slope and constraints of every quadratic problem of a fit."""
     recorded = []
-    solve = _master._minimize_block
+    solve = solver.minimize_quadratic
 
-    def record(curvature, slope, start, members):
+    def record(space, curvature, slope, origin):
         hessian = curvature + np.tril(curvature, -1).T
-        recorded.append((hessian, slope - hessian @ start, members))
-        return solve(curvature, slope, start, members)
+        recorded.append((hessian, slope - hessian @ space.flatten(origin), space.memberships))
+        return solve(space, curvature, slope, origin)
 
-    with patch.object(_master, "_minimize_block", record):
+    with patch.object(solver, "minimize_quadratic", record):
         OptimizedWeightDecoder().fit(codewords, y, matrix)
     return recorded
 
@@ -175,22 +174,25 @@ def entropy(weights):
 def by_linprog(program, method):
     """Solve a reduced linear program by HiGHS."""
     space = program.space
-    inequalities, bounds = program.inequalities()
-    members = sparse.csr_array((np.ones(space.n_weights), (space.classes, np.arange(space.n_weights))))
-    equal = sparse.hstack([members, sparse.csr_array((space.n_classes, len(program.weight)))])
-    found = linprog(program.costs, inequalities, bounds, equal, np.ones(space.n_classes), (0, None), method=method)
+    n_pairs, n_rows = len(program.pair_rows), len(program.weight)
+    slack = sparse.csr_array((-np.ones(n_pairs), (np.arange(n_pairs), program.pair_rows)), shape=(n_pairs, n_rows))
+    pairs = sparse.hstack([program.slopes, slack])
+    equal = sparse.hstack([sparse.csr_array(space.memberships), sparse.csr_array((space.n_classes, n_rows))])
+    bounds = np.full(n_pairs, -program.margin)
+    found = linprog(program.costs, pairs, bounds, equal, np.ones(space.n_classes), (0, None), method=method)
     return space.repair(found.x[: space.n_weights])
 
 
 def last_linear_program(codewords, y, matrix):
     """Fit without margin and penalty; return the decoder and the last reduced linear program."""
     programs = []
+    solve = face.minimize_linear
 
     def record(program):
         programs.append(program)
-        return _master.minimize_linear(program)
+        return solve(program)
 
-    with patch("skecoc.decoding._face.minimize_linear", record):
+    with patch.object(face, "minimize_linear", record):
         decoder = OptimizedWeightDecoder(margin=0, l2=0).fit(codewords, y, matrix)
     return decoder, programs[-1]
 
@@ -205,7 +207,7 @@ def report_linear():
         found = {
             "HiGHS simplex": by_linprog(program, "highs-ds"),
             "HiGHS interior point, crossover": by_linprog(program, "highs-ipm"),
-            "Clarabel": _master.minimize_linear(program)[0],
+            "PIQP": face.minimize_linear(program)[0],
             "maximum entropy": decoder.weights_,
         }
         cells = []

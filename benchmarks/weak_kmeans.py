@@ -7,7 +7,7 @@ import numpy as np
 from _timing import best_times
 from sklearn.cluster import KMeans
 
-from skecoc.learners._weak_kmeans import weak_kmeans
+from skecoc.learners.regions import weak_kmeans
 
 
 def main() -> None:

@@ -40,7 +40,7 @@ from skecoc.decoding.losses import LOSSES
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.learners.columns import ConstantClassifier, evaluate_columns
 from skecoc.onnx import check_export, to_onnx
-from skecoc.onnx._kernels import coarse_origin
+from skecoc.onnx._learners import coarse_origin
 from skecoc.onnx._trees import _search_tree, _step_functions
 
 RESPONSES = ["predict_proba", "decision_function", "predict"]

@@ -77,7 +77,7 @@ def test_grown_columns_are_marked_by_kind(grown):
     assert plot_weights(model)[0].lines
 
 
-def test_convergence_draws_the_history_and_the_test_rows(grown):
+def test_convergence_draws_the_history_and_the_test_samples(grown):
     model, X, y = grown
     losses, accuracies = plot_convergence(model, X, y)
     columns = [record.n_columns for record in model.history_]
@@ -85,9 +85,9 @@ def test_convergence_draws_the_history_and_the_test_rows(grown):
     np.testing.assert_array_equal(drawn["loss"].get_xdata(), columns)
     np.testing.assert_array_equal(drawn["loss"].get_ydata(), [record.loss for record in model.history_])
     np.testing.assert_array_equal(drawn["risk"].get_ydata(), [record.risk for record in model.history_])
-    np.testing.assert_array_equal(drawn["test rows"].get_ydata(), list(model.staged_score(X, y)))
+    np.testing.assert_array_equal(drawn["test"].get_ydata(), list(model.staged_score(X, y)))
     assert losses.lines[-1].get_xdata()[0] == columns[model.best_round_]
-    assert "test rows" not in [line.get_label() for line in plot_convergence(model)[1].lines]
+    assert "test" not in [line.get_label() for line in plot_convergence(model)[1].lines]
 
 
 def test_figure_5_risk_and_confusion_frame_different_pairs():
@@ -110,6 +110,8 @@ def test_bad_arguments_of_growth_pictures_are_named(grown):
     model, X, _ = grown
     with pytest.raises(ValueError, match="X and y"):
         plot_convergence(model, X)
+    with pytest.raises(ValueError, match=r"grows its code, got ECOCClassifier"):
+        plot_convergence(ECOCClassifier())
     with pytest.raises(ValueError, match="square"):
         plot_risk(np.ones((2, 3)), np.ones((2, 3)))
     with pytest.raises(ValueError, match="class_names"):

@@ -13,9 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc._restored import check_restored, unchecked_types
 from skecoc.datasets import load_uci
 from skecoc.learners import RegionClassifier
+from skecoc.persistence.restored import check_restored, unchecked_types
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from dask.sizeof import sizeof
 from distributed.comm import CommClosedError
 
 import dask
-from skecoc.blocks.executor import FAN_IN, Blocks, Executor, Merge, add, merge_in_turn
 from skecoc.blocks.rows import RawBlock
+from skecoc.support.executor import FAN_IN, Blocks, Executor, Merge, add, merge_in_turn
 
 # A message of up to so many bytes goes with every task; a longer one is a task of its own.
 _SMALL = 10_000

@@ -3,6 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import copy
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -16,6 +17,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
+    _check_method_params,
     _check_sample_weight,
     _check_y,
     _num_samples,
@@ -25,18 +27,29 @@ from sklearn.utils.validation import (
 )
 
 from skecoc.coding import resolve_coding
+from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import resolve_decoder
-from skecoc.decoding.ties import break_ties
+from skecoc.decoding.ties import decode
 from skecoc.learners import StumpAdaBoostClassifier
-from skecoc.learners.columns import ConstantClassifier, column_seeds, evaluate_columns, fit_columns, resolve_response
+from skecoc.learners.columns import (
+    Column,
+    ColumnTrainer,
+    Floats,
+    Integers,
+    Response,
+    evaluate_columns,
+    first_learner,
+    resolve_response,
+)
 
-Floats = NDArray[np.float64]
+#: Seeds are drawn below this.
+LARGEST_SEED = np.iinfo(np.int32).max
 
-# Rows that the temperature of `predict_proba` is fitted on: one number needs no more.
-_CALIBRATION_ROWS = 300
+# Samples that the temperature of `predict_proba` is fitted on: one number needs no more.
+_CALIBRATION_SAMPLES = 300
 # Part of a label that is spread over all classes there: training codewords are often perfect.
 _SMOOTHING = 0.01
-# Scores that are computed at once: with many classes, so many rows at a time.
+# Scores that are computed at once: with many classes, so many samples at a time.
 _BLOCK_SCORES = 2**21
 
 
@@ -51,24 +64,38 @@ def _check_labels(y: Any, estimator: BaseEstimator) -> NDArray[Any]:
     return labels
 
 
-def calibration_samples(y: NDArray[np.intp], weight: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """Choose rows to fit the temperature on, and their weights.
+def _positive_weights(
+    X: Any, y: Integers, weight: Floats | None, fit_params: dict[str, Any]
+) -> tuple[Any, Integers, Floats, dict[str, Any]]:
+    """Drop samples of weight zero; without weights all are 1."""
+    if weight is None:
+        return X, y, np.ones(len(y)), fit_params
+    counted = np.flatnonzero(weight)
+    if len(counted) == 0:
+        raise ValueError("sample_weight must have at least one positive weight")
+    if len(counted) < len(y):
+        fit_params = _check_method_params(X, fit_params, indices=counted)
+        X = _safe_indexing(X, counted)
+    return X, y[counted], weight[counted], fit_params
 
-    Beyond a total weight of `_CALIBRATION_ROWS` these are evenly spaced quantiles of the weight, class by class. They
-    do not change when a row of weight two is given as two rows.
+
+def _calibration_samples(y: Integers, weight: Floats) -> tuple[Integers, Floats]:
+    """Choose samples to fit the temperature on, and their weights.
+
+    Beyond a total weight of `_CALIBRATION_SAMPLES` these are evenly spaced quantiles of the weight, class by class.
+    They do not change when a sample of weight two is given as two samples.
     """
     total = weight.sum()
-    if total <= _CALIBRATION_ROWS:
-        rows = np.flatnonzero(weight)
-        return rows, weight[rows]
+    if total <= _CALIBRATION_SAMPLES:
+        return np.arange(len(y)), weight
     by_class = np.argsort(y, kind="stable")
-    positions = (np.arange(_CALIBRATION_ROWS) + 0.5) / _CALIBRATION_ROWS * total
+    positions = (np.arange(_CALIBRATION_SAMPLES) + 0.5) / _CALIBRATION_SAMPLES * total
     chosen = np.minimum(np.searchsorted(np.cumsum(weight[by_class]), positions), len(y) - 1)
-    return by_class[chosen], np.full(_CALIBRATION_ROWS, total / _CALIBRATION_ROWS)
+    return by_class[chosen], np.full(_CALIBRATION_SAMPLES, total / _CALIBRATION_SAMPLES)
 
 
 class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """What all output-code classifiers share: checks, codewords and decoding.
+    """What all output-code classifiers share: checks, fitted attributes, codewords and decoding.
 
     A subclass has the parameters `estimator`, `response_method`, `n_jobs`, `random_state` and `verbose`, and defines
     `_fit_code`.
@@ -89,11 +116,11 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Training rows. Frames and sparse matrices reach the learner as they are.
+            Training samples. Frames and sparse matrices reach the learner as they are.
         y : array-like of shape (n_samples,)
             Class labels: numbers or strings, at least two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, for the learner and the decoding.
+            Weights of the samples, for the learner and the decoding; samples of weight zero are dropped.
         **fit_params : dict
             Further arguments of the learner's `fit`; with metadata routing enabled, those it requests.
 
@@ -105,29 +132,55 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X = self._check_rows(X, reset=True)
         y = _check_labels(y, self)
         if len(y) != _num_samples(X):
-            raise ValueError(f"X and y must have as many rows; got {_num_samples(X)} and {len(y)}")
+            raise ValueError(f"X and y must have as many samples; got {_num_samples(X)} and {len(y)}")
         self.classes_, class_index = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("y must hold at least 2 classes, got 1 class")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        routed = self._route(weight, fit_params)
-        self._fit_code(X, class_index, weight, routed)
+        self._fit_code(*_positive_weights(X, class_index, weight, self._route(weight, fit_params)))
         return self
 
     @abstractmethod
-    def _fit_code(self, X: Any, y: NDArray[np.intp], weight: Floats | None, fit_params: dict[str, Any]) -> None:
-        """Set `code_matrix_`, `estimators_` and `decoder_` from checked rows and class indices."""
+    def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
+        """Fit a code to checked samples of positive weight and class indices, and keep it by `_keep`."""
+
+    def _keep(
+        self,
+        matrix: CodeMatrix,
+        learners: list[BaseEstimator],
+        decoder: Any,
+        prior: Floats,
+        calibration: tuple[NDArray[np.floating], Integers, Floats],
+        *,
+        response: Response,
+        margin_scale: float = 1.0,
+    ) -> None:
+        """Set the fitted attributes that every code has; `calibration` holds codewords, classes and weights."""
+        self.code_matrix_, self.estimators_, self.decoder_ = matrix, learners, decoder
+        self._prior, self._response, self._margin_scale = prior, response, margin_scale
+        codewords, y, weight = calibration
+        samples, sample_weight = _calibration_samples(y, weight)
+        self.temperature_ = fit_temperature(self._decode(codewords[samples]), y[samples], sample_weight)
+
+    @property
+    def _row_classes(self) -> Integers | None:
+        """Class index of each row of the code matrix; None if there is one row per class."""
+        return None
+
+    def _decode(self, codewords: NDArray[np.floating]) -> Floats:
+        """Score every class for every codeword, ties resolved."""
+        return decode(self.decoder_, codewords, self.code_matrix_, self._prior, self._row_classes)
 
     def _learner(self) -> BaseEstimator:
         """Return the binary learner, the default one if none is given."""
         return StumpAdaBoostClassifier() if self.estimator is None else self.estimator
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        """Check the shape and the feature names of X; what its values may be is the learner's business."""
+        """Check the shape and the feature names of X; the learner checks its values."""
         if hasattr(X, "columns"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if _num_samples(X) == 0 or len(X.columns) == 0:
-                raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
+                raise ValueError(f"X must have at least one sample and one feature, got shape {X.shape}")
             return X
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
 
@@ -145,7 +198,7 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return params
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say which metadata this classifier uses and which it passes on.
+        """Return the metadata that this classifier uses and passes on.
 
         Returns
         -------
@@ -163,55 +216,37 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = learner.input_tags.allow_nan
         return tags
 
-    def _train_columns(
-        self, X: Any, y: NDArray[np.intp], matrix: NDArray[np.int8], fit_params: dict[str, Any], root: int
-    ) -> list[BaseEstimator]:
-        """Train one learner per column of a matrix."""
-        seeds = column_seeds(matrix, root)
-        return fit_columns(
-            self._learner(),
-            X,
-            y,
-            matrix,
-            seeds,
-            fit_params=fit_params,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
-
     def codewords(self, X: Any) -> Floats:
-        """Predict the codeword of each row.
+        """Predict the codeword of each sample.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Rows to answer.
+            Samples.
 
         Returns
         -------
         ndarray of shape (n_samples, n_columns)
-            The learners' answers: labels -1 and 1, probabilities p as 2p - 1, or margins divided by the largest
-            absolute margin of the training rows (a new row's may exceed 1).
+            The learners' outputs: labels -1 and 1, probabilities p as 2p - 1, or margins divided by the largest
+            absolute margin of the training samples (a new sample's may exceed 1).
         """
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
-        return self._scaled_answers(X)
+        return self._outputs(self.estimators_, X)
 
-    def _scaled_answers(self, X: Any) -> Floats:
-        """Ask the learners about checked rows; margins are divided by the constant of the fit."""
-        answers = evaluate_columns(self.estimators_, X, self._response, n_jobs=self.n_jobs)
+    def _outputs(self, learners: list[BaseEstimator], X: Any) -> Floats:
+        """Evaluate learners on checked samples; margins are divided by the constant of the fit."""
+        outputs = evaluate_columns(learners, X, self._response, n_jobs=self.n_jobs)
         if self._margin_scale != 1.0:
-            answers /= self._margin_scale
-        return answers
+            outputs /= self._margin_scale
+        return outputs
 
     def _class_scores(self, X: Any) -> Floats:
-        """Score every class for every row, ties resolved."""
-        codewords = self.codewords(X)
-        linear = codewords @ self.code_matrix_.T.astype(np.float64)
-        return break_ties(self.decoder_.scores(codewords), linear, self._prior, np.abs(codewords).max(axis=1))
+        """Score every class for every sample, ties resolved."""
+        return self._decode(self.codewords(X))
 
     def _from_scores(self, X: Any, summarise: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
-        """Compute something from the class scores of each row, for so many rows at a time that memory is bounded."""
+        """Compute something from the class scores of samples, so many at a time that memory is bounded."""
         check_is_fitted(self)
         block_size = max(1, _BLOCK_SCORES // len(self.classes_))
         shape: tuple[int, ...] = getattr(X, "shape", ())
@@ -222,12 +257,12 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return np.concatenate([summarise(self._class_scores(block)) for block in blocks])
 
     def decision_function(self, X: Any) -> Floats:
-        """Score every class for every row; higher is better.
+        """Score every class for every sample; higher is better.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Rows to classify.
+            Samples to classify.
 
         Returns
         -------
@@ -239,12 +274,12 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self._from_scores(X, lambda scores: scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each row.
+        """Predict the class of each sample.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Rows to classify.
+            Samples to classify.
 
         Returns
         -------
@@ -254,19 +289,35 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         winners = self._from_scores(X, lambda scores: scores.argmax(axis=1))
         return self.classes_[winners]
 
+    def predict_codewords(self, codewords: ArrayLike) -> NDArray[Any]:
+        """Predict classes from codewords instead of samples.
+
+        Parameters
+        ----------
+        codewords : array-like of shape (n_samples, n_columns)
+            Outputs of all columns, as `codewords` returns them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        check_is_fitted(self)
+        return self.classes_[self._decode(np.asarray(codewords, dtype=np.float64)).argmax(axis=1)]
+
     def predict_proba(self, X: Any) -> Floats:
-        """Estimate the probability of each class for each row.
+        """Estimate the probability of each class for each sample.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Rows to classify.
+            Samples to classify.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             Softmax of the decoding's scores over `temperature_`. Its largest entry is always that of `predict`'s
-            class. The temperature is fitted on training codewords, which strong learners answer too well: for
+            class. The temperature is fitted on training codewords, on which strong learners are too good: for
             probabilities that decisions hang on, wrap the classifier in scikit-learn's `CalibratedClassifierCV`.
         """
         return self._from_scores(X, self._probabilities)
@@ -285,8 +336,8 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 class ECOCClassifier(BaseCodeClassifier):
     """Multiclass classifier from binary ones: any coding, any learner, any decoding.
 
-    A code matrix says which binary questions are asked, one per column: the classes with entry +1 against those with
-    entry -1, those with 0 left out. One clone of the learner is trained per question. A row's answers form a
+    A code matrix says which binary problems are solved, one per column: the classes with entry +1 against those with
+    entry -1, those with 0 left out. One clone of the learner is trained per problem. A sample's outputs form a
     codeword, and the decoding finds the class whose row of the matrix fits it best.
 
     Parameters
@@ -301,9 +352,10 @@ class ECOCClassifier(BaseCodeClassifier):
     decoding : str or decoder, default="loss-weighted"
         A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        How learners answer: by probabilities, margins or hard labels; "auto" takes the first of these that the
-        learner has. Margins of columns that leave different classes out are hard to compare: with a learner that has
-        margins only, such as `LinearSVC`, prefer ``decoding="probabilistic"`` or ``response_method="predict"``.
+        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
+        that the learner has. Margins of columns that leave different classes out are hard to compare: with a learner
+        that has margins only, such as `LinearSVC`, prefer ``decoding="probabilistic"`` or
+        ``response_method="predict"``.
     n_jobs : int, default=None
         Number of columns trained at once, through joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
@@ -373,48 +425,55 @@ class ECOCClassifier(BaseCodeClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit_code(self, X: Any, y: NDArray[np.intp], weight: Floats | None, fit_params: dict[str, Any]) -> None:
+    def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
         decoder = resolve_decoder(self.decoding)
         random_state = check_random_state(self.random_state)
-        root = int(random_state.randint(np.iinfo(np.int32).max))
-        self.code_matrix_ = resolve_coding(self.coding, X, y, len(self.classes_), random_state, sample_weight=weight)
-        self.estimators_ = self._train_columns(X, y, self.code_matrix_, fit_params, root)
-        # A trained learner is asked: some have their methods only then.
-        self._response = resolve_response(first_learner(self.estimators_), self.response_method)
-        self._warn_of_margins()
-        self._prior = np.bincount(y, weights=weight) / (len(y) if weight is None else weight.sum())
-        self._fit_decoder(decoder, X, y, weight)
+        root = int(random_state.randint(LARGEST_SEED))
+        matrix = resolve_coding(self.coding, X, y, len(self.classes_), random_state, sample_weight=weight)
+        trainer = ColumnTrainer(
+            self._learner(), X, y, root, fit_params=fit_params, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        learners = trainer.fit([Column(pattern) for pattern in matrix.T])
+        # A trained learner decides: some have their methods only then.
+        response = resolve_response(first_learner(learners), self.response_method)
+        self._warn_of_margins(matrix, learners, response)
+        prior = np.bincount(y, weights=weight, minlength=len(self.classes_)) / weight.sum()
+        scale = 1.0
+        decoder_weight: Floats | None = weight
+        if response != "decision_function" and not getattr(decoder, "learns_from_codewords", True):
+            decoder_weight = None  # a few codewords are enough
+            samples, weight = _calibration_samples(y, weight)
+            X, y = _safe_indexing(X, samples), y[samples]
+        codewords = evaluate_columns(learners, X, response, n_jobs=self.n_jobs)
+        if response == "decision_function":
+            scale = float(np.abs(codewords).max()) or 1.0  # the paper's max |u|
+            codewords /= scale
+        decoder.fit(codewords, y, matrix, decoder_weight)
+        self._keep(matrix, learners, decoder, prior, (codewords, y, weight), response=response, margin_scale=scale)
 
-    def _warn_of_margins(self) -> None:
+    def with_decoding(
+        self, decoding: Any, response: Response, codewords: Floats, y: Integers, margin_scale: float = 1.0
+    ) -> Self:
+        """Return a copy with the same columns and another decoding, fitted to their codewords of training samples."""
+        model = copy(self).set_params(decoding=decoding, response_method=response)
+        decoder = resolve_decoder(decoding).fit(codewords, y, self.code_matrix_)
+        calibration = (codewords, y, np.ones(len(y)))
+        kept = (self.code_matrix_, self.estimators_, decoder, self._prior, calibration)
+        model._keep(*kept, response=response, margin_scale=margin_scale)
+        return model
+
+    def _warn_of_margins(self, matrix: CodeMatrix, learners: list[BaseEstimator], response: Response) -> None:
         """Warn where the defaults meet a learner that has margins only: they suit it badly."""
         defaults = self.response_method == "auto" and self.decoding == "loss-weighted"
-        if defaults and self._response == "decision_function" and not self.code_matrix_.all():
-            learner = type(first_learner(self.estimators_)).__name__
+        if defaults and response == "decision_function" and not matrix.all():
+            learner = type(first_learner(learners)).__name__
             warnings.warn(
-                f"{learner} answers by margins, whose sizes are hard to compare between columns that leave classes "
+                f"{learner} has margins only, whose sizes are hard to compare between columns that leave classes "
                 "out: decoding='loss-weighted' may cost accuracy. Consider decoding='probabilistic', or "
                 "response_method='predict'; response_method='decision_function' silences this warning.",
                 UserWarning,
                 stacklevel=5,  # the line that called `fit`
             )
-
-    def _fit_decoder(self, decoder: BaseEstimator, X: Any, y: NDArray[np.intp], weight: Floats | None) -> None:
-        """Fit the margins' scale, the decoder and the temperature, on as few training codewords as they need."""
-        full_weight = np.ones(len(y)) if weight is None else weight
-        rows, row_weight = calibration_samples(y, full_weight)
-        self._margin_scale = 1.0
-        if self._response == "decision_function" or getattr(decoder, "learns_from_codewords", True):
-            counted = np.flatnonzero(full_weight)  # a row of weight zero is a row that is not there
-            every = self._scaled_answers(X if len(counted) == len(y) else _safe_indexing(X, counted))
-            if self._response == "decision_function":
-                self._margin_scale = float(np.abs(every).max()) or 1.0  # the paper's max |u|
-                every /= self._margin_scale
-            self.decoder_ = decoder.fit(every, y[counted], self.code_matrix_, full_weight[counted])
-            codewords = every[np.searchsorted(counted, rows)]
-        else:
-            codewords = self._scaled_answers(_safe_indexing(X, rows))
-            self.decoder_ = decoder.fit(codewords, y[rows], self.code_matrix_)
-        self.temperature_ = fit_temperature(self.decoder_.scores(codewords), y[rows], row_weight)
 
     @property
     def weights_(self) -> Floats:
@@ -422,37 +481,11 @@ class ECOCClassifier(BaseCodeClassifier):
         return self.decoder_.weights_
 
 
-def first_learner(learners: list[BaseEstimator]) -> BaseEstimator:
-    """Return the first trained learner that is not a mere constant answer, if there is one."""
-    return next((learner for learner in learners if not isinstance(learner, ConstantClassifier)), learners[0])
-
-
 def fit_temperature(scores: Floats, y: NDArray[np.intp], weight: Floats) -> float:
     """Find the temperature T for which softmax(scores / T) predicts smoothed labels best.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_classes)
-        Decoding scores of training rows.
-    y : ndarray of int of shape (n_samples,)
-        Class indices.
-    weight : ndarray of shape (n_samples,)
-        Weights of the rows; only their ratios matter.
-
-    Returns
-    -------
-    float
-        The temperature. One part in a hundred of each label is spread evenly over the classes, so that it stays
-        positive when every training row is decoded rightly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> round(fit_temperature(scores, np.array([1, 0, 1, 1]), np.ones(4)), 3)  # three of four right
-    0.921
-    >>> round(fit_temperature(scores, np.array([1, 0, 1, 0]), np.ones(4)), 3)  # all right
-    0.189
+    One part in a hundred of each label is spread evenly over the classes, so that the temperature stays positive when
+    every training sample is decoded correctly.
     """
     share = weight / weight.sum()
     spread = float(share @ (scores.max(axis=1) - scores.min(axis=1)))

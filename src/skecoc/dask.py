@@ -13,10 +13,10 @@ from sklearn.base import clone
 
 import dask
 from skecoc._dask_blocks import DaskExecutor, is_dask, merged, source_of
-from skecoc.blocks.executor import add
-from skecoc.blocks.fitting import ECOCFit, WOLCFit
+from skecoc.blocks.classifiers import BlockwiseECOC, BlockwiseWOLC
 from skecoc.blocks.rows import RawBlock
 from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.support.executor import add
 
 __all__ = ["DaskECOCClassifier", "DaskWOLCClassifier"]
 
@@ -125,7 +125,7 @@ class DaskMixin:
         return self._mapped("decision_function", X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute the share of rows that are classified rightly.
+        """Compute the share of rows that are classified correctly.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class DaskMixin:
         if sample_weight is not None:
             raise ValueError("sample_weight must be None for Dask collections")
         model = dask.delayed(self.to_local(), traverse=False)  # type: ignore[attr-defined]
-        count = dask.delayed(_count_right, pure=False, traverse=False)
+        count = dask.delayed(_count_correct, pure=False, traverse=False)
         counts = [count(block, model) for block in source_of(X, y).handles]
         sums = merged(add, counts)
         no_client = self.client is None  # type: ignore[attr-defined]
@@ -161,16 +161,16 @@ class DaskMixin:
         if not is_dask(X):
             return getattr(model, method)(X)
         _check_width(X, model.n_features_in_)
-        example = _answer_part(np.empty((0, model.n_features_in_)), model, method)
+        example = _evaluate_part(np.empty((0, model.n_features_in_)), model, method)
         shared = dask.delayed(model, traverse=False)
         if not isinstance(X, da.Array):
             meta = _labelled(example, X._meta.index[:0], model)
-            return X.map_partitions(_answer_frame, shared, method, meta=meta)
+            return X.map_partitions(_evaluate_frame, shared, method, meta=meta)
         rows = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
         if example.ndim == 1:
-            return rows.map_blocks(_answer_part, shared, method, drop_axis=1, dtype=example.dtype, meta=example)
+            return rows.map_blocks(_evaluate_part, shared, method, drop_axis=1, dtype=example.dtype, meta=example)
         chunks = (rows.chunks[0], (example.shape[1],))
-        return rows.map_blocks(_answer_part, shared, method, chunks=chunks, dtype=example.dtype, meta=example)
+        return rows.map_blocks(_evaluate_part, shared, method, chunks=chunks, dtype=example.dtype, meta=example)
 
 
 def _check_width(X: Any, n_features: int) -> None:
@@ -182,7 +182,7 @@ def _check_width(X: Any, n_features: int) -> None:
         raise ValueError(f"X must have {n_features} features, as in fit; got {width}")
 
 
-def _answer_part(X: Any, model: Any, method: str) -> NDArray[Any]:
+def _evaluate_part(X: Any, model: Any, method: str) -> NDArray[Any]:
     """Call a method of a fitted classifier for the rows of a partition, which may be empty."""
     if len(X):
         answer: NDArray[Any] = getattr(model, method)(X)
@@ -193,9 +193,9 @@ def _answer_part(X: Any, model: Any, method: str) -> NDArray[Any]:
     return np.empty((0, len(model.classes_)) if wide else 0)
 
 
-def _answer_frame(X: Any, model: Any, method: str) -> Any:
+def _evaluate_frame(X: Any, model: Any, method: str) -> Any:
     """Call a method of a fitted classifier for the rows of a frame, and keep their index."""
-    return _labelled(_answer_part(X, model, method), X.index, model)
+    return _labelled(_evaluate_part(X, model, method), X.index, model)
 
 
 def _labelled(answer: NDArray[Any], index: Any, model: Any) -> Any:
@@ -207,13 +207,13 @@ def _labelled(answer: NDArray[Any], index: Any, model: Any) -> Any:
     return pd.DataFrame(answer, index=index, columns=model.classes_)
 
 
-def _count_right(block: RawBlock, model: Any) -> tuple[int, int]:
-    """Count the rows of a partition that are classified rightly, and all of them."""
+def _count_correct(block: RawBlock, model: Any) -> tuple[int, int]:
+    """Count the rows of a partition that are classified correctly, and all of them."""
     y = np.asarray(block.y)
-    return int((_answer_part(block.X, model, "predict") == y).sum()), len(y)
+    return int((_evaluate_part(block.X, model, "predict") == y).sum()), len(y)
 
 
-class DaskECOCClassifier(DaskMixin, ECOCFit):
+class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
     """`skecoc.ECOCClassifier` with boosted stumps, fitted on Dask arrays and frames.
 
     Rows may exceed the memory of any worker. They are coded once where they are; all columns are then boosted together
@@ -231,7 +231,7 @@ class DaskECOCClassifier(DaskMixin, ECOCFit):
         As in `ECOCClassifier`. Loss weights and optimised weights (with positive `l2`) are fitted to all rows, other
         decodings that learn, such as ``"probabilistic"``, to a sample.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        How learners answer: by probabilities, margins or hard labels; "auto" means probabilities.
+        Which output of the learners is used: probabilities, margins or hard labels; "auto" means probabilities.
     max_bins : int, default=256
         Largest number of bins of a feature, at most 65,536. A feature with at most so many distinct values has a bin
         for each, and its stumps are exact; others have bins of about equally many rows, and only thresholds between
@@ -244,7 +244,7 @@ class DaskECOCClassifier(DaskMixin, ECOCFit):
     Attributes
     ----------
     model_ : ECOCClassifier
-        The fitted classifier of rows in memory; `to_local` returns it. Its fitted attributes (`classes_`,
+        The fitted classifier for samples in memory; `to_local` returns it. Its fitted attributes (`classes_`,
         `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_` ...) are also attributes of this
         one.
 
@@ -267,7 +267,7 @@ class DaskECOCClassifier(DaskMixin, ECOCFit):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **ECOCFit._parameter_constraints,
+        **BlockwiseECOC._parameter_constraints,
         "client": [distributed.Client, None],
     }
 
@@ -290,18 +290,18 @@ class DaskECOCClassifier(DaskMixin, ECOCFit):
         self.client = client
 
 
-class DaskWOLCClassifier(DaskMixin, WOLCFit):
+class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
     """`skecoc.WOLCClassifier` with boosted stumps, fitted on Dask arrays and frames.
 
-    Rows are treated as by `DaskECOCClassifier`. A part of them, chosen by a hash of their features, is held out of all
-    training: optimised weights are fitted to the answers that these rows get, and growth is judged by them.
+    Rows are treated as by `DaskECOCClassifier`. Growth is that of `skecoc.WOLCClassifier`, folds included: columns come
+    from histograms that are summed on the cluster, and so do the losses that growth is judged by.
 
     Parameters
     ----------
     estimator : StumpAdaBoostClassifier, default=None
         The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
-    init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
-        The code to start from: what `DaskECOCClassifier` takes as `coding`.
+    init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
+        The code to start from, as in `skecoc.WOLCClassifier`; codings that read the rows are given a sample.
     n_pairs : int, default=3
         Largest number of columns that a round adds, one per hard pair of classes.
     max_iter : int, default=None
@@ -309,36 +309,39 @@ class DaskWOLCClassifier(DaskMixin, WOLCFit):
     max_columns : int, default=None
         Largest number of columns.
     tol : float, default=0.02
-        The price of a round: it makes progress if it lowers the loss of the rows held out by more than this share.
+        Relative tolerance: a round makes progress if it lowers the loss by more than this share.
     standard_errors : float, default=2.0
-        The proof of a round: to make progress it must also lower the loss by more than this many standard errors of
-        the difference, taken row by row.
+        Significance threshold: to make progress a round must also lower the loss by more than this many standard errors
+        of the difference, taken sample by sample.
     patience : int, default=2
         Growth stops after this many rounds in a row without progress.
     n_regions : int, default=3
         Number of regions of a clustering-based column.
-    validation_fraction : float, default=0.1
-        Share of the rows that is held out.
+    validation_fraction : float, default="deprecated"
+        Has no effect: out-of-fold codewords have taken the place of samples that were held out.
     margin : float, default=0.3
         The margin of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     l2 : float or "auto", default="auto"
-        The penalty of the optimised weights, positive; "auto" is 0.1 for up to 1000 rows held out, and 100 divided by
-        their number (the sum of their weights) for more.
+        The penalty of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        How learners answer: by probabilities, margins or hard labels; "auto" means probabilities.
+        Which output of the learners is used: probabilities, margins or hard labels; "auto" means probabilities.
     max_bins : int, default=256
         Largest number of bins of a feature, at most 65,536; see `DaskECOCClassifier`.
     random_state : int, RandomState instance or None, default=None
-        Seeds random codings, the sample, the rows held out, and clusterings.
+        Seeds random codings, the sample, folds and clusterings.
     verbose : int, default=0
         Above zero, one line is printed per round.
     client : distributed.Client, default=None
         The cluster; None takes the client that was made last.
+    n_folds : int, default=3
+        Number of folds of the out-of-fold codewords; None does without.
+    allow_equal_weights : bool, default=True
+        Whether equal weights may replace optimised ones; see `skecoc.WOLCClassifier`.
 
     Attributes
     ----------
     model_ : WOLCClassifier
-        The fitted classifier of rows in memory; `to_local` returns it. Its fitted attributes (`classes_`,
+        The fitted classifier for samples in memory; `to_local` returns it. Its fitted attributes (`classes_`,
         `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_` ...) are also attributes of this one.
 
     See Also
@@ -360,14 +363,14 @@ class DaskWOLCClassifier(DaskMixin, WOLCFit):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **WOLCFit._parameter_constraints,
+        **BlockwiseWOLC._parameter_constraints,
         "client": [distributed.Client, None],
     }
 
     def __init__(
         self,
         estimator: StumpAdaBoostClassifier | None = None,
-        init: Any = "one-vs-rest",
+        init: Any = "auto",
         n_pairs: int = 3,
         max_iter: int | None = None,
         max_columns: int | None = None,
@@ -375,7 +378,7 @@ class DaskWOLCClassifier(DaskMixin, WOLCFit):
         standard_errors: float = 2.0,
         patience: int = 2,
         n_regions: int = 3,
-        validation_fraction: float = 0.1,
+        validation_fraction: float | str = "deprecated",
         margin: float = 0.3,
         l2: float | str = "auto",
         response_method: str = "auto",
@@ -383,6 +386,8 @@ class DaskWOLCClassifier(DaskMixin, WOLCFit):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         client: distributed.Client | None = None,
+        n_folds: int | None = 3,
+        allow_equal_weights: bool = True,
     ) -> None:
         self.estimator = estimator
         self.init = init
@@ -401,3 +406,5 @@ class DaskWOLCClassifier(DaskMixin, WOLCFit):
         self.random_state = random_state
         self.verbose = verbose
         self.client = client
+        self.n_folds = n_folds
+        self.allow_equal_weights = allow_equal_weights

@@ -23,7 +23,7 @@ _NEGATIVE, _ZERO, _POSITIVE = "#d8822b", "#f2f2f0", "#2b6cb0"
 def plot_code_matrix(
     matrix: Any, *, class_names: Sequence[str] | None = None, title: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a code matrix: a row per class, a column per binary question.
+    """Draw a code matrix: a row per class, a column per binary problem.
 
     Parameters
     ----------
@@ -98,36 +98,32 @@ def plot_weights(
     >>> right.get_title()
     'weights'
     """
-    check_matplotlib_support("plot_weights")
-    import matplotlib.pyplot as plt
-
     W = np.asarray(getattr(weights, "weights_", weights), dtype=np.float64)
     M, names = _matrix_and_names(weights if matrix is None else matrix, class_names)
     if W.shape != M.shape:
         raise ValueError(f"weights and matrix must have the same shape, got {W.shape} and {M.shape}")
-    figure = plt.figure(figsize=(8.0, 3.2), layout="constrained") if figure is None else figure
-    left, right = figure.subplots(1, 2)
+    left, right = _two_panels("plot_weights", figure, 3.2)
     plot_code_matrix(weights if matrix is None else matrix, class_names=names, title="code matrix", ax=left)
     image = right.imshow(np.ma.masked_where(M == 0, W), cmap="viridis", vmin=0.0, aspect="auto")
     right.set_facecolor(_ZERO)  # positions where the matrix is zero carry no weight
     _draw_grid(right, M.shape)
     _label_axes(right, names, M.shape[1])
     right.set_title("weights")
-    figure.colorbar(image, ax=right, label="weight")
+    right.figure.colorbar(image, ax=right, label="weight")
     return np.array([left, right])
 
 
 def plot_convergence(
     model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None, *, figure: Figure | None = None
 ) -> NDArray[np.object_]:
-    """Draw what a grown code costs, and how often it is right, round by round.
+    """Draw loss and accuracy of a grown code, round by round.
 
     Parameters
     ----------
     model : fitted classifier
         A grown code, with `history_`, `best_round_` and `staged_score`.
     X : array-like of shape (n_samples, n_features), default=None
-        Test rows; with them the accuracy on them is drawn too.
+        Test samples; with them the accuracy on them is drawn too.
     y : array-like of shape (n_samples,), default=None
         Their class labels.
     figure : matplotlib Figure, default=None
@@ -149,23 +145,21 @@ def plot_convergence(
     >>> accuracies.get_ylabel()
     'accuracy'
     """
-    check_matplotlib_support("plot_convergence")
-    import matplotlib.pyplot as plt
-
     if (X is None) != (y is None):
         raise ValueError("X and y must be given together")
-    figure = plt.figure(figsize=(8.0, 3.2), layout="constrained") if figure is None else figure
-    left, right = figure.subplots(1, 2)
+    if not hasattr(model, "history_"):
+        raise ValueError(f"model must be a fitted classifier that grows its code, got {type(model).__name__}")
+    left, right = _two_panels("plot_convergence", figure, 3.2)
     columns = [record.n_columns for record in model.history_]
     left.plot(columns, [record.loss for record in model.history_], "o-", color=_POSITIVE, label="loss")
     risks = [record.risk for record in model.history_]
     if np.isfinite(risks).all():
         left.plot(columns, risks, "s--", color=_NEGATIVE, label="risk")
-    right.plot(columns, [record.accuracy for record in model.history_], "o-", color=_POSITIVE, label="training rows")
+    right.plot(columns, [record.accuracy for record in model.history_], "o-", color=_POSITIVE, label="training")
     honest = [record.honest_accuracy for record in model.history_]
-    right.plot(columns, honest, "^:", color="0.4", label="training rows, not seen")
+    right.plot(columns, honest, "^:", color="0.4", label="training, out of fold")
     if X is not None:
-        right.plot(columns, list(model.staged_score(X, y)), "s--", color=_NEGATIVE, label="test rows")
+        right.plot(columns, list(model.staged_score(X, y)), "s--", color=_NEGATIVE, label="test")
     for axes, label in ((left, "loss"), (right, "accuracy")):
         axes.axvline(columns[model.best_round_], color="0.6", linestyle=":", linewidth=1.0)
         axes.set_xlabel("columns")
@@ -177,15 +171,15 @@ def plot_convergence(
 def plot_risk(
     risk: ArrayLike, confusion: ArrayLike, *, class_names: Sequence[str] | None = None, figure: Figure | None = None
 ) -> NDArray[np.object_]:
-    """Draw a risk matrix beside a confusion matrix: which pair costs most need not be which errs most.
+    """Draw a risk matrix beside a confusion matrix: the pair of highest loss need not be the most confused one.
 
     Parameters
     ----------
     risk : array-like of shape (n_classes, n_classes)
-        Losses of the rows of each class (first axis) by their worst rival, as `risk_and_confusion` of
+        Losses of the samples of each class (first axis) by their worst rival, as `risk_and_confusion` of
         `skecoc.decoding.risk` gives them.
     confusion : array-like of shape (n_classes, n_classes)
-        Numbers of rows of each class by the class they are taken for.
+        Numbers of samples of each class by the class they are taken for.
     class_names : sequence of str of length n_classes, default=None
         Names of the classes; None numbers them.
     figure : matplotlib Figure, default=None
@@ -204,9 +198,6 @@ def plot_risk(
     >>> right.get_title()
     'risk: 2 and 0'
     """
-    check_matplotlib_support("plot_risk")
-    import matplotlib.pyplot as plt
-
     tables = [np.array(table, dtype=np.float64) for table in (confusion, risk)]
     shape = tables[0].shape
     if len(shape) != 2 or shape[0] != shape[1] or tables[1].shape != shape:
@@ -214,11 +205,19 @@ def plot_risk(
     names = [str(name) for name in (range(shape[0]) if class_names is None else class_names)]
     if len(names) != shape[0]:
         raise ValueError(f"class_names must hold {shape[0]} names, got {len(names)}")
-    figure = plt.figure(figsize=(8.0, 3.6), layout="constrained") if figure is None else figure
-    panels = figure.subplots(1, 2)
+    panels = _two_panels("plot_risk", figure, 3.6)
     for axes, table, title in zip(panels, tables, ("confusion", "risk"), strict=True):
         _draw_losses(axes, table, names, title)
-    return np.array(panels)
+    return panels
+
+
+def _two_panels(caller: str, figure: Figure | None, height: float) -> NDArray[np.object_]:
+    """Make two axes side by side, in a new figure unless one is given."""
+    check_matplotlib_support(caller)
+    import matplotlib.pyplot as plt
+
+    figure = plt.figure(figsize=(8.0, height), layout="constrained") if figure is None else figure
+    return figure.subplots(1, 2)
 
 
 def _draw_losses(axes: Axes, table: NDArray[np.float64], names: list[str], title: str) -> None:
@@ -239,9 +238,8 @@ def _draw_losses(axes: Axes, table: NDArray[np.float64], names: list[str], title
             axes.text(
                 column, row, f"{losses[row, column]:.3g}", ha="center", va="center", color="white" if dark else "0.2"
             )
-    shown = np.arange(0, len(names), max(1, len(names) // 25))
+    shown = _name_rows(axes, names)
     axes.set_xticks(shown, [names[k] for k in shown], rotation=90 if max(map(len, names)) > 3 else 0)
-    axes.set_yticks(shown, [names[k] for k in shown])
     axes.set_xlabel("worst rival" if title == "risk" else "taken for")
     axes.set_ylabel("class")
     axes.set_title(f"{title}: {names[first]} and {names[second]}")
@@ -297,7 +295,13 @@ def _draw_grid(axes: Axes, shape: tuple[int, int]) -> None:
 
 def _label_axes(axes: Axes, names: list[str], n_columns: int) -> None:
     """Name the rows and number the columns, as many as there is room for."""
-    rows = np.arange(0, len(names), max(1, len(names) // 25))
-    axes.set_yticks(rows, [names[row] for row in rows])
+    _name_rows(axes, names)
     axes.set_xticks(np.arange(0, n_columns, max(1, n_columns // 10)))
     axes.set_xlabel("column")
+
+
+def _name_rows(axes: Axes, names: list[str]) -> NDArray[np.intp]:
+    """Name the rows, as many as there is room for; return which."""
+    shown = np.arange(0, len(names), max(1, len(names) // 25))
+    axes.set_yticks(shown, [names[row] for row in shown])
+    return shown

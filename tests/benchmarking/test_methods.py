@@ -21,7 +21,7 @@ from skecoc.benchmarking.methods import (
 from skecoc.classifiers import ECOCClassifier
 from skecoc.coding import CODINGS
 from skecoc.decoding import DECODERS
-from skecoc.grown import ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.growth import ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.support.errors import InputError
 

@@ -2,19 +2,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from skecoc.blocks import boosting
 from skecoc.blocks._kernels import nearest_coded_centre, reweight
 from skecoc.blocks.answers import answer_coded, code_learners, squared_distances
+from skecoc.blocks.preparation import prepare_rows
+
+from skecoc.blocks import boosting
 from skecoc.blocks.bins import code_values
 from skecoc.blocks.boosting import boost_columns, column_groups
-from skecoc.blocks.executor import Blocks, LocalExecutor
-from skecoc.blocks.preparation import prepare_rows
 from skecoc.blocks.regions import RegionTrainer
 from skecoc.blocks.rows import IterableBlocks
 from skecoc.coding import one_vs_one, one_vs_rest, sparse_random
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.columns import ConstantClassifier, evaluate_columns, fit_columns
+from skecoc.support.executor import Blocks, LocalExecutor
 from tests.reference.blocks import blobs, divided, signed_histogram
 
 

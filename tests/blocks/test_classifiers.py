@@ -3,16 +3,15 @@ import warnings
 
 import numpy as np
 import pytest
+from skecoc.blocks.answers import append_answers, begin_answers, code_learners
+from skecoc.blocks.preparation import prepare_rows
+from skecoc.blocks.weights import DistributedRows, sum_losses
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
-from skecoc.blocks.answers import append_answers, begin_answers, code_learners
-from skecoc.blocks.executor import Blocks, LocalExecutor
-from skecoc.blocks.preparation import prepare_rows
 from skecoc.blocks.rows import IterableBlocks
-from skecoc.blocks.weights import DistributedRows, sum_losses
 from skecoc.coding import one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import OptimizedWeightDecoder
@@ -20,6 +19,7 @@ from skecoc.decoding.risk import risk_and_confusion
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import evaluate_columns, fit_columns
 from skecoc.persistence import load_model, save_model
+from skecoc.support.executor import Blocks, LocalExecutor
 from tests.reference.blocks import blobs, divided
 
 STUMPS = StumpAdaBoostClassifier(10)
@@ -146,7 +146,7 @@ def test_losses_and_optimised_weights_are_those_of_rows_in_memory(weighted):
             append_answers, executor.map(begin_answers, rows.training), rows.training, message=(coded,)
         )
         remote = DistributedRows(executor, answered, rows.training_factor(None), 2500)
-        found = OptimizedWeightDecoder(tol=1e-6)._fit_remote(remote, matrix)
+        found = OptimizedWeightDecoder(tol=1e-6).fit_remote(remote, matrix)
         losses = sum_losses(executor, answered, expected, earlier)
     assert found.certificate_.gap <= 1e-6
     np.testing.assert_allclose(found.weights_, expected.weights_, atol=1e-3)

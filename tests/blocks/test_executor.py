@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skecoc.blocks.executor import FAN_IN, Blocks, LocalExecutor, add, merge_in_turn, merge_tree
+from skecoc.support.executor import FAN_IN, Blocks, LocalExecutor, add, merge_in_turn, merge_tree
 
 
 def level_by_level(merge, summands):

@@ -6,9 +6,9 @@ from scipy.sparse import csr_array
 
 from skecoc.blocks import rows as module
 from skecoc.blocks.bins import bins_from_summary, code_block, code_values, is_held_out, make_layout
-from skecoc.blocks.executor import merge_in_turn
 from skecoc.blocks.rows import ArrayBlocks, IterableBlocks, RawBlock, check_block, merge_summaries, summarise_block
-from skecoc.learners._feature_codes import code_features
+from skecoc.learners.base import code_features
+from skecoc.support.executor import merge_in_turn
 from tests.reference.blocks import blobs, divided
 
 

@@ -32,7 +32,7 @@ def test_size_and_validity(coding, n_classes):
     assert M.dtype == np.int8
     assert M.shape == (n_classes, CODINGS[coding][1](n_classes))
     assert is_valid(M)
-    # Only one-vs-rest asks a question twice, and only for two classes.
+    # Only one-vs-rest has a binary problem twice, and only for two classes.
     assert duplicate_columns(M).any() == (coding is one_vs_rest and n_classes == 2)
 
 

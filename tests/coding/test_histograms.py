@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skecoc.coding.histograms import class_histograms
+from skecoc.coding.discriminant import class_histograms
 
 
 def rows(seed=0, n=200, n_features=4, n_classes=5):

@@ -60,7 +60,7 @@ def test_names_stand_for_the_functions():
     np.testing.assert_array_equal(weighted, decoc(X, y, sample_weight=weight))
 
 
-def test_unknown_names_are_answered_with_the_known_ones():
+def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(ValueError, match="coding='one_vs_one' is not known; expected one of 'decoc', 'dense-random'"):
         resolve_coding("one_vs_one", None, None, 3)
 

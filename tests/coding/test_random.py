@@ -14,8 +14,8 @@ from skecoc.coding import (
     ternary_complete,
 )
 from skecoc.coding import random as random_module
-from skecoc.coding._spread import _sign_change_gains, closest_rows, spread_rows
 from skecoc.coding.fixed import n_bipartitions, n_ternary_bipartitions
+from skecoc.coding.random import _sign_change_gains, closest_rows, spread_rows
 from tests.reference import coding as reference
 
 CODINGS = {dense_random: n_bipartitions, sparse_random: n_ternary_bipartitions}

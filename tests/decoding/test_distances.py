@@ -76,7 +76,7 @@ class TestInverseHamming:
             np.testing.assert_allclose(scores(InverseHammingDecoder(), matrix, matrix), np.eye(3), atol=1e-14)
 
     def test_singular_distances_give_the_solution_of_least_norm(self):
-        # Delta's null vector is n = (1, -1, -1, 1) / 2, and D = Delta e_0: the answer is e_0 - n n'e_0.
+        # Delta's null vector is n = (1, -1, -1, 1) / 2, and D = Delta e_0: the solution is e_0 - n n'e_0.
         assert np.linalg.matrix_rank(hamming_distances(SQUARE.astype(float), SQUARE.astype(float))) == 3
         np.testing.assert_allclose(
             scores(InverseHammingDecoder(), SQUARE, [[1.0, 1.0]]), [[0.75, 0.25, 0.25, -0.25]], atol=1e-14

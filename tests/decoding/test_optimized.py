@@ -9,10 +9,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from skecoc.decoding import LossWeightedDecoder
-from skecoc.decoding._rows import MemoryRows
-from skecoc.decoding._score_ties import TIE_TOLERANCE, TIE_TOLERANCE_WITHOUT_MARGIN, order_ties, tie_shares
 from skecoc.decoding.optimized import OptimizedWeightDecoder
-from skecoc.decoding.risk import risk_and_confusion
+from skecoc.decoding.optimized.decoder import tie_shares
+from skecoc.decoding.optimized.rows import MemoryRows
+from skecoc.decoding.risk import risk_and_confusion, worst_rivals
+from skecoc.decoding.ties import SOLVED_TIE_TOLERANCE, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, order_ties
 from tests.reference.optimized import (
     hinge,
     objective,
@@ -20,6 +21,7 @@ from tests.reference.optimized import (
     scores,
     smallest_hinge,
     smallest_objective,
+    steepest_on_face,
     vertex_weights,
 )
 from tests.reference.optimized import order_ties as plain_order_ties
@@ -140,6 +142,17 @@ def test_maximum_entropy_on_a_face_worked_by_hand():
     np.testing.assert_allclose(decoder.weights_, [[0.75, 0.25], [0.75, 0.25]], atol=1e-5)
 
 
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+def test_no_point_of_the_face_has_more_entropy(problem, margin):
+    # Entropy is concave: it is largest at W if no direction from W into the face has a positive slope.
+    codewords, y, matrix = random_problem(**problem)
+    decoder = OptimizedWeightDecoder(margin=margin, l2=0).fit(codewords, y, matrix)
+    slopes = -np.log(np.maximum(decoder.weights_, 1e-7)) - 1.0
+    best = steepest_on_face(codewords, y, matrix, margin, decoder.certificate_.lower_bound, slopes)
+    assert (slopes * (best - decoder.weights_)).sum() < 1e-4
+
+
 def test_l2_shares_the_burden_on_a_problem_worked_by_hand():
     # As above with margin 2: the hinge is max(0, 8 - 4 (a + b)), so its minimum 0 needs a = b = 1, and with the
     # penalty l2 / 2 (a^2 + (1-a)^2 + b^2 + (1-b)^2) the optimum has 4 = l2 (2 a - 1) for l2 >= 4.
@@ -166,7 +179,7 @@ def test_a_vertex_collapses_where_the_maximum_entropy_point_does_not():
     assert (centre.argmax(axis=1) == y).mean() > (vertex.argmax(axis=1) == y).mean()
 
 
-# One answer, whatever the order of things
+# One solution, whatever the order of things
 
 
 @settings(max_examples=10, deadline=None)
@@ -243,8 +256,8 @@ def test_appending_a_column_never_raises_the_objective(seed, hard, max_rounds):
     rng = np.random.default_rng(seed)
     column = rng.choice([-1, 0, 1], len(matrix))
     wider = np.column_stack([matrix, column])
-    answers = rng.choice([-1, 1], 50) if hard else rng.uniform(-1, 1, 50)
-    longer = np.column_stack([codewords, answers.astype(codewords.dtype)])
+    outputs = rng.choice([-1, 1], 50) if hard else rng.uniform(-1, 1, 50)
+    longer = np.column_stack([codewords, outputs.astype(codewords.dtype)])
     start = np.column_stack([before.weights_, np.zeros(len(matrix))])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -349,12 +362,30 @@ def test_many_rows_are_rehearsed_on_a_sample_and_still_certified():
         assert objective(codewords, y, matrix, weights, 0.3, 0.01) >= found.lower_bound
 
 
+@pytest.mark.parametrize(
+    ("n_classes", "n_columns", "hard"),
+    [(4, 6, False), (6, 60, False), (4, 8, True)],
+    ids=["dense", "gradients", "hard"],
+)
+def test_the_number_of_jobs_changes_no_bit(n_classes, n_columns, hard):
+    codewords, y, matrix = random_problem(20, 5000, n_classes, n_columns, hard=hard)
+    weight = np.random.default_rng(0).random(len(y))
+    one, two, three = (
+        OptimizedWeightDecoder(tol=1e-3, n_jobs=n_jobs).fit(codewords, y, matrix, weight) for n_jobs in (1, 2, 3)
+    )
+    for other in (two, three):
+        np.testing.assert_array_equal(other.weights_, one.weights_)
+        np.testing.assert_array_equal(other.tie_shares_, one.tie_shares_)
+        assert other.certificate_.lower_bound == one.certificate_.lower_bound
+        assert other.certificate_.n_rounds == one.certificate_.n_rounds
+
+
 @pytest.mark.parametrize("hard", [False, True])
 @pytest.mark.parametrize("ternary", [False, True])
 def test_conjugate_gradients_find_the_same_weights(monkeypatch, hard, ternary):
     codewords, y, matrix = random_problem(16, n_rows=300, n_classes=6, n_columns=12, ternary=ternary, hard=hard)
     dense = OptimizedWeightDecoder(tol=1e-7).fit(codewords, y, matrix)
-    monkeypatch.setattr("skecoc.decoding._newton._LARGEST_DENSE", 0)
+    monkeypatch.setattr("skecoc.decoding.optimized.solver._LARGEST_DENSE", 0)
     found = OptimizedWeightDecoder(tol=1e-7).fit(codewords, y, matrix)
     assert found.certificate_.gap <= 1e-7
     assert found.certificate_.objective == pytest.approx(dense.certificate_.objective, rel=2e-7)
@@ -384,13 +415,13 @@ def test_with_no_margin_ties_are_ordered_by_loss_weights():
     for t, s, key in zip(plain, ordered, loss_weighted, strict=True):
         for p in range(5):
             for r in range(5):
-                if t[p] > t[r] + 4 * TIE_TOLERANCE_WITHOUT_MARGIN:
+                if t[p] > t[r] + 4 * SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN:
                     assert s[p] > s[r]
-                elif abs(t[p] - t[r]) <= TIE_TOLERANCE_WITHOUT_MARGIN and key[p] > key[r] + 1e-9:
+                elif abs(t[p] - t[r]) <= SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN and key[p] > key[r] + 1e-9:
                     n_ties += 1
                     assert s[p] > s[r]
     assert n_ties > 20
-    np.testing.assert_allclose(ordered, plain, atol=5 * TIE_TOLERANCE_WITHOUT_MARGIN)
+    np.testing.assert_allclose(ordered, plain, atol=5 * SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN)
 
 
 def test_with_a_margin_scores_that_are_not_tied_are_the_weighted_agreements():
@@ -398,9 +429,9 @@ def test_with_a_margin_scores_that_are_not_tied_are_the_weighted_agreements():
     decoder = OptimizedWeightDecoder().fit(codewords, y, matrix)
     plain = scores(codewords, matrix, decoder.weights_)
     found = decoder.scores(codewords)
-    is_tied = np.sort(np.abs(plain[:, :, np.newaxis] - plain[:, np.newaxis]), axis=2)[:, :, 1] <= TIE_TOLERANCE
+    is_tied = np.sort(np.abs(plain[:, :, np.newaxis] - plain[:, np.newaxis]), axis=2)[:, :, 1] <= SOLVED_TIE_TOLERANCE
     np.testing.assert_allclose(found[~is_tied], plain[~is_tied], atol=1e-15)
-    np.testing.assert_allclose(found, plain, atol=len(matrix) * TIE_TOLERANCE)
+    np.testing.assert_allclose(found, plain, atol=len(matrix) * SOLVED_TIE_TOLERANCE)
     assert (~is_tied).sum() > 100
 
 
@@ -412,7 +443,7 @@ def test_a_codeword_that_no_class_dominates_goes_to_the_one_with_most_rows():
     y = np.concatenate([np.repeat([0, 1, 2], 10), np.repeat([0, 1, 2], [5, 9, 5])])
     decoder = OptimizedWeightDecoder().fit(codewords, y, matrix)
     plain = scores(-np.ones((1, 3)), matrix, decoder.weights_)
-    assert np.ptp(plain) < TIE_TOLERANCE
+    assert np.ptp(plain) < SOLVED_TIE_TOLERANCE
     np.testing.assert_allclose(decoder.tie_shares_, np.array([5, 9, 5]) / len(y))
     assert decoder.scores(-np.ones((1, 3))).argmax() == 1
     y[-19:] = np.repeat([0, 1, 2], [10, 5, 4])  # now one class has more than half
@@ -457,6 +488,19 @@ def test_risk_and_confusion_equal_a_plain_loop(margin):
     np.testing.assert_allclose(found.confusion, confusion, atol=1e-12)
     assert found.risk.sum() / weight.sum() == pytest.approx(decoder.certificate_.hinge, abs=1e-12)
     assert found.confusion.sum(axis=1) == pytest.approx(np.bincount(y, weight))
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 1000), n_classes=st.integers(2, 5), margin=st.sampled_from([0.0, 0.3]))
+def test_worst_rivals_equal_a_plain_loop(seed, n_classes, margin):
+    rng = np.random.default_rng(seed)
+    found, y = rng.integers(-3, 3, (6, n_classes)) / 4, rng.integers(0, n_classes, 6)
+    before = found.copy()
+    rivals, leads = worst_rivals(found, y, margin)
+    for t, own, rival, lead in zip(found, y, rivals, leads, strict=True):
+        assert rival == max((p for p in range(n_classes) if p != own), key=lambda p: t[p])
+        assert lead == pytest.approx(margin + t[rival] - t[own], abs=1e-15)
+    np.testing.assert_array_equal(found, before)
 
 
 def test_the_risk_matrix_and_the_confusion_matrix_may_disagree():

@@ -5,13 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skecoc.decoding._collapse import collapse_rows
-from skecoc.decoding._cuts import Smoothing, cut_at, lower_bound
-from skecoc.decoding._kernels import project_shares
-from skecoc.decoding._kinks import Curvature, Kinks, newton_weights
-from skecoc.decoding._master import minimize_quadratic
-from skecoc.decoding._rows import MemoryRows, rows_from_blocks
-from skecoc.decoding._weights import WeightSpace
+from skecoc.decoding.optimized.kernels import project_shares
+from skecoc.decoding.optimized.problem import Kinks, Smoothing, WeightSpace, cut_at, lower_bound
+from skecoc.decoding.optimized.rows import MemoryRows, collapse_rows, rows_from_blocks
+from skecoc.decoding.optimized.solver import Curvature, minimize_quadratic, newton_weights
 from tests.reference.optimized import objective, random_problem, scores, smallest_objective, smoothed_hinge
 
 
@@ -118,8 +115,8 @@ def test_kinks_have_the_curvature(width, ternary):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_conjugate_gradients_minimise_the_quadratic_model(monkeypatch, seed):
-    monkeypatch.setattr("skecoc.decoding._kinks._ACCURACY", 1e-9)
-    monkeypatch.setattr("skecoc.decoding._kinks._MOST_GUESSES", 20)
+    monkeypatch.setattr("skecoc.decoding.optimized.solver._ACCURACY", 1e-9)
+    monkeypatch.setattr("skecoc.decoding.optimized.solver._MOST_GUESSES", 20)
     space, matrix, curvature, slope, weights = curvatures(seed, 0.5, n_rows=60, n_columns=9)
     expected = minimize_quadratic(space, np.tril(matrix), slope, weights)
     found = space.repair(newton_weights(curvature, slope, space.flatten(weights)))

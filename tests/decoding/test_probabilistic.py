@@ -86,7 +86,7 @@ def test_equals_logistic_regression_on_rows_split_by_their_targets(separation):
 
 @pytest.mark.parametrize("n_rows", [10, 1000])
 @pytest.mark.parametrize("gap", [1e-3, 0.5])
-def test_perfectly_separated_columns_have_a_finite_slope_and_an_honest_certainty(n_rows, gap):
+def test_perfectly_separated_columns_have_a_finite_slope_and_a_bounded_certainty(n_rows, gap):
     outputs = np.concatenate([np.linspace(gap, 1, n_rows), np.linspace(-1, -gap, n_rows)])
     positive = outputs > 0
     slope, intercept = fit_sigmoid(outputs, positive, np.ones(2 * n_rows))

@@ -2,9 +2,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from skecoc.decoding import HammingDecoder, LossBasedDecoder, break_ties
-from skecoc.decoding.ties import TIE_TOLERANCE
+from skecoc.decoding import (
+    HammingDecoder,
+    LossBasedDecoder,
+    LossWeightedDecoder,
+    OptimizedWeightDecoder,
+    break_ties,
+)
+from skecoc.decoding.ties import ROUNDING_TOLERANCE, best_of_classes, decode
 from tests.reference import decoding as reference
 
 # Levels, and values a rounding residue away from them.
@@ -44,7 +51,7 @@ def test_rows_are_strictly_ordered_and_stay_close(keys):
     scores, second, prior = keys
     separated = break_ties(scores, second, prior)
     assert (np.diff(np.sort(separated, axis=1), axis=1) > 0).all()
-    room = TIE_TOLERANCE * np.maximum(1.0, np.abs(scores)) * scores.shape[1]
+    room = ROUNDING_TOLERANCE * np.maximum(1.0, np.abs(scores)) * scores.shape[1]
     assert (np.abs(separated - scores) <= room).all()
 
 
@@ -128,7 +135,7 @@ def test_ties_chain():
 @pytest.mark.parametrize("n_rows", [2, 100, 3000])
 @pytest.mark.parametrize("level", [0.0, 1.0, -7.0, 1e-3, 1e12, -1e299])
 def test_many_tied_scores_stay_above_the_next_lower_and_below_the_next_higher_score(n_rows, level):
-    just_over = 1.01 * TIE_TOLERANCE * max(1.0, abs(level))
+    just_over = 1.01 * ROUNDING_TOLERANCE * max(1.0, abs(level))
     scores = np.full((1, n_rows), level)
     scores = np.concatenate([scores, [[level - just_over, level + just_over]]], axis=1)
     second = np.zeros_like(scores)
@@ -188,3 +195,58 @@ def test_votes_that_go_round_are_settled_by_the_linear_score():
     linear = LossBasedDecoder().fit(codewords, [0], matrix).scores(codewords)
     np.testing.assert_allclose(linear, [[0.8, -0.6, -0.2]], atol=1e-15)
     np.testing.assert_array_equal(order(break_ties(votes, linear, [1, 1, 1])), [[0, 2, 1]])
+
+
+# Codewords to scores of classes
+
+
+MATRIX = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]], dtype=np.int8)
+DECODERS = [HammingDecoder(), LossBasedDecoder("hinge"), LossWeightedDecoder(), OptimizedWeightDecoder()]
+
+
+def random_codewords(seed, n_samples=60, n_columns=3):
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random((n_samples, n_columns)) < 0.5, rng.choice([-1.0, 1.0], (n_samples, n_columns)), 0.25)
+
+
+@pytest.mark.parametrize("decoder", DECODERS, ids=str)
+def test_decoding_breaks_ties_by_linear_scores_and_the_size_of_codewords(decoder):
+    codewords, y = random_codewords(0), np.arange(60) % 3
+    decoder = clone(decoder).fit(codewords, y, MATRIX)
+    prior = [0.2, 0.5, 0.3]
+    found = decode(decoder, codewords, MATRIX, prior)
+    for i, codeword in enumerate(codewords):
+        linear = codeword @ MATRIX.T
+        expected = break_ties(decoder.scores(codewords)[[i]], linear[np.newaxis], prior, np.abs(codeword).max())
+        np.testing.assert_allclose(found[[i]], expected, rtol=1e-12, atol=1e-14)
+        np.testing.assert_array_equal(order(found[[i]]), order(expected))
+
+
+def test_small_codewords_tie_by_their_own_size():
+    # By a scale of 1 these scores would all tie.
+    decoder = LossBasedDecoder().fit([[1.0, 1.0, 1.0]], [0], MATRIX)
+    found = decode(decoder, np.array([[-2e-12, 1e-12, 3e-12]]), MATRIX, [1, 1, 1])
+    np.testing.assert_array_equal(order(found), [[1, 0, 2]])
+
+
+def test_a_class_has_the_score_of_its_best_row():
+    matrix = np.array([[1, 1, 0], [1, -1, 0], [-1, 0, 1], [-1, 0, -1], [-1, 1, -1]])
+    row_classes = np.array([0, 0, 1, 2, 2])
+    codewords, prior = random_codewords(1), [0.2, 0.5, 0.3]
+    decoder = HammingDecoder().fit(codewords[:1], [0], matrix)
+    scores, linear = decoder.scores(codewords), codewords @ matrix.T
+    best, best_linear = (
+        np.column_stack([each[:, row_classes == p].max(axis=1) for p in range(3)]) for each in (scores, linear)
+    )
+    np.testing.assert_array_equal(best_of_classes(scores, row_classes), best)
+    expected = break_ties(best, best_linear, prior, np.abs(codewords).max(axis=1))
+    np.testing.assert_array_equal(decode(decoder, codewords, matrix, prior, row_classes), expected)
+
+
+def test_one_row_per_class_needs_no_classes_of_rows():
+    codewords = random_codewords(2)
+    decoder = HammingDecoder().fit(codewords[:1], [0], MATRIX)
+    np.testing.assert_array_equal(
+        decode(decoder, codewords, MATRIX, [1, 1, 1], np.arange(3)), decode(decoder, codewords, MATRIX, [1, 1, 1])
+    )
+    assert decode(decoder, codewords[:0], MATRIX, [1, 1, 1]).shape == (0, 3)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import sklearn
 from scipy import sparse
+from skecoc.growth.starts import _is_preferable
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs, make_classification
 from sklearn.linear_model import LogisticRegression
@@ -24,7 +25,6 @@ from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, Subclass
 from skecoc.coding import CODINGS, decoc, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS
-from skecoc.growth.starts import _is_preferable
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)

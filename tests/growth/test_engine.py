@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from skecoc.growth.pairs import pair_column
+from skecoc.growth.training import ColumnTrainer, Question
 
 from skecoc.coding import one_vs_rest
 from skecoc.growth.engine import GrowingCode, Proposal, StopRules, Strategy, Verdict, grow
-from skecoc.growth.pairs import pair_column
-from skecoc.growth.training import ColumnTrainer, Question
 from skecoc.learners import StumpAdaBoostClassifier
 
 X = np.arange(30.0)[:, None]

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from skecoc.growth.training import ColumnTrainer, Question
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from skecoc.coding import one_vs_one, one_vs_rest
-from skecoc.growth.training import ColumnTrainer, Question
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.learners.columns import column_seeds
 

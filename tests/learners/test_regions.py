@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners._weak_kmeans import nearest_centre, weak_kmeans
+from skecoc.learners.regions import nearest_centre, weak_kmeans
 
 
 @parametrize_with_checks(
@@ -140,25 +140,30 @@ def test_rows_of_weight_zero_are_not_there():
 @pytest.mark.parametrize("learner", [None, LogisticRegression()])
 def test_fit_rows_equals_fit_on_these_rows(learner):
     X, y = load_iris(return_X_y=True)
-    rows = np.flatnonzero(y > 0)
+    X, y = X[y > 0], y[y > 0]
     model = RegionClassifier(learner, 3, random_state=0)
-    shared = clone(model).fit_rows(model.prepare_rows(X), rows, y[rows])
-    alone = clone(model).fit(X[rows], y[rows])
-    np.testing.assert_allclose(shared.predict_proba(X), alone.predict_proba(X))
+    some, repeated = np.arange(0, 100, 3), np.random.default_rng(0).integers(0, 100, 100)
+    for rows in (some, np.arange(100)[::-1], repeated):
+        shared = clone(model).fit_rows(model.prepare_rows(X), rows, y[rows])
+        alone = clone(model).fit(X[rows], y[rows])
+        np.testing.assert_allclose(shared.predict_proba(X), alone.predict_proba(X))
 
 
 @pytest.mark.parametrize("learner", [None, LogisticRegression()])
 @pytest.mark.parametrize("response", ["predict_proba", "decision_function", "predict"])
-def test_answers_are_those_of_the_method(learner, response):
+def test_outputs_are_those_of_the_region(learner, response):
     X, y = half_moons_in_clusters(90)
     y[:30] = 0  # so that regions may be pure
     model = RegionClassifier(learner, 6, random_state=1).fit(X, y)
     assert {learner is None for learner in model.estimators_} == {True, False}
-    expected = getattr(model, response)(X)
-    expected = 2.0 * (expected[:, 1] if expected.ndim == 2 else expected) - 1.0
-    if response == "decision_function":
-        expected = model.decision_function(X)
-    np.testing.assert_allclose(model.answer(X, response), expected, atol=1e-12)
+    values = []
+    for row, region in zip(X, nearest_centre(X, model.centres_), strict=True):
+        inner, margin = model.estimators_[region], model.region_margins_[region]
+        pure = {"predict_proba": 1 / (1 + np.exp(-2 * margin)), "decision_function": margin, "predict": margin > 0}
+        values.append(pure[response] if inner is None else np.ravel(getattr(inner, response)([row]))[-1])
+    np.testing.assert_allclose(getattr(model, response)(X).reshape(90, -1)[:, -1], values, atol=1e-12)
+    outputs = values if response == "decision_function" else 2.0 * np.array(values) - 1.0
+    np.testing.assert_allclose(model.outputs(X, response), outputs, atol=1e-12)
 
 
 def test_rows_prepared_for_the_inner_learner_are_taken():

@@ -19,8 +19,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc.datasets import load_uci
-from skecoc.learners import StumpAdaBoostClassifier, _stump_kernels
-from skecoc.learners._feature_codes import code_features
+from skecoc.learners import StumpAdaBoostClassifier, stump_kernels
+from skecoc.learners.base import code_features
 from skecoc.learners.stumps import SMALLEST_ERROR, TIE_TOLERANCE
 from tests.reference import stumps as reference
 
@@ -213,13 +213,13 @@ def test_rebuilding_the_histograms_changes_no_stump(monkeypatch, limits):
     X, y, _ = random_problem(1, n_rows=80)
     coded = code_features(X)
     signed = np.where(y == 1, 1.0, -1.0) / len(y)
-    compiled = _stump_kernels.boost(coded.codes, coded.starts, signed.copy(), 25, TIE_TOLERANCE, SMALLEST_ERROR)
+    compiled = stump_kernels.boost(coded.codes, coded.starts, signed.copy(), 25, TIE_TOLERANCE, SMALLEST_ERROR)
     rebuilt = []
-    sum_weights = _stump_kernels._sum_weights
-    monkeypatch.setattr(_stump_kernels, "_sum_weights", lambda s: rebuilt.append(1) or sum_weights(s))
+    sum_weights = stump_kernels._sum_weights
+    monkeypatch.setattr(stump_kernels, "_sum_weights", lambda s: rebuilt.append(1) or sum_weights(s))
     for name, value in limits.items():
-        monkeypatch.setattr(_stump_kernels, name, value)
-    plain = _stump_kernels.boost.py_func(coded.codes, coded.starts, signed.copy(), 25, TIE_TOLERANCE, SMALLEST_ERROR)
+        monkeypatch.setattr(stump_kernels, name, value)
+    plain = stump_kernels.boost.py_func(coded.codes, coded.starts, signed.copy(), 25, TIE_TOLERANCE, SMALLEST_ERROR)
     assert len(rebuilt) > 5
     for ours, theirs in zip(compiled[:3], plain[:3], strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -242,10 +242,10 @@ def test_thousands_of_rounds_neither_overflow_nor_vanish():
 def test_edges_of_all_cuts(histogram, total):
     edges = 2 * np.cumsum(histogram)[:-1] - total
     largest = max(np.abs(edges).max(initial=0.0), abs(total))
-    assert _stump_kernels._largest_edge(histogram, float(total)) == largest
+    assert stump_kernels._largest_edge(histogram, float(total)) == largest
     if len(edges):
         level = np.abs(edges).max()
-        cut, edge = _stump_kernels._first_cut(histogram, float(total), level)
+        cut, edge = stump_kernels._first_cut(histogram, float(total), level)
         assert cut == np.argmax(np.abs(edges))
         assert edge == edges[cut]
 
@@ -261,7 +261,7 @@ def test_adding_rows_to_histograms(n_features):
     expected = histograms.copy()
     for f in range(n_features):
         np.add.at(expected, coded.starts[f] + coded.codes[f, rows], changes)
-    _stump_kernels._add_rows(coded.codes, coded.starts, histograms, rows, changes)
+    stump_kernels.add_rows(coded.codes, coded.starts, histograms, rows, changes)
     np.testing.assert_allclose(histograms, expected, rtol=1e-14)
 
 
@@ -272,7 +272,7 @@ def test_parting_wrong_from_right_rows(feature, polarity):
     codes = rng.integers(0, 6, (1, 50)).astype(np.uint8)
     signed = rng.normal(size=50)
     rows = np.empty(50, np.uint32)
-    n_wrong = _stump_kernels._part_wrong_from_right(codes, signed, feature, 2, polarity, rows)
+    n_wrong = stump_kernels._part_wrong_from_right(codes, signed, feature, 2, polarity, rows)
     goes_left = (codes[0] <= 2) | (feature < 0)
     is_wrong = np.where(goes_left, polarity, -polarity) != np.sign(signed)
     assert set(rows[:n_wrong]) == set(np.flatnonzero(is_wrong))
@@ -479,14 +479,14 @@ def test_memory_maps_need_no_other_compiled_version(tmp_path):
     X, y, _ = random_problem(8)
     learner = StumpAdaBoostClassifier(5)
     expected = clone(learner).fit(X, y)
-    versions = [len(kernel.signatures) for kernel in (_stump_kernels.boost, _stump_kernels.add_votes)]
+    versions = [len(kernel.signatures) for kernel in (stump_kernels.boost, stump_kernels.add_votes)]
     joblib.dump((learner.prepare_rows(X), X), tmp_path / "rows.joblib")
     prepared, mapped = joblib.load(tmp_path / "rows.joblib", mmap_mode="r")
     assert isinstance(prepared.codes, np.memmap)
     model = clone(learner).fit_rows(prepared, None, y)
     assert_same_model(model, expected, rtol=0, atol=0)
     np.testing.assert_array_equal(model.decision_function(mapped), expected.decision_function(X))
-    assert [len(kernel.signatures) for kernel in (_stump_kernels.boost, _stump_kernels.add_votes)] == versions
+    assert [len(kernel.signatures) for kernel in (stump_kernels.boost, stump_kernels.add_votes)] == versions
 
 
 def test_pickled_model_answers_the_same():

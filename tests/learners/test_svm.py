@@ -14,9 +14,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc.classifiers import ECOCClassifier
-from skecoc.learners._rbf_rows import distinct_rows, share_rows
-from skecoc.learners._svm_search import draw_rows, sigmoid_slope
 from skecoc.learners.svm import TunedSVMClassifier
+from skecoc.learners.svm_search import distinct_rows, draw_rows, share_rows, sigmoid_slope
 from tests.reference import svm as reference
 
 SMALL_GRID = {"C": [64.0, 4096.0], "width": [0.5, 1.0]}
@@ -356,10 +355,12 @@ def test_wrong_arguments_are_named(params, fit_params, message):
 def test_labels_that_do_not_match_the_rows():
     X, y = moons(30)
     model = TunedSVMClassifier(tune="ensemble")
-    with pytest.raises(ValueError, match="y must have one label per row, 5"):
+    with pytest.raises(ValueError, match=r"y must have one label per row.* 5 rows"):
         model.fit_rows(model.prepare_rows(X), np.arange(5), y)
-    with pytest.raises(ValueError, match="rows must be None or hold row indices"):
+    with pytest.raises(ValueError, match=r"rows must be None or .* integer"):
         model.fit_rows(model.prepare_rows(X), y == 1, y)
+    with pytest.raises(ValueError, match=r"rows must hold integers in \[0, 30\)"):
+        model.fit_rows(model.prepare_rows(X), np.arange(1, 31), y)
     with pytest.raises(ValueError, match="y must have one class index per row"):
         model.prepare_rows(X, y[:-1])
 

@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from skecoc.learners import _svm_dual
-from skecoc.learners._svm_algebra import margins_on, negative_inverse, submatrix, sweep
-from skecoc.learners._svm_dual import solve_path
+from skecoc.learners import svm_dual
+from skecoc.learners.svm_dual import margins_on, negative_inverse, solve_path, submatrix, sweep
 from tests.reference.svm import violation
 
 
@@ -109,7 +108,7 @@ def test_working_on_few_rows_changes_nothing():
     for penalty, solution in zip((1.0, 50.0), coefficients, strict=True):
         lower, upper = np.minimum(signs, 0) * penalty, np.maximum(signs, 0) * penalty
         whole, residual = np.zeros(600), signs.copy()
-        assert _svm_dual._solve_dense(kernel, whole, residual, lower, upper, 1e-5)
+        assert svm_dual._solve_dense(kernel, whole, residual, lower, upper, 1e-5)
         np.testing.assert_allclose(residual, signs - kernel @ whole, atol=1e-8)
         assert objective(kernel, signs, solution) == pytest.approx(objective(kernel, signs, whole), rel=1e-6)
 
@@ -119,7 +118,7 @@ def test_a_free_step_solves_the_free_rows_exactly():
     kernel = rbf_kernel(X, gamma=1.0)
     coefficient = 1e-3 * signs  # everything is free, and no bound is near
     residual = signs - kernel @ coefficient
-    _svm_dual._free_step(kernel, coefficient, residual, np.full(40, -1e3), np.full(40, 1e3))
+    svm_dual._free_step(kernel, coefficient, residual, np.full(40, -1e3), np.full(40, 1e3))
     system = np.block([[kernel, np.ones((40, 1))], [np.ones((1, 40)), np.zeros((1, 1))]])
     exact = np.linalg.solve(system, np.append(signs, 0.0))
     np.testing.assert_allclose(coefficient, exact[:-1], rtol=1e-5, atol=1e-6)
@@ -132,7 +131,7 @@ def test_a_free_step_stays_within_bounds_and_never_loses():
     coefficient, lower, upper = 0.5 * signs, np.minimum(signs, 0), np.maximum(signs, 0)
     before = objective(kernel, signs, coefficient)
     residual = signs - kernel @ coefficient
-    _svm_dual._free_step(kernel, coefficient, residual, lower, upper)
+    svm_dual._free_step(kernel, coefficient, residual, lower, upper)
     assert (coefficient >= lower).all()
     assert (coefficient <= upper).all()
     assert ((coefficient == lower) | (coefficient == upper)).any()

@@ -77,6 +77,24 @@ def vertex_weights(codewords, y, matrix, margin=0.0):
     return found.x[: matrix.size].reshape(matrix.shape)
 
 
+def steepest_on_face(codewords, y, matrix, margin, smallest, slopes):
+    """Maximise ``slopes * W`` over all weights whose mean hinge is the smallest one (up to 1e-9), by HiGHS."""
+    left, right = _constraints(codewords, y, matrix, margin)
+    hinge_costs = np.concatenate([np.zeros(matrix.size), np.full(len(y), 1.0 / len(y))])
+    upper = np.concatenate([np.abs(matrix).ravel(), np.full(len(y), np.inf)])
+    found = linprog(
+        np.concatenate([-slopes.ravel(), np.zeros(len(y))]),
+        A_ub=np.vstack([left, hinge_costs]),
+        b_ub=np.append(right, smallest + 1e-9),
+        A_eq=_row_sums(matrix, len(y)),
+        b_eq=np.ones(len(matrix)),
+        bounds=np.column_stack([np.zeros(len(upper)), upper]),
+        method="highs",
+    )
+    assert found.status == 0
+    return found.x[: matrix.size].reshape(matrix.shape)
+
+
 def smallest_objective(codewords, y, matrix, margin, l2, sample_weight=None):
     """Solve the full quadratic program by Clarabel; return the smallest objective and its weights."""
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)

@@ -31,7 +31,7 @@ SCHEMA_VERSION = 1
 CLAIM_SECONDS = 180.0
 
 #: Packages whose versions may change a result.
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "clarabel", "piqp")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "piqp")
 
 _RUN_COLUMNS = """
     data_set TEXT NOT NULL,

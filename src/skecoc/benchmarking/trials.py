@@ -5,7 +5,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -18,10 +17,8 @@ from threadpoolctl import ThreadpoolController
 from skecoc.benchmarking.data import DataSet
 from skecoc.benchmarking.methods import RESPONSES, WOLC_CODINGS, coding_of, count_columns, make_classifier
 from skecoc.benchmarking.runs import Batch, RoundRecord, RunKey, RunRecord, seed_of, shares_columns, split_rows
-from skecoc.classifiers import ECOCClassifier, first_learner
-from skecoc.decoding import resolve_decoder
-from skecoc.decoding.ties import break_ties
-from skecoc.learners.columns import Response, evaluate_columns, resolve_response
+from skecoc.classifiers import ECOCClassifier
+from skecoc.learners.columns import Response, evaluate_columns, first_learner, resolve_response
 from skecoc.support.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -108,6 +105,7 @@ class _Codewords(NamedTuple):
     """Codewords of a fold's samples by one response of the columns, and the time that they took."""
 
     response: Response
+    scale: float
     train: Floats
     test: Floats
     train_seconds: float
@@ -141,15 +139,17 @@ class SharedColumns:
         train /= scale
         evaluated = time.perf_counter()
         test = evaluate_columns(learners, fold.X_test, method) / scale
-        return _Codewords(method, train, test, evaluated - begin, time.perf_counter() - evaluated)
+        return _Codewords(method, scale, train, test, evaluated - begin, time.perf_counter() - evaluated)
 
     def decode(self, key: RunKey) -> Trial:
         """Fit the decoder of a run and predict the test samples."""
         codewords = self.codewords[key.response]
         begin = time.perf_counter()
-        classifier = redecoded(self.trained, key, codewords.response, codewords.train, self.y)
+        classifier = self.trained.with_decoding(
+            key.decoding, codewords.response, codewords.train, self.y, codewords.scale
+        )
         fitted = time.perf_counter()
-        predicted = predict_codewords(classifier, codewords.test)
+        predicted = classifier.predict_codewords(codewords.test)
         decoded = time.perf_counter()
         return Trial(
             classifier,
@@ -157,25 +157,6 @@ class SharedColumns:
             self.train_seconds + codewords.train_seconds + fitted - begin,
             codewords.test_seconds + decoded - fitted,
         )
-
-
-def redecoded(
-    trained: ECOCClassifier, key: RunKey, response: Response, codewords: Floats, y: NDArray[np.intp]
-) -> ECOCClassifier:
-    """Copy a classifier, with its columns, and fit the decoding of a run to their codewords of training samples."""
-    classifier = copy(trained).set_params(decoding=key.decoding, response_method=RESPONSES[key.response])
-    classifier._response = response
-    classifier._warn_of_margins()
-    classifier.decoder_ = resolve_decoder(key.decoding).fit(codewords, y, classifier.code_matrix_)
-    return classifier
-
-
-def predict_codewords(classifier: ECOCClassifier, codewords: Floats) -> NDArray[Any]:
-    """Predict the classes of codewords as `classifier.predict` would those of their samples."""
-    scores = classifier.decoder_.scores(codewords)
-    linear = codewords @ classifier.code_matrix_.T.astype(np.float64)
-    decided = break_ties(scores, linear, classifier._prior, np.abs(codewords).max(axis=1)).argmax(axis=1)
-    return classifier.classes_[decided]
 
 
 def run_record(key: RunKey, trial: Trial, fold: Fold) -> RunRecord:

@@ -1,4 +1,9 @@
-"""Features of blocks as small integers: bins from a summary of all rows, and the rows of a block coded by them."""
+"""From a user's blocks to coded rows: two passes over the features, after which they are not read again.
+
+Features become small integers: bins that a summary of all rows decides on. Rows of a block are sorted by *cell*, that
+is by class and, within a class, by the fold that holds them out. So a column without a fold is a column of the same
+rows whose sides are zero in the cells of that fold, and all of them can be boosted together.
+"""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -6,41 +11,37 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.blocks.rows import Keys, RawBlock, RowSample, RowSummary, check_block, label_type, mix
-from skecoc.learners._feature_codes import Codes, Floats, midway
+from skecoc.blocks.rows import (
+    RawBlock,
+    RowSample,
+    RowSummary,
+    check_block,
+    label_type,
+    merge_summaries,
+    summarise_block,
+)
+from skecoc.growth.folds import NEVER_HELD_OUT, FoldRule, Keys, make_fold_rule
+from skecoc.learners.base import Codes, Floats, midway
+from skecoc.support.executor import Blocks, Executor
 
 Ints = NDArray[np.int64]
+Integers = NDArray[np.intp]
 
 #: What a weight of 1, the largest, counts in sums of weights: they are sums of integers, in any order the same.
 UNIT = 2.0**30
-#: How errors begin if the second pass over blocks shows other rows than the first.
-OTHER_ROWS = "blocks gave other rows when they were read again; they must start afresh, and be the same, every time"
-
-_KEY_RANGE = 2.0**64
-_LARGEST_KEY = 2**64 - 1
+# How errors begin if the second pass over blocks shows other rows than the first.
+_OTHER_ROWS = "blocks gave other rows when they were read again; they must start afresh, and be the same, every time"
 
 
 @dataclass(frozen=True)
 class Bins:
-    """How the values of features are coded.
+    """How the values of features are coded."""
 
-    Attributes
-    ----------
-    starts : ndarray of int64 of shape (n_features + 1,)
-        Feature `f` has the bins ``starts[f]:starts[f + 1]``.
-    lower, upper : ndarray of shape (n_bins,)
-        Smallest and largest value of each bin that is known; a bin ends midway to the next.
-    edges : ndarray of shape (n_bins,)
-        Where each bin ends: values ``<= edge`` belong to it or to one before. Infinite for the last bin of a feature.
-    exact : ndarray of bool of shape (n_features,)
-        Whether every bin of a feature is a single value, so that no threshold between two values is lost.
-    """
-
-    starts: Ints
-    lower: Floats
+    starts: Ints  # feature f has the bins starts[f]:starts[f + 1]
+    lower: Floats  # smallest and largest value of each bin that is known
     upper: Floats
-    edges: Floats
-    exact: NDArray[np.bool_]
+    edges: Floats  # where each bin ends: values up to it belong to the bin or to one before; infinite for the last
+    exact: NDArray[np.bool_]  # whether every bin of a feature is a single value, so that no threshold is lost
 
     @property
     def n_features(self) -> int:
@@ -64,18 +65,8 @@ class Bins:
     def threshold(self, feature: int, left: int, right: int) -> float:
         """Return what parts two bins of a feature between which no training row lies.
 
-        Parameters
-        ----------
-        feature : int
-            The feature.
-        left, right : int
-            Numbers of the two bins within the feature.
-
-        Returns
-        -------
-        float
-            Midway between the values on both sides; if bins are not exact, the end of the bin in the middle, so that
-            the threshold does not cut a bin in two.
+        Midway between the values on both sides; if bins are not exact, the end of the bin in the middle, so that the
+        threshold does not cut a bin in two.
         """
         first = int(self.starts[feature])
         if self.exact[feature]:
@@ -88,20 +79,7 @@ class Bins:
 
 
 def bins_from_summary(summary: RowSummary, max_bins: int) -> Bins:
-    """Make bins: one for each value of a feature if there are few, else bins of about equally many rows.
-
-    Parameters
-    ----------
-    summary : RowSummary
-        Summary of all rows, with ``most_values=max_bins``.
-    max_bins : int
-        Largest number of bins of a feature.
-
-    Returns
-    -------
-    Bins
-        The bins. Those of features with more values have their ends between the values of sampled rows.
-    """
+    """Make bins: one for each value of a feature if there are few, else bins of about equally many sampled rows."""
     ends = [
         (values, values) if values is not None else _equal_bins(summary.sample, feature, max_bins)
         for feature, values in enumerate(summary.values)
@@ -129,91 +107,36 @@ def _equal_bins(sample: RowSample, feature: int, max_bins: int) -> tuple[Floats,
 
 @dataclass(frozen=True)
 class Layout:
-    """What coding a block needs to know.
-
-    Attributes
-    ----------
-    bins : Bins
-        The bins of all features.
-    classes : ndarray of shape (n_classes,)
-        The labels, sorted.
-    seed : int
-        Seeds the hash of rows.
-    largest_weight : float
-        What weights are divided by.
-    limits : ndarray of uint64 of shape (n_classes,)
-        Rows of a class whose scrambled key is below this are held out.
-    shared : ndarray of bool of shape (n_classes,)
-        Whether the class has a single distinct row, which is then both trained on and held out.
-    """
+    """What coding a block needs to know."""
 
     bins: Bins
-    classes: NDArray[np.generic]
-    seed: int
-    largest_weight: float
-    limits: Keys
-    shared: NDArray[np.bool_]
+    classes: NDArray[np.generic]  # sorted
+    seed: int  # of the hash of rows
+    largest_weight: float  # what weights are divided by
+    folds: FoldRule | None  # None: no rows are held out
 
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return 0 if self.folds is None else self.folds.n_folds
 
-def make_layout(summary: RowSummary, seed: int, held_out: float) -> Layout:
-    """Decide on bins, and on which rows are held out.
-
-    Parameters
-    ----------
-    summary : RowSummary
-        Summary of all rows.
-    seed : int
-        The seed that the summary was made with.
-    held_out : float
-        Share of the rows to hold out; 0 holds none out.
-
-    Returns
-    -------
-    Layout
-        With a share above 0, every class has a row that is held out and one that is not, unless all its rows are equal.
-    """
-    bins = bins_from_summary(summary, summary.most_values)
-    n_classes = len(summary.labels)
-    limits, shared = np.zeros(n_classes, np.uint64), np.zeros(n_classes, bool)
-    number = np.searchsorted(summary.labels, summary.sample.y)
-    scrambled = mix(summary.sample.keys)
-    wanted = int(held_out * _KEY_RANGE)
-    for p in range(n_classes if held_out > 0 else 0):
-        keys = np.sort(scrambled[number == p])
-        shared[p] = len(keys) == 1
-        limits[p] = _LARGEST_KEY if shared[p] else min(max(wanted, int(keys[0]) + 1), int(keys[-1]))
-    return Layout(bins, summary.labels, seed, summary.largest_weight, limits, shared)
-
-
-def is_held_out(keys: Keys, y: NDArray[np.intp], layout: Layout) -> NDArray[np.bool_]:
-    """Tell which rows are held out, by their keys and class indices."""
-    held: NDArray[np.bool_] = mix(keys) < layout.limits[y]
-    return held | layout.shared[y]
+    def cells(self, keys: Keys, y: Integers) -> Integers:
+        """Return the cells of rows: those of class p begin at ``p * (n_folds + 1)`` with the rows of no fold."""
+        fold = NEVER_HELD_OUT if self.folds is None else self.folds.assign(keys, y)
+        return y * (self.n_folds + 1) + 1 + fold
 
 
 class CodedBlock(NamedTuple):
-    """Coded rows of a block, sorted by class.
+    """Coded rows of a block, sorted by cell."""
 
-    Attributes
-    ----------
-    codes : ndarray of uint8 or uint16 of shape (n_features, n_rows)
-        Bin of each value within its feature.
-    starts : ndarray of int64 of shape (n_classes + 1,)
-        The rows of class `p` are ``starts[p]:starts[p + 1]``.
-    weight : ndarray of shape (n_rows,) or (0,)
-        Weights in (0, 1]; empty if all are 1.
-    keys : ndarray of uint64 of shape (n_rows,)
-        Hashes of the rows.
-    """
-
-    codes: Codes
-    starts: Ints
-    weight: Floats
-    keys: Keys
+    codes: Codes  # (n_features, n_rows): bin of each value within its feature
+    starts: Ints  # the rows of cell c are starts[c]:starts[c + 1]
+    weight: Floats  # in (0, 1]; empty if all are 1
+    keys: Keys  # hashes of the rows
 
     @property
-    def y(self) -> NDArray[np.intp]:
-        """Class index of each row, of shape (n_rows,)."""
+    def cell(self) -> Integers:
+        """Cell of each row, of shape (n_rows,)."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     @property
@@ -222,36 +145,19 @@ class CodedBlock(NamedTuple):
         return self.weight if len(self.weight) else np.ones(len(self.keys))
 
 
-def code_block(block: RawBlock, layout: Layout) -> tuple[CodedBlock, CodedBlock]:
-    """Code the rows of a block.
-
-    Parameters
-    ----------
-    block : RawBlock
-        Rows, as they were summarised.
-    layout : Layout
-        The bins, the classes and the choice of rows to hold out.
-
-    Returns
-    -------
-    training, held_out : CodedBlock
-        The rows to train on, and those that are held out.
-    """
+def code_block(block: RawBlock, layout: Layout) -> CodedBlock:
+    """Code the rows of a block, as they were summarised."""
     clean = check_block(block, layout.seed)
     if clean.X.shape[1] != layout.bins.n_features:
         raise ValueError(
             f"X must have {layout.bins.n_features} features in every block, whenever it is read; got {clean.X.shape[1]}"
         )
-    y = _class_indices(clean.y, layout.classes)
+    cell = layout.cells(clean.keys, _class_indices(clean.y, layout.classes))
+    order = np.argsort(cell, kind="stable")
+    n_cells = len(layout.classes) * (layout.n_folds + 1)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(cell, minlength=n_cells))])
     codes = code_values(clean.X, layout.bins)
-    held = is_held_out(clean.keys, y, layout)
-    parts = []
-    for taken in (~held | layout.shared[y], held):
-        rows = np.flatnonzero(taken)
-        rows = rows[np.argsort(y[rows], kind="stable")]
-        starts = np.concatenate([[0], np.cumsum(np.bincount(y[rows], minlength=len(layout.classes)))])
-        parts.append(CodedBlock(codes[:, rows], starts, _scaled(clean.weight, rows, layout), clean.keys[rows]))
-    return parts[0], parts[1]
+    return CodedBlock(codes[:, order], starts, _scaled(clean.weight, order, layout), clean.keys[order])
 
 
 def _class_indices(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
@@ -262,7 +168,7 @@ def _class_indices(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.in
         y = np.searchsorted(classes, labels)
         if (classes[np.minimum(y, len(classes) - 1)] == labels).all():
             return y
-    raise ValueError(f"{OTHER_ROWS}: y holds labels that it did not hold before")
+    raise ValueError(f"{_OTHER_ROWS}: y holds labels that it did not hold before")
 
 
 def _scaled(weight: Floats, rows: NDArray[np.intp], layout: Layout) -> Floats:
@@ -273,20 +179,7 @@ def _scaled(weight: Floats, rows: NDArray[np.intp], layout: Layout) -> Floats:
 
 
 def code_values(X: NDArray[np.floating], bins: Bins) -> Codes:
-    """Find the bin of every value.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Features.
-    bins : Bins
-        The bins.
-
-    Returns
-    -------
-    ndarray of uint8 or uint16 of shape (n_features, n_rows)
-        Number of each value's bin within its feature.
-    """
+    """Find the bin of every value of X, as an array of shape (n_features, n_rows)."""
     dtype = np.uint8 if np.diff(bins.starts).max() <= 256 else np.uint16
     codes: Any = np.empty((X.shape[1], X.shape[0]), dtype)
     for f in range(bins.n_features):
@@ -295,31 +188,83 @@ def code_values(X: NDArray[np.floating], bins: Bins) -> Codes:
     return codes
 
 
-def training_part(parts: tuple[CodedBlock, CodedBlock]) -> CodedBlock:
-    """Return the rows to train on."""
-    return parts[0]
-
-
-def held_out_part(parts: tuple[CodedBlock, CodedBlock]) -> CodedBlock:
-    """Return the rows that are held out."""
-    return parts[1]
-
-
-def class_totals(block: CodedBlock) -> tuple[Ints, Ints]:
-    """Sum up the rows of each class, and their weights in parts of `UNIT`.
-
-    Parameters
-    ----------
-    block : CodedBlock
-        Rows.
-
-    Returns
-    -------
-    counts, weights : ndarray of int64 of shape (n_classes,)
-        Number and weight of the rows of each class.
-    """
+def cell_totals(block: CodedBlock) -> tuple[Ints, Ints]:
+    """Sum up the rows of each cell, and their weights in parts of `UNIT`."""
     counts = np.diff(block.starts)
     if len(block.weight) == 0:
         return counts, counts * int(UNIT)
     ends = np.concatenate([[0], np.cumsum(np.rint(block.weight * UNIT).astype(np.int64))])
     return counts, np.diff(ends[block.starts])
+
+
+@dataclass(frozen=True)
+class PreparedRows:
+    """Coded rows, and what is known about all of them."""
+
+    executor: Executor
+    seed: int
+    summary: RowSummary
+    layout: Layout
+    coded: Blocks  # of CodedBlock
+    cell_counts: Ints
+    cell_weights: Ints  # in parts of `UNIT`
+
+    @property
+    def bins(self) -> Bins:
+        """How values are coded."""
+        return self.layout.bins
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.layout.classes)
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return self.layout.n_folds
+
+    @property
+    def class_weights(self) -> Ints:
+        """Weight of the rows of each class, in parts of `UNIT`."""
+        return self.cell_weights.reshape(self.n_classes, -1).sum(axis=1)
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.cell_weights.sum() / UNIT) * self.summary.largest_weight
+
+    @property
+    def prior(self) -> Floats:
+        """Share of each class in the weight of all rows, of shape (n_classes,)."""
+        return self.class_weights / self.cell_weights.sum()
+
+    def sample_classes(self) -> Integers:
+        """Return the class indices of the sampled rows."""
+        return np.searchsorted(self.layout.classes, self.summary.sample.y)
+
+
+def prepare_rows(executor: Executor, source: Blocks, seed: int, max_bins: int, n_folds: int | None) -> PreparedRows:
+    """Summarise all blocks, decide on bins and folds, and code the rows; raw rows are read twice."""
+    summary: RowSummary | None = executor.sum(summarise_block, source, message=(seed, max_bins), merge=merge_summaries)
+    if summary is None:
+        raise ValueError("X must have at least one row of positive weight; there are no rows, or all weights are zero")
+    if len(summary.labels) < 2:
+        raise ValueError("y must hold at least 2 classes, got 1 class")
+    layout = make_layout(summary, seed, n_folds)
+    coded = executor.map(code_block, source, message=(layout,))
+    counts, weights = executor.sum(cell_totals, coded)
+    if int(counts.sum()) != summary.n_rows:
+        raise ValueError(f"{_OTHER_ROWS}: got {int(counts.sum())} rows after {summary.n_rows}")
+    return PreparedRows(executor, seed, summary, layout, coded, counts, weights)
+
+
+def make_layout(summary: RowSummary, seed: int, n_folds: int | None) -> Layout:
+    """Decide on bins and folds."""
+    rule = None
+    if n_folds is not None:
+        y = np.searchsorted(summary.labels, summary.sample.y)
+        keys, is_complete = summary.sample.keys, summary.is_complete
+        rule = make_fold_rule(keys, y, len(summary.labels), n_folds, is_complete=is_complete)
+    bins = bins_from_summary(summary, summary.most_values)
+    return Layout(bins, summary.labels, seed, summary.largest_weight, rule)

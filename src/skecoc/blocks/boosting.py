@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from skecoc.blocks._kernels import count_classes, reweight
 from skecoc.blocks.bins import UNIT, Bins, CodedBlock, Ints
-from skecoc.blocks.executor import Blocks, Executor
+from skecoc.blocks.kernels import count_cells, reweight
 from skecoc.learners import StumpAdaBoostClassifier
-from skecoc.learners._features import Names, set_features
-from skecoc.learners._stump_kernels import _best_stump
+from skecoc.learners.base import Names, set_features
 from skecoc.learners.columns import ConstantClassifier
+from skecoc.learners.stump_kernels import best_stump
 from skecoc.learners.stumps import SMALLEST_ERROR, TIE_TOLERANCE
+from skecoc.support.executor import Blocks, Executor
 
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.int8]
@@ -50,44 +50,24 @@ def boost_columns(
     coded: Blocks,
     bins: Bins,
     matrix: Matrix,
-    class_weights: Ints,
+    cell_weights: Ints,
     learner: StumpAdaBoostClassifier,
     names: Names | None = None,
 ) -> list[BaseEstimator]:
-    """Train the learners of all columns of a code matrix.
+    """Train the learners of all columns of a matrix, one row per cell; `cell_weights` is in parts of `UNIT`.
 
-    Parameters
-    ----------
-    executor : Executor
-        What holds the blocks.
-    coded : Blocks of CodedBlock
-        The training rows.
-    bins : Bins
-        How they are coded.
-    matrix : ndarray of int8 of shape (n_classes, n_columns)
-        The code matrix.
-    class_weights : ndarray of int64 of shape (n_classes,)
-        Weight of the training rows of each class, in parts of `UNIT`.
-    learner : StumpAdaBoostClassifier
-        Says how many stumps to boost.
-    names : ndarray of str of shape (n_features,), default=None
-        Names of the features.
-
-    Returns
-    -------
-    list of estimators of length n_columns
-        `StumpAdaBoostClassifier`, or `ConstantClassifier` for a column with rows on one side only.
+    A column with rows on one side only gets a `ConstantClassifier`.
     """
     learners: list[BaseEstimator] = []
-    for group in column_groups(matrix, class_weights, bins.n_bins):
-        models = _boost_group(executor, coded, bins, group, class_weights, learner.n_estimators)
+    for group in column_groups(matrix, cell_weights, bins.n_bins):
+        models = _boost_group(executor, coded, bins, group, cell_weights, learner.n_estimators)
         learners += [model.learner(learner, bins, names) for model in models]
     return learners
 
 
-def column_groups(matrix: Matrix, class_weights: Ints, n_bins: int) -> Iterator[Matrix]:
+def column_groups(matrix: Matrix, cell_weights: Ints, n_bins: int) -> Iterator[Matrix]:
     """Divide columns into groups whose weights and sums are not too many to keep and to send at once."""
-    share = np.abs(matrix).T @ class_weights / class_weights.sum()
+    share = np.abs(matrix).T @ cell_weights / cell_weights.sum()
     most_columns = max(1, _LARGEST_MESSAGE // n_bins)
     first = 0
     while first < matrix.shape[1]:
@@ -98,10 +78,10 @@ def column_groups(matrix: Matrix, class_weights: Ints, n_bins: int) -> Iterator[
 
 
 def _boost_group(
-    executor: Executor, coded: Blocks, bins: Bins, matrix: Matrix, class_weights: Ints, n_estimators: int
+    executor: Executor, coded: Blocks, bins: Bins, matrix: Matrix, cell_weights: Ints, n_estimators: int
 ) -> "list[_Column]":
     """Boost the columns of a group."""
-    totals = np.abs(matrix).T @ class_weights
+    totals = np.abs(matrix).T @ cell_weights
     scale = 2.0 ** np.floor(np.log2(_FIRST_SUM / (totals.max() / UNIT)))
     weights, (counts, histograms, sums) = executor.step(start_block, coded, message=(matrix, scale, bins.starts))
     columns = [_Column(bins, counts[q], histograms[q], int(sums[q])) for q in range(matrix.shape[1])]
@@ -119,31 +99,11 @@ def _boost_group(
 def start_block(
     block: CodedBlock, matrix: Matrix, scale: float, bin_starts: Ints
 ) -> tuple[Floats, tuple[Ints, Ints, Ints]]:
-    """Give the rows of a block their first weights, and sum them up.
+    """Give the rows of a block their first weights, column after column, and sum them up.
 
-    Parameters
-    ----------
-    block : CodedBlock
-        Rows.
-    matrix : ndarray of int8 of shape (n_classes, n_columns)
-        Columns of a code matrix.
-    scale : float
-        What weights are multiplied by, a power of two.
-    bin_starts : ndarray of int64 of shape (n_features + 1,)
-        First bin of each feature.
-
-    Returns
-    -------
-    weights : ndarray of shape (n_weights,)
-        Column after column, the weights of its rows.
-    counts : ndarray of int64 of shape (n_columns, 2, n_bins)
-        Rows on the negative and on the positive side, by bin.
-    histograms : ndarray of int64 of shape (n_columns, n_bins)
-        Signed sums of rounded weights, by bin.
-    totals : ndarray of int64 of shape (n_columns,)
-        Sums of rounded weights.
+    The sums, by column and bin: rows on the negative and the positive side, signed rounded weights, and their totals.
     """
-    n_classes, n_columns = matrix.shape
+    n_cells, n_columns = matrix.shape
     n_bins = int(bin_starts[-1])
     counts = np.zeros((n_columns, 2, n_bins), np.int64)
     histograms = np.zeros((n_columns, n_bins), np.int64)
@@ -151,14 +111,14 @@ def start_block(
     signs = matrix.T.astype(np.int64)
     for f in range(len(block.codes)):
         place = slice(bin_starts[f], bin_starts[f + 1])
-        of_classes = np.zeros((n_classes, bin_starts[f + 1] - bin_starts[f]), np.int64)
-        weights_of_classes = np.zeros_like(of_classes)
-        count_classes(block.codes[f], block.starts, block.weight, scale, of_classes, weights_of_classes)
-        counts[:, :, place] = sides @ of_classes
+        of_cells = np.zeros((n_cells, bin_starts[f + 1] - bin_starts[f]), np.int64)
+        weights_of_cells = np.zeros_like(of_cells)
+        count_cells(block.codes[f], block.starts, block.weight, scale, of_cells, weights_of_cells)
+        counts[:, :, place] = sides @ of_cells
         if len(block.weight) == 0:
-            weights_of_classes = of_classes * int(scale)
-        histograms[:, place] = signs @ weights_of_classes
-    totals = np.abs(signs) @ weights_of_classes.sum(axis=1)
+            weights_of_cells = of_cells * int(scale)
+        histograms[:, place] = signs @ weights_of_cells
+    totals = np.abs(signs) @ weights_of_cells.sum(axis=1)
     taken = [slice(block.starts[p], block.starts[p + 1]) for column in matrix.T for p in np.flatnonzero(column)]
     all_weights = block.weights * scale
     return np.concatenate([all_weights[rows] for rows in taken]), (counts, histograms, totals)
@@ -167,29 +127,9 @@ def start_block(
 def reweight_block(
     weights: Floats, block: CodedBlock, matrix: Matrix, stumps: list[Stump], bin_starts: Ints
 ) -> tuple[Floats, tuple[Ints, Ints]]:
-    """Multiply the weights of a block's rows as the last stumps say, and sum up the changes.
+    """Multiply the weights of a block's rows as the last stumps say.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_weights,)
-        Column after column, the weights of its rows.
-    block : CodedBlock
-        The rows.
-    matrix : ndarray of int8 of shape (n_classes, n_columns)
-        Columns of a code matrix.
-    stumps : list of Stump
-        The last stump of each column that goes on.
-    bin_starts : ndarray of int64 of shape (n_features + 1,)
-        First bin of each feature.
-
-    Returns
-    -------
-    weights : ndarray of shape (n_weights,)
-        The new weights.
-    changes : ndarray of int64 of shape (n_stumps, n_bins)
-        Changes of the histograms, or new ones where weights were scaled.
-    totals : ndarray of int64 of shape (n_stumps,)
-        Changes of the sums of weights, or new ones.
+    The sums, by stump: changes of the histograms and of the totals, or new ones where weights were scaled.
     """
     changed = weights.copy()
     sizes = np.abs(matrix.T).astype(np.int64) @ np.diff(block.starts)
@@ -241,7 +181,7 @@ class _Column:
         occupied = self._histogram[self._occupied]
         edge = int(self._histogram[self._bins.of(0)].sum())
         slack = 2.0 * TIE_TOLERANCE * self._total
-        feature, place, polarity, best = _best_stump(occupied.astype(np.float64), self._starts, float(edge), slack)
+        feature, place, polarity, best = best_stump(occupied.astype(np.float64), self._starts, float(edge), slack)
         if best <= slack:  # a weighted error of one half
             self.is_done = True
             return None

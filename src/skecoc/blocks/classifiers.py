@@ -1,19 +1,212 @@
-"""Classifiers for rows that come in blocks: out of core on one machine."""
+"""Classifiers for rows that come in blocks: out of core on one machine, and what those of a cluster share."""
 
+import warnings
+from abc import abstractmethod
 from collections.abc import Iterable
-from numbers import Integral
+from numbers import Integral, Real
 from os import PathLike
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils import column_or_1d
-from sklearn.utils._param_validation import Interval
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
-from skecoc.blocks.executor import Blocks, LocalExecutor
-from skecoc.blocks.fitting import ECOCFit, WOLCFit
+from skecoc.blocks.bins import code_values, prepare_rows
+from skecoc.blocks.outputs import CodedLearners, code_learners, evaluate_coded
 from skecoc.blocks.rows import ArrayBlocks, IterableBlocks
+from skecoc.blocks.samples import BlockSamples, count_correct, largest_output
+from skecoc.classifiers import LARGEST_SEED, BaseCodeClassifier, ECOCClassifier
+from skecoc.coding import resolve_coding
+from skecoc.coding.matrix import CodeMatrix
+from skecoc.decoding import LossWeightedDecoder, OptimizedWeightDecoder, resolve_decoder
+from skecoc.growth import WOLCClassifier
 from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.learners.columns import Column, Floats, resolve_response
+from skecoc.support.executor import Blocks, Executor, LocalExecutor
+
+
+class BlockwiseClassifier(ClassifierMixin, BaseEstimator):
+    """What classifiers of blocks share: they fit a classifier for samples in memory, which then predicts.
+
+    A subclass has the parameters `estimator`, `response_method`, `max_bins` and `random_state`, and defines
+    `_fit_local`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [StumpAdaBoostClassifier, None],
+        "response_method": [StrOptions({"auto", "predict_proba", "decision_function", "predict"})],
+        "max_bins": [Interval(Integral, 2, 65_536, closed="both")],
+        "random_state": ["random_state"],
+    }
+
+    @abstractmethod
+    def _fit_local(self, executor: Executor, source: Blocks) -> BaseCodeClassifier:
+        """Fit a classifier for samples in memory from blocks of rows."""
+
+    def _fit_source(self, executor: Executor, source: Blocks) -> Self:
+        """Fit from blocks of rows, wherever they are."""
+        self.model_ = self._fit_local(executor, source)
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        for name, value in vars(self.model_).items():
+            if name.endswith("_") and not name.startswith("_"):
+                setattr(self, name, value)
+        return self
+
+    def _prepared(self, model: Any, executor: Executor, source: Blocks, n_folds: int | None) -> tuple[Any, ...]:
+        """Code the rows and tell the model what they look like; return rows, samples for it, and a random state."""
+        random_state = check_random_state(self.random_state)
+        root = int(random_state.randint(LARGEST_SEED))
+        rows = prepare_rows(executor, source, root, self.max_bins, n_folds)
+        model.classes_, model.n_features_in_ = rows.layout.classes, rows.bins.n_features
+        if rows.summary.names is not None:
+            model.feature_names_in_ = rows.summary.names
+        response = resolve_response(self._learner(), self.response_method)
+        return rows, BlockSamples(rows, self._learner(), response, getattr(self, "n_regions", 2)), random_state
+
+    def _learner(self) -> StumpAdaBoostClassifier:
+        """Return the binary learner, the default one if none is given."""
+        return StumpAdaBoostClassifier() if self.estimator is None else self.estimator
+
+    def to_local(self) -> Any:
+        """Return the fitted classifier for samples in memory.
+
+        Returns
+        -------
+        ECOCClassifier or WOLCClassifier
+            Fitted. It knows nothing of blocks or clusters, and can be saved like any other.
+        """
+        check_is_fitted(self)
+        return self.model_
+
+    @property
+    def weights_(self) -> Floats:
+        """Weights of the decoding, of shape (n_classes, n_columns)."""
+        return self.to_local().weights_
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        return self.to_local().predict(X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Estimate the probability of each class for each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities.
+        """
+        return self.to_local().predict_proba(X)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Score every class for every sample; higher is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            Scores; with two classes, the second class's minus the first's.
+        """
+        return self.to_local().decision_function(X)
+
+
+class BlockwiseECOC(BlockwiseClassifier):
+    """Fits `ECOCClassifier` from blocks."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BlockwiseClassifier._parameter_constraints,
+        "coding": ECOCClassifier._parameter_constraints["coding"],
+        "decoding": ECOCClassifier._parameter_constraints["decoding"],
+    }
+
+    def _fit_local(self, executor: Executor, source: Blocks) -> ECOCClassifier:
+        model = ECOCClassifier(
+            self._learner(), self.coding, self.decoding, self.response_method, random_state=self.random_state
+        )
+        rows, samples, random_state = self._prepared(model, executor, source, n_folds=None)
+        sample, y = rows.summary.sample, rows.sample_classes()
+        matrix = resolve_coding(self.coding, sample.X, y, rows.n_classes, random_state, sample_weight=sample.mass)
+        (learners,) = samples.fit([Column(pattern) for pattern in matrix.T])
+        coded = code_learners(learners, rows.bins, samples.response)
+        scale = 1.0
+        if samples.response == "decision_function":
+            scale = executor.sum(largest_output, rows.coded, message=(coded,), merge=max) or 1.0
+        calibration = (evaluate_coded(code_values(sample.X, rows.bins), coded) / scale, y, sample.mass)
+        decoder = self._fit_decoder(samples, matrix, coded, scale, calibration)
+        model._keep(matrix, learners, decoder, rows.prior, calibration, response=samples.response, margin_scale=scale)
+        return model
+
+    def _fit_decoder(
+        self, samples: BlockSamples, matrix: CodeMatrix, coded: CodedLearners, scale: float, sampled: tuple[Any, ...]
+    ) -> Any:
+        """Fit loss weights and optimised weights to all rows, other decoders to sampled codewords."""
+        decoder = resolve_decoder(self.decoding)
+        rows, numbers = samples.rows, matrix.astype(np.float64)
+        if isinstance(decoder, LossWeightedDecoder):
+            correct = rows.executor.sum(count_correct, rows.coded, message=(coded, numbers))
+            return decoder.fit_sums(correct.astype(np.float64), numbers)
+        if isinstance(decoder, OptimizedWeightDecoder):
+            return samples.fit_weights(decoder, samples.evaluated(coded, matrix, scale), matrix)
+        codewords, y, weight = sampled
+        return decoder.fit(codewords, y, numbers, weight)
+
+
+class BlockwiseWOLC(BlockwiseClassifier):
+    """Fits `WOLCClassifier` from blocks: the same growth, with columns and sums from blocks."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BlockwiseClassifier._parameter_constraints,
+        **{
+            name: WOLCClassifier._parameter_constraints[name]
+            for name in (
+                *("init", "n_pairs", "max_iter", "max_columns", "tol", "standard_errors", "patience", "n_folds"),
+                "allow_equal_weights",
+            )
+        },
+        "n_regions": [Interval(Integral, 2, 255, closed="both")],
+        "margin": [Interval(Real, 0, None, closed="neither")],
+        "l2": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "validation_fraction": [Real, Hidden(StrOptions({"deprecated"}))],
+        "verbose": ["verbose"],
+    }
+
+    def _fit_local(self, executor: Executor, source: Blocks) -> WOLCClassifier:
+        if self.validation_fraction != "deprecated":
+            warnings.warn(
+                "validation_fraction has no effect any more: samples are no longer held out but have out-of-fold "
+                "codewords, as in WOLCClassifier; see n_folds",
+                FutureWarning,
+                stacklevel=4,  # the line that called `fit`
+            )
+        names = WOLCClassifier._get_param_names()
+        model = WOLCClassifier(**{name: getattr(self, name) for name in names if hasattr(self, name)})
+        rows, samples, random_state = self._prepared(model, executor, source, self.n_folds)
+        sample = rows.summary.sample
+        starts = model._starts(sample.X, rows.sample_classes(), sample.mass, rows.total_weight, random_state)
+        model._grow(starts, samples)
+        return model
 
 
 class LocalBlocksMixin:
@@ -70,7 +263,7 @@ class LocalBlocksMixin:
             return self._fit_source(executor, Blocks(IterableBlocks(blocks)))  # type: ignore[attr-defined]
 
 
-class BlockECOCClassifier(LocalBlocksMixin, ECOCFit):
+class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
     """`ECOCClassifier` with boosted stumps for rows that need not fit into memory.
 
     Rows are read twice, block by block: once to find labels, the values of features and a sample of rows, and once to
@@ -88,7 +281,7 @@ class BlockECOCClassifier(LocalBlocksMixin, ECOCFit):
         As in `ECOCClassifier`. Loss weights and optimised weights (with positive `l2`) are fitted to all rows, other
         decodings that learn, such as ``"probabilistic"``, to the sample.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        How learners answer: by probabilities, margins or hard labels; "auto" means probabilities.
+        Which output of the learners is used: probabilities, margins or hard labels; "auto" means probabilities.
     max_bins : int, default=256
         Largest number of bins of a feature, at most 65,536. A feature with at most so many distinct values has a bin
         for each, and its stumps are exact; others have bins of about equally many rows, and only thresholds between
@@ -106,7 +299,7 @@ class BlockECOCClassifier(LocalBlocksMixin, ECOCFit):
     Attributes
     ----------
     model_ : ECOCClassifier
-        The fitted classifier of rows in memory, which predicts; `to_local` returns it. Its fitted attributes
+        The fitted classifier for samples in memory, which predicts; `to_local` returns it. Its fitted attributes
         (`classes_`, `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_` ...) are also
         attributes of this one.
 
@@ -135,7 +328,7 @@ class BlockECOCClassifier(LocalBlocksMixin, ECOCFit):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **ECOCFit._parameter_constraints,
+        **BlockwiseECOC._parameter_constraints,
         **LocalBlocksMixin._parameter_constraints,
     }
 
@@ -162,19 +355,18 @@ class BlockECOCClassifier(LocalBlocksMixin, ECOCFit):
         self.random_state = random_state
 
 
-class BlockWOLCClassifier(LocalBlocksMixin, WOLCFit):
+class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
     """`WOLCClassifier` with boosted stumps for rows that need not fit into memory.
 
-    Rows are treated as by `BlockECOCClassifier`. A part of them, chosen by a hash of their features, is held out of
-    all training: optimised weights are fitted to the answers that these rows get, and growth is judged by them. That
-    takes the place of the folds of `WOLCClassifier`, which train every column several times.
+    Rows are treated as by `BlockECOCClassifier`. Growth is that of `WOLCClassifier`, folds included: columns come from
+    histograms that are summed over blocks, and so do the losses that growth is judged by.
 
     Parameters
     ----------
     estimator : StumpAdaBoostClassifier, default=None
         The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
-    init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
-        The code to start from: what `BlockECOCClassifier` takes as `coding`.
+    init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
+        The code to start from, as in `skecoc.WOLCClassifier`; codings that read the rows are given a sample.
     n_pairs : int, default=3
         Largest number of columns that a round adds, one per hard pair of classes.
     max_iter : int, default=None
@@ -182,24 +374,22 @@ class BlockWOLCClassifier(LocalBlocksMixin, WOLCFit):
     max_columns : int, default=None
         Largest number of columns.
     tol : float, default=0.02
-        The price of a round: it makes progress if it lowers the loss of the rows held out by more than this share.
+        Relative tolerance: a round makes progress if it lowers the loss by more than this share.
     standard_errors : float, default=2.0
-        The proof of a round: to make progress it must also lower the loss by more than this many standard errors of
-        the difference, taken row by row.
+        Significance threshold: to make progress a round must also lower the loss by more than this many standard errors
+        of the difference, taken sample by sample.
     patience : int, default=2
         Growth stops after this many rounds in a row without progress.
     n_regions : int, default=3
         Number of regions of a clustering-based column.
-    validation_fraction : float, default=0.1
-        Share of the rows that is held out. Of every class at least one distinct row is held out and one is not; the
-        rows of a class that are all equal are both trained on and held out.
+    validation_fraction : float, default="deprecated"
+        Has no effect: out-of-fold codewords have taken the place of samples that were held out.
     margin : float, default=0.3
-        The margin of the optimised weights, positive; see `WOLCClassifier`.
+        The margin of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     l2 : float or "auto", default="auto"
-        The penalty of the optimised weights, positive; "auto" is 0.1 for up to 1000 rows held out, and 100 divided by
-        their number (the sum of their weights) for more.
+        The penalty of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        How learners answer: by probabilities, margins or hard labels; "auto" means probabilities.
+        Which output of the learners is used: probabilities, margins or hard labels; "auto" means probabilities.
     max_bins : int, default=256
         Largest number of bins of a feature, at most 65,536; see `BlockECOCClassifier`.
     block_size : int, default=None
@@ -209,14 +399,18 @@ class BlockWOLCClassifier(LocalBlocksMixin, WOLCFit):
     n_jobs : int, default=None
         Number of blocks at the same time, in threads. It does not change the result.
     random_state : int, RandomState instance or None, default=None
-        Seeds random codings, the sample, the rows held out, and clusterings.
+        Seeds random codings, the sample, folds and clusterings.
     verbose : int, default=0
         Above zero, one line is printed per round.
+    n_folds : int, default=3
+        Number of folds of the out-of-fold codewords; None does without.
+    allow_equal_weights : bool, default=True
+        Whether equal weights may replace optimised ones; see `skecoc.WOLCClassifier`.
 
     Attributes
     ----------
     model_ : WOLCClassifier
-        The fitted classifier of rows in memory, which predicts; `to_local` returns it. Its fitted attributes
+        The fitted classifier for samples in memory, which predicts; `to_local` returns it. Its fitted attributes
         (`classes_`, `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_` ...) are also attributes of
         this one.
 
@@ -243,14 +437,14 @@ class BlockWOLCClassifier(LocalBlocksMixin, WOLCFit):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **WOLCFit._parameter_constraints,
+        **BlockwiseWOLC._parameter_constraints,
         **LocalBlocksMixin._parameter_constraints,
     }
 
     def __init__(
         self,
         estimator: StumpAdaBoostClassifier | None = None,
-        init: Any = "one-vs-rest",
+        init: Any = "auto",
         n_pairs: int = 3,
         max_iter: int | None = None,
         max_columns: int | None = None,
@@ -258,7 +452,7 @@ class BlockWOLCClassifier(LocalBlocksMixin, WOLCFit):
         standard_errors: float = 2.0,
         patience: int = 2,
         n_regions: int = 3,
-        validation_fraction: float = 0.1,
+        validation_fraction: float | str = "deprecated",
         margin: float = 0.3,
         l2: float | str = "auto",
         response_method: str = "auto",
@@ -268,6 +462,8 @@ class BlockWOLCClassifier(LocalBlocksMixin, WOLCFit):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        n_folds: int | None = 3,
+        allow_equal_weights: bool = True,
     ) -> None:
         self.estimator = estimator
         self.init = init
@@ -288,3 +484,5 @@ class BlockWOLCClassifier(LocalBlocksMixin, WOLCFit):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.n_folds = n_folds
+        self.allow_equal_weights = allow_equal_weights

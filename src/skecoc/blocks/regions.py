@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from skecoc.blocks._kernels import nearest_coded_centre
-from skecoc.blocks.answers import squared_distances
-from skecoc.blocks.bins import UNIT, Bins, CodedBlock, Ints, class_totals
+from skecoc.blocks.bins import UNIT, Bins, CodedBlock, Ints, cell_totals
 from skecoc.blocks.boosting import boost_columns
-from skecoc.blocks.executor import Blocks, Executor
+from skecoc.blocks.kernels import nearest_coded_centre
+from skecoc.blocks.outputs import squared_distances
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners._features import Names, set_features
-from skecoc.learners._weak_kmeans import _distinct_start
+from skecoc.learners.base import Names, set_features
+from skecoc.learners.regions import distinct_start
+from skecoc.support.executor import Blocks, Executor
 
 Floats = NDArray[np.float64]
 Pattern = NDArray[np.int8]
@@ -29,75 +29,32 @@ _MAX_ITER = 10
 
 @dataclass(frozen=True)
 class StartRows:
-    """Training rows that clusterings may start from.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Middles of the rows' bins.
-    y : ndarray of int of shape (n_rows,)
-        Class indices.
-    mass : ndarray of shape (n_rows,)
-        Weights.
-    """
+    """Training rows that clusterings may start from: middles of their bins, cells and weights."""
 
     X: Floats
-    y: NDArray[np.intp]
+    cell: NDArray[np.intp]
     mass: Floats
 
 
 @dataclass(frozen=True)
 class RegionTrainer:
-    """Trains clustering-based columns.
-
-    Attributes
-    ----------
-    executor : Executor
-        What holds the blocks.
-    coded : Blocks of CodedBlock
-        The training rows.
-    bins : Bins
-        How they are coded.
-    starts : StartRows
-        Rows to start from.
-    learner : StumpAdaBoostClassifier
-        The learner of a mixed region.
-    n_regions : int
-        Number of centres.
-    largest_weight : float
-        Weight of a row whose weight in `coded` is 1.
-    names : ndarray of str of shape (n_features,) or None
-        Names of the features.
-    """
+    """Trains clustering-based columns."""
 
     executor: Executor
-    coded: Blocks
+    coded: Blocks  # of CodedBlock
     bins: Bins
     starts: StartRows
-    learner: StumpAdaBoostClassifier
+    learner: StumpAdaBoostClassifier  # of a mixed region
     n_regions: int
-    largest_weight: float
+    largest_weight: float  # of a row whose weight in `coded` is 1
     names: Names | None
 
     def train(self, patterns: Sequence[Pattern], seeds: Sequence[int]) -> list[BaseEstimator]:
-        """Train one `RegionClassifier` per column.
-
-        Parameters
-        ----------
-        patterns : sequence of ndarray of int8 of shape (n_classes,)
-            The columns.
-        seeds : sequence of int
-            A seed for each.
-
-        Returns
-        -------
-        list of RegionClassifier
-            The trained learners.
-        """
+        """Train one `RegionClassifier` per column, whose patterns give the side of each cell."""
         centres = self._cluster(patterns, [self._start(*column) for column in zip(patterns, seeds, strict=True)])
         message = (patterns, centres, self.n_regions, self.bins.starts, self.bins.centres)
         parted = self.executor.map(part_block, self.coded, message=message)
-        counts, weights = self.executor.sum(class_totals, parted)
+        counts, weights = self.executor.sum(cell_totals, parted)
         matrix, mixed = _matrix_of_regions(counts)
         learners: list[BaseEstimator] = []
         if len(mixed):
@@ -111,9 +68,9 @@ class RegionTrainer:
 
     def _start(self, pattern: Pattern, seed: int) -> Floats:
         """Draw the centres to start from."""
-        used = pattern[self.starts.y] != 0
+        used = pattern[self.starts.cell] != 0
         random_state = np.random.RandomState(seed)
-        return _distinct_start(self.starts.X[used], self.n_regions, random_state, self.starts.mass[used])
+        return distinct_start(self.starts.X[used], self.n_regions, random_state, self.starts.mass[used])
 
     def _cluster(self, patterns: Sequence[Pattern], starts: list[Floats]) -> list[Floats]:
         """Run k-means for all columns together, one pass per step."""
@@ -168,7 +125,7 @@ class RegionTrainer:
 
 
 def _rows_of(block: CodedBlock, pattern: Pattern) -> NDArray[np.intp]:
-    """List the rows of the classes that take part in a column."""
+    """List the rows of the cells that take part in a column."""
     spans = [np.arange(block.starts[p], block.starts[p + 1]) for p in np.flatnonzero(pattern)]
     return np.concatenate(spans)
 
@@ -181,26 +138,7 @@ def sum_regions(
     bin_starts: Ints,
     bin_centres: Floats,
 ) -> Ints:
-    """Sum up the weights of the rows of each region, by bin.
-
-    Parameters
-    ----------
-    block : CodedBlock
-        Rows.
-    patterns : sequence of ndarray of int8 of shape (n_classes,)
-        The columns.
-    centres : sequence of ndarray of shape (n_centres, n_features)
-        Centres of each column's regions.
-    n_regions : int
-        Largest number of regions.
-    bin_starts, bin_centres : ndarray
-        First bin of each feature, and middle of each bin.
-
-    Returns
-    -------
-    ndarray of int64 of shape (n_columns, n_regions, n_bins)
-        Weights in parts of `UNIT`.
-    """
+    """Sum up the weights of the rows of each region, by bin, in parts of `UNIT`: (n_columns, n_regions, n_bins)."""
     sums = np.zeros((len(patterns), n_regions, bin_starts[-1]), np.int64)
     units = np.rint(block.weights * UNIT)
     for c, pattern in enumerate(patterns):
@@ -223,26 +161,18 @@ def part_block(
     bin_starts: Ints,
     bin_centres: Floats,
 ) -> CodedBlock:
-    """Copy the rows of columns, sorted by column, region and side, as if these were classes.
+    """Copy the rows of columns, sorted by column, region and side, as if these were cells.
 
-    Parameters
-    ----------
-    block, patterns, centres, n_regions, bin_starts, bin_centres
-        As in `sum_regions`.
-
-    Returns
-    -------
-    CodedBlock
-        Its class ``2 * (n_regions * c + r) + s`` holds the rows of column `c` in region `r` on side `s` (1: positive).
+    Cell ``2 * (n_regions * c + r) + s`` holds the rows of column c in region r on side s (1: positive).
     """
     taken, labels = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
-    y = block.y
+    cell = block.cell
     for c, pattern in enumerate(patterns):
         rows = _rows_of(block, pattern)
         squares = squared_distances(centres[c], bin_starts, bin_centres)
         region = nearest_coded_centre(block.codes[:, rows], bin_starts, squares)
         taken.append(rows)
-        labels.append(2 * (n_regions * c + region.astype(np.intp)) + (pattern[y[rows]] > 0))
+        labels.append(2 * (n_regions * c + region.astype(np.intp)) + (pattern[cell[rows]] > 0))
     every, label = np.concatenate(taken), np.concatenate(labels)
     order = np.argsort(label, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=2 * n_regions * len(patterns)))])

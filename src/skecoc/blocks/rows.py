@@ -10,22 +10,21 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils.validation import _get_feature_names
 
-from skecoc.learners._feature_codes import FEW_VALUES, _rank_few_values
+from skecoc.growth.folds import FEW_OF_CLASS, MOST_DEALT, Keys, hash_rows
+from skecoc.learners.base import FEW_VALUES, rank_few_values
 
 Floats = NDArray[np.float64]
-Keys = NDArray[np.uint64]
 
-#: Rows of the sample, beside some of every class.
-SAMPLE_ROWS = 32_768
+#: Distinct rows of the sample, beside some of every class: all rows if folds are dealt out in turn.
+SAMPLE_ROWS = MOST_DEALT
 #: Distinct rows of every class that are in the sample if there are so many.
-SAMPLE_ROWS_OF_CLASS = 64
+SAMPLE_ROWS_OF_CLASS = FEW_OF_CLASS
 
 # Bytes of raw features in a block, if the user does not say how many rows.
 _BLOCK_BYTES = 2**24
@@ -43,19 +42,7 @@ class RawBlock(NamedTuple):
 
 
 class ArrayBlocks:
-    """Consecutive rows of arrays, which may be mapped from files, as blocks.
-
-    Parameters
-    ----------
-    X : array of shape (n_samples, n_features)
-        Anything with a shape and slices: an array, a memory-mapped one, an HDF5 or Zarr data set; or a frame.
-    y : array of shape (n_samples,)
-        Labels.
-    weight : array of shape (n_samples,), default=None
-        Weights.
-    block_size : int, default=None
-        Rows of a block; None takes about 16 MB of features.
-    """
+    """Consecutive rows of arrays, which may be mapped from files, or of a frame, as blocks."""
 
     def __init__(self, X: Any, y: Any, weight: Any = None, block_size: int | None = None) -> None:
         if issparse(X):
@@ -92,13 +79,7 @@ def _can_be_read_again(array: Any) -> bool:
 
 
 class IterableBlocks:
-    """Blocks of an iterable that starts afresh whenever it is read.
-
-    Parameters
-    ----------
-    blocks : iterable of (X, y) or (X, y, sample_weight)
-        A list, or an object whose ``__iter__`` reads the blocks again.
-    """
+    """Blocks (X, y) or (X, y, sample_weight) of an iterable that starts afresh whenever it is read."""
 
     def __init__(self, blocks: Iterable[Any]) -> None:
         if iter(blocks) is blocks:
@@ -120,20 +101,7 @@ class CleanBlock(NamedTuple):
 
 
 def check_block(block: RawBlock, seed: int) -> CleanBlock:
-    """Check a block, leave out rows of weight zero, and hash the rows' features.
-
-    Parameters
-    ----------
-    block : RawBlock
-        Any number of rows, also none.
-    seed : int
-        Seeds the hash.
-
-    Returns
-    -------
-    CleanBlock
-        The rows that count.
-    """
+    """Check a block, leave out rows of weight zero, and hash the features of rows."""
     names = _get_feature_names(block.X)
     X = check_array(block.X, dtype=[np.float64, np.float32], ensure_min_samples=0, input_name="X")
     y = _check_labels(block.y, len(X))
@@ -146,7 +114,7 @@ def check_block(block: RawBlock, seed: int) -> CleanBlock:
         X, y, weight = X[counted], y[counted], weight[counted]
     X = np.ascontiguousarray(X)
     X.flags.writeable = False  # one compiled version serves read-only arrays, too
-    return CleanBlock(X, y, weight, _hash_rows(X, np.uint64(seed)), names)
+    return CleanBlock(X, y, weight, hash_rows(X, np.uint64(seed)), names)
 
 
 def _check_labels(labels: Any, n_rows: int) -> NDArray[Any]:
@@ -171,102 +139,32 @@ def _is_missing(label: Any) -> bool:
     return label is None or bool(is_pandas_na(label) or is_scalar_nan(label))
 
 
-@njit(cache=True, nogil=True)
-def _hash_rows(X, seed):  # type: ignore[no-untyped-def]
-    """Hash the features of each row; equal rows, also of another precision, have equal keys."""
-    keys = np.empty(X.shape[0], np.uint64)
-    one = np.empty(1)
-    bits = one.view(np.uint64)
-    for i in range(X.shape[0]):
-        key = seed
-        for j in range(X.shape[1]):
-            one[0] = X[i, j] + 0.0  # turns -0.0 into 0.0
-            key = mix(key ^ bits[0])
-        keys[i] = key
-    return keys
-
-
-@njit(cache=True, nogil=True)
-def mix(key):  # type: ignore[no-untyped-def]
-    """Scramble the bits of a key, one to one (the finisher of the splitmix64 generator)."""
-    key = key + np.uint64(0x9E3779B97F4A7C15)
-    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return key ^ (key >> np.uint64(31))
-
-
 class RowSample(NamedTuple):
-    """Distinct rows, sorted by key.
-
-    Attributes
-    ----------
-    keys : ndarray of uint64 of shape (n_rows,)
-        Their hashes.
-    y : ndarray of shape (n_rows,)
-        Their labels.
-    X : ndarray of float64 of shape (n_rows, n_features)
-        Their features.
-    mass : ndarray of shape (n_rows,)
-        Total weight of the rows that equal them.
-    """
+    """Distinct rows, sorted by key."""
 
     keys: Keys
     y: NDArray[Any]
     X: Floats
-    mass: Floats
+    mass: Floats  # total weight of the rows that equal them
 
 
 @dataclass(frozen=True)
 class RowSummary:
-    """What one pass over blocks of rows tells.
+    """What one pass over blocks of rows tells."""
 
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows of positive weight.
-    largest_weight : float
-        The largest weight.
-    is_weighted : bool
-        Whether weights were given.
-    labels : ndarray of shape (n_labels,)
-        The labels, sorted.
-    most_values : int
-        Features with more distinct values than this have too many.
-    values : tuple of (ndarray or None) of length n_features
-        Distinct values of each feature, sorted; None for features with too many.
-    sample : RowSample
-        The rows with the smallest keys, and those of each class with the smallest keys among them.
-    names : ndarray of str of shape (n_features,) or None
-        Names of the features.
-    """
-
-    n_rows: int
+    n_rows: int  # of positive weight
     largest_weight: float
     is_weighted: bool
-    labels: NDArray[Any]
-    most_values: int
-    values: tuple[Floats | None, ...]
-    sample: RowSample
-    names: NDArray[Any] | None
+    labels: NDArray[Any]  # sorted
+    most_values: int  # features with more distinct values than this have too many
+    values: tuple[Floats | None, ...]  # distinct values of each feature, sorted; None for features with too many
+    sample: RowSample  # the rows with the smallest keys, and those of each class with the smallest keys among them
+    is_complete: bool  # whether all distinct rows are in the sample
+    names: NDArray[Any] | None  # of the features
 
 
 def summarise_block(block: RawBlock, seed: int, most_values: int) -> RowSummary | None:
-    """Summarise a block of rows.
-
-    Parameters
-    ----------
-    block : RawBlock
-        Rows.
-    seed : int
-        Seeds the hash of rows.
-    most_values : int
-        Features with more distinct values than this have too many.
-
-    Returns
-    -------
-    RowSummary or None
-        None if the block holds no row of positive weight.
-    """
+    """Summarise a block of rows; None if it holds no row of positive weight."""
     clean = check_block(block, seed)
     if len(clean.y) == 0:
         return None
@@ -285,6 +183,7 @@ def summarise_block(block: RawBlock, seed: int, most_values: int) -> RowSummary 
         most_values,
         values,
         sample,
+        len(taken) == len(first),
         clean.names,
     )
 
@@ -292,7 +191,7 @@ def summarise_block(block: RawBlock, seed: int, most_values: int) -> RowSummary 
 def _distinct_values(column: NDArray[Any], most_values: int) -> Floats | None:
     """Return the distinct values of a feature, sorted; None if there are too many."""
     numbers = np.add(column, 0.0, dtype=np.float64)  # turns -0.0 into 0.0
-    found = _rank_few_values(numbers, np.empty(len(numbers), np.uint8))
+    found = rank_few_values(numbers, np.empty(len(numbers), np.uint8))
     values = None if found is None else found[0]
     if values is None and most_values > FEW_VALUES:
         values = np.unique(numbers)
@@ -305,23 +204,7 @@ def _limited(values: Floats | None, most_values: int) -> Floats | None:
 
 
 def merge_summaries(first: RowSummary, second: RowSummary) -> RowSummary:
-    """Merge the summaries of different blocks.
-
-    Parameters
-    ----------
-    first, second : RowSummary
-        Summaries with the same seed and the same limits.
-
-    Returns
-    -------
-    RowSummary
-        The summary of all their rows.
-
-    Raises
-    ------
-    ValueError
-        If the blocks differ in their features, or in the kind of their labels.
-    """
+    """Merge the summaries of different blocks, which must agree in their features and in the kind of their labels."""
     if len(first.values) != len(second.values):
         raise ValueError(
             f"X must have as many features in every block; got {len(first.values)} and {len(second.values)}"
@@ -347,6 +230,7 @@ def merge_summaries(first: RowSummary, second: RowSummary) -> RowSummary:
             for a, b in zip(first.values, second.values, strict=True)
         ),
         RowSample(keys[rows], y[rows], X[rows], mass[taken]),
+        first.is_complete and second.is_complete and len(taken) == len(kept),
         first.names,
     )
 

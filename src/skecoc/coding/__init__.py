@@ -1,16 +1,15 @@
-"""Which questions to ask: code matrices, from the number of classes or from the data.
+"""Code matrices: which binary problems to solve, from the number of classes or from the data.
 
-A code matrix has one row per class and one column per binary question, with entries +1 and -1
-for the two sides and 0 for classes that a question leaves out.
+A code matrix has one row per class and one column per binary problem, with entries +1 and -1
+for the two sides and 0 for classes that a problem leaves out.
 """
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 from numpy.random import RandomState
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from skecoc.coding.discriminant import decoc, forest
 from skecoc.coding.fixed import (
@@ -24,6 +23,7 @@ from skecoc.coding.fixed import (
 from skecoc.coding.matrix import (
     CodeMatrix,
     CodeStatistics,
+    Indices,
     canonical_columns,
     check_code_matrix,
     code_statistics,
@@ -61,9 +61,8 @@ __all__ = [
     "ternary_complete",
 ]
 
-Labels = NDArray[np.intp]
 #: A coding as `CODINGS` holds it: ``f(X, y, n_classes, random_state, sample_weight) -> matrix``.
-NamedCoding = Callable[[Any, Labels, int, int | RandomState | None, ArrayLike | None], CodeMatrix]
+NamedCoding = Callable[[Any, Indices, int, int | RandomState | None, ArrayLike | None], CodeMatrix]
 
 
 def _from_classes(coding: Callable[[int], CodeMatrix]) -> NamedCoding:
@@ -103,9 +102,9 @@ CODINGS: Mapping[str, NamedCoding] = MappingProxyType(
 
 
 def resolve_coding(
-    coding: str | ArrayLike | Callable[[Any, Labels], ArrayLike],
+    coding: str | ArrayLike | Callable[[Any, Indices], ArrayLike],
     X: Any,
-    y: Labels,
+    y: Indices,
     n_classes: int,
     random_state: int | RandomState | None = None,
     *,
@@ -118,15 +117,15 @@ def resolve_coding(
     coding : str, array-like of shape (n_classes, n_columns) or callable
         A name in `CODINGS`, a code matrix, or a function ``f(X, y)`` that returns one.
     X : array-like of shape (n_samples, n_features)
-        The rows, for codings that read the data; passed on as they are.
+        The samples, for codings that read the data; passed on as they are.
     y : ndarray of int of shape (n_samples,)
-        Class of every row, from 0 to ``n_classes - 1``.
+        Class of every sample, from 0 to ``n_classes - 1``.
     n_classes : int
         Number of classes.
     random_state : int, RandomState instance or None, default=None
         Seed of the random codings.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, for the named codings that read the data.
+        Weights of the samples, for the named codings that read the data.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Codes read off the data: trees that split the classes where features tell the sides apart best.
 
 A node of a tree holds some of the classes and splits them in two; each split is a column. All
-that is read of the data are class histograms (`skecoc.coding.histograms`), so that after one
-pass over the rows the search costs the same however many rows there were.
+that is read of the data is how often each class has each value of each feature, so that after one
+pass over the samples the search costs the same however many samples there were.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
 
-from skecoc.coding.histograms import class_histograms
-from skecoc.coding.matrix import CodeMatrix, check_count
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
+from skecoc.coding.matrix import CodeMatrix, Floats, Indices, Mask, check_count
 
 _BLOCK_FLOATS = 2**21
 _DECIMALS = 10
@@ -31,11 +30,17 @@ def decoc(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | 
 
     .. math:: \sum_f \frac{n_f}{n} I(\text{bin of feature } f;\ \text{side}),
 
-    the mutual information between each binned feature and the side, summed over features; rows
+    the mutual information between each binned feature and the side, summed over features; samples
     count with their weight, so that a class counts as often as it occurs. :math:`n_f` is the
-    weight of the node's rows that have a value of the feature and n the largest of these: a
-    missing value tells nothing, and neither does a constant feature. Bins are those of
-    `class_histograms`.
+    weight of the node's samples that have a value of the feature and n the largest of these: a
+    missing value tells nothing, and neither does a constant feature.
+
+    A feature with at most `n_bins` distinct values has one bin per value. Other numeric features
+    are cut between distinct values where the cumulative frequency comes nearest to 1/n_bins,
+    2/n_bins, ...: bins of about equal frequency, which outliers do not stretch, and which neither
+    increasing transformations of the feature nor repeating all samples change. Features that are
+    not numbers (strings, categories) have a bin for each of their most frequent values, the
+    others share the last bin, and a missing value is a value like any other.
 
     The best split is sought by sequential forward floating search: from no class on the first
     side, the class that leaves the best split is moved there, until one class remains; after each
@@ -45,13 +50,14 @@ def decoc(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | 
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-        The rows, which may have NaN, strings and categories; see `class_histograms`.
+        The samples, which may have NaN, strings and categories; a sparse matrix is read feature
+        by feature, never made dense as a whole.
     y : array-like of shape (n_samples,)
         Labels, of at least two classes; rows of the code are in the order of ``np.unique(y)``.
     n_bins : int, default=16
         Largest number of bins of a feature, at least 2.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights of the rows; None means 1 each.
+        Non-negative weights of the samples; None means 1 each.
 
     Returns
     -------
@@ -100,7 +106,7 @@ def forest(
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-        The rows, which may have NaN, strings and categories; see `class_histograms`.
+        The samples, which may have NaN, strings and categories, as `decoc` takes them.
     y : array-like of shape (n_samples,)
         Labels, of at least two classes; rows of the code are in the order of ``np.unique(y)``.
     n_trees : int, default=3
@@ -108,7 +114,7 @@ def forest(
     n_bins : int, default=16
         Largest number of bins of a feature, at least 2.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights of the rows; None means 1 each.
+        Non-negative weights of the samples; None means 1 each.
 
     Returns
     -------
@@ -137,26 +143,7 @@ def forest(
 
 
 def trees_from_histograms(histograms: Floats, n_trees: int) -> CodeMatrix:
-    """Grow the trees of `decoc` and `forest` from class histograms alone.
-
-    Parameters
-    ----------
-    histograms : ndarray of shape (n_classes, n_features, n_bins)
-        Weight of every class in every bin of every feature.
-    n_trees : int
-        Largest number of trees.
-
-    Returns
-    -------
-    ndarray of int8 of shape (n_classes, n_made * (n_classes - 1))
-        The columns, tree after tree.
-
-    Examples
-    --------
-    >>> trees_from_histograms(np.array([[[2.0, 0.0]], [[0.0, 2.0]]]), 1)
-    array([[ 1],
-           [-1]], dtype=int8)
-    """
+    """Grow the trees of `decoc` and `forest`, at most so many, from what `class_histograms` gives."""
     columns: list[CodeMatrix] = []
     for _ in range(n_trees):
         tree = _grow_tree(histograms, {column.tobytes() for column in columns})
@@ -164,31 +151,6 @@ def trees_from_histograms(histograms: Floats, n_trees: int) -> CodeMatrix:
             break
         columns += tree
     return np.stack(columns, axis=1)
-
-
-def partition_information(histograms: Floats, column: ArrayLike) -> float:
-    """Information between features and the sides of one column, in nats: what `decoc` maximises.
-
-    Parameters
-    ----------
-    histograms : ndarray of shape (n_classes, n_features, n_bins)
-        Weight of every class in every bin of every feature.
-    column : array-like of shape (n_classes,)
-        Side +1 or -1 of every class, 0 for classes that are left out.
-
-    Returns
-    -------
-    float
-        Sum over features of the mutual information, as `decoc` defines it, rounded to 10 decimals.
-
-    Examples
-    --------
-    >>> partition_information(np.array([[[2.0, 0.0]], [[0.0, 2.0]]]), [1, -1])  # log 2
-    0.6931471806
-    """
-    sides = np.asarray(column)
-    node = np.flatnonzero(sides)
-    return _NodeCriterion(histograms[node]).of_split(sides[node] == 1)
 
 
 class _NodeCriterion:
@@ -238,12 +200,12 @@ def _w_log_w(weight: Floats) -> Floats:
     return weight * np.log(np.where(weight > 0, weight, 1.0))
 
 
-def _floating_search(criterion: _NodeCriterion, n_classes: int) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
+def _floating_search(criterion: _NodeCriterion, n_classes: int) -> Iterator[tuple[Floats, Mask]]:
     """Yield every batch of splits that the search looks at: information, and first sides as rows."""
     first_side = np.zeros(n_classes, dtype=np.bool_)
     best_of_size = np.full(n_classes, -np.inf)
 
-    def look(moved: Indices) -> tuple[Floats, NDArray[np.bool_]]:
+    def look(moved: Indices) -> tuple[Floats, Mask]:
         splits = np.tile(first_side, (len(moved), 1))
         splits[np.arange(len(moved)), moved] ^= True
         return criterion.of_moves(first_side, moved), splits
@@ -336,3 +298,82 @@ def _can_be_split(n_classes: int, node: Indices, taken: set[bytes]) -> bool:
     # A split of two or three classes has one class on one side.
     lone_classes = np.eye(len(node), dtype=np.bool_)
     return any(_is_allowed(n_classes, node, taken, lone) for lone in lone_classes)
+
+
+def class_histograms(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | None = None) -> Floats:
+    """Sum up the weights of every class in every bin of every feature, (n_classes, n_features, n_bins).
+
+    Bins are those that `decoc` describes; bins that a feature does not need are 0.
+    """
+    n_bins = check_count(n_bins, "n_bins", 2)
+    X = check_array(X, accept_sparse="csc", dtype=None, ensure_all_finite=False, input_name="X")
+    classes, class_of_row = _check_labels(X, y)
+    weight = _check_weights(X, sample_weight)
+    histograms = np.empty((len(classes), X.shape[1], n_bins))
+    for feature in range(X.shape[1]):
+        bins = _bins_of_feature(_column(X, feature), weight, n_bins)
+        known = bins >= 0
+        cell = class_of_row[known] * n_bins + bins[known]
+        counts = np.bincount(cell, weights=weight[known], minlength=len(classes) * n_bins)
+        histograms[:, feature] = counts.reshape(len(classes), n_bins)
+    return histograms
+
+
+def _check_labels(X: Any, y: ArrayLike) -> tuple[NDArray[Any], Indices]:
+    """Return the classes, and the index of the class of every row."""
+    labels = column_or_1d(y)
+    check_consistent_length(X, labels)
+    check_classification_targets(labels)
+    classes, class_of_row = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y must have at least 2 classes, got {len(classes)}")
+    return classes, class_of_row
+
+
+def _check_weights(X: Any, sample_weight: ArrayLike | None) -> Floats:
+    """Return the weight of every row."""
+    weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weight.any():
+        raise ValueError("sample_weight must not be all zero")
+    return weight
+
+
+def _column(X: Any, feature: int) -> NDArray[Any]:
+    """Return the values of one feature as a dense array of shape (n_samples,)."""
+    values: NDArray[Any] = X[:, [feature]].toarray().ravel() if issparse(X) else X[:, feature]
+    return values
+
+
+def _bins_of_feature(values: NDArray[Any], weight: Floats, n_bins: int) -> Indices:
+    """Return the bin of every row, -1 for rows without a value or without weight."""
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        return _category_bins(values.astype(str), weight, n_bins)
+    bins = np.full(len(values), -1, dtype=np.intp)
+    counted = ~np.isnan(numbers) & (weight > 0)
+    bins[counted] = _number_bins(numbers[counted], weight[counted], n_bins)
+    return bins
+
+
+def _number_bins(values: Floats, weight: Floats, n_bins: int) -> Indices:
+    """Cut numbers into bins of about equal weight, never between equal numbers."""
+    distinct, rank = np.unique(values, return_inverse=True)
+    if len(distinct) <= n_bins:
+        return rank
+    mass = np.cumsum(np.bincount(rank, weights=weight))
+    share_below_cut = mass[:-1] / mass[-1]
+    wanted = np.arange(1, n_bins) / n_bins
+    above = np.searchsorted(share_below_cut, wanted).clip(1, len(share_below_cut) - 1)
+    nearer_below = wanted - share_below_cut[above - 1] <= share_below_cut[above] - wanted
+    cuts = np.unique(above - nearer_below)
+    return np.searchsorted(cuts, rank)
+
+
+def _category_bins(values: NDArray[np.str_], weight: Floats, n_bins: int) -> Indices:
+    """Give the heaviest categories a bin each, and the others the last bin together."""
+    _, category = np.unique(values, return_inverse=True)
+    mass = np.bincount(category, weights=weight)
+    bin_of_category = np.empty(len(mass), dtype=np.intp)
+    bin_of_category[np.argsort(-mass, kind="stable")] = np.arange(len(mass))
+    return bin_of_category.clip(max=n_bins - 1)[category]

@@ -10,7 +10,7 @@ MAX_TERNARY_CLASSES = 8
 
 
 def one_vs_rest(n_classes: int) -> CodeMatrix:
-    """Ask of every class whether a row belongs to it or to the rest.
+    """Set every class against the rest.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def one_vs_rest(n_classes: int) -> CodeMatrix:
 
 
 def one_vs_one(n_classes: int) -> CodeMatrix:
-    """Ask of every pair of classes which of the two it is.
+    """Set every two classes against each other.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def one_vs_one(n_classes: int) -> CodeMatrix:
 
 
 def exhaustive(n_classes: int) -> CodeMatrix:
-    """Ask every question that splits all classes in two, each once.
+    """Split all classes in two in every possible way, once each.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def exhaustive(n_classes: int) -> CodeMatrix:
 
 
 def ternary_complete(n_classes: int) -> CodeMatrix:
-    """Ask every question that sets some classes against some others, each once.
+    """Set some classes against some others in every possible way, once each.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def ternary_complete(n_classes: int) -> CodeMatrix:
 
 
 def ordinal(n_classes: int) -> CodeMatrix:
-    """Ask, for classes that have an order, whether a row lies beyond each step of it.
+    """Split classes that have an order at each step of it.
 
     Parameters
     ----------
@@ -193,66 +193,17 @@ def hadamard(n_classes: int) -> CodeMatrix:
 
 
 def n_bipartitions(n_classes: int) -> int:
-    """Count the ways to split all classes in two.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    int
-        ``2 ** (n_classes - 1) - 1``.
-
-    Examples
-    --------
-    >>> n_bipartitions(4)
-    7
-    """
+    """Count the ways to split all classes in two."""
     return int(2 ** (n_classes - 1) - 1)
 
 
 def n_ternary_bipartitions(n_classes: int) -> int:
-    """Count the ways to set some classes against some others.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    int
-        ``(3 ** n_classes - 2 ** (n_classes + 1) + 1) / 2``.
-
-    Examples
-    --------
-    >>> n_ternary_bipartitions(4)
-    25
-    """
+    """Count the ways to set some classes against some others."""
     return int((3**n_classes - 2 ** (n_classes + 1) + 1) // 2)
 
 
 def all_bipartitions(n_classes: int) -> CodeMatrix:
-    """List the columns of `exhaustive`, for any number of classes.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes; memory doubles with every class.
-
-    Returns
-    -------
-    ndarray of int8 of shape (n_classes, n_bipartitions(n_classes))
-        Every bipartition once, with the first class at +1.
-
-    Examples
-    --------
-    >>> all_bipartitions(2)
-    array([[ 1],
-           [-1]], dtype=int8)
-    """
+    """List the columns of `exhaustive`, for any number of classes; memory doubles with every class."""
     number = np.arange(1, 2 ** (n_classes - 1))
     bit = np.arange(n_classes - 1)[::-1, np.newaxis]
     others = 1 - 2 * ((number >> bit) & 1)
@@ -260,24 +211,7 @@ def all_bipartitions(n_classes: int) -> CodeMatrix:
 
 
 def all_ternary_bipartitions(n_classes: int) -> CodeMatrix:
-    """List the columns of `ternary_complete`, for any number of classes.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes; memory triples with every class.
-
-    Returns
-    -------
-    ndarray of int8 of shape (n_classes, n_ternary_bipartitions(n_classes))
-        Every ternary bipartition once, with the first class that takes part at +1.
-
-    Examples
-    --------
-    >>> all_ternary_bipartitions(2)
-    array([[ 1],
-           [-1]], dtype=int8)
-    """
+    """List the columns of `ternary_complete`, for any number of classes; memory triples with every class."""
     # Balanced base-3 digits of the positive half have +1 as their first non-zero digit.
     number = np.arange((3**n_classes + 1) // 2, 3**n_classes)
     power = 3 ** np.arange(n_classes)[::-1, np.newaxis]

@@ -1,7 +1,7 @@
 """What every code matrix shares: the checks, and the measures of rows and columns.
 
-A code matrix has one row per class and one column per binary question. The entry of a class
-is +1 or -1 for the side it is on, or 0 where it takes no part in the question.
+A code matrix has one row per class and one column per binary problem. The entry of a class
+is +1 or -1 for the side it is on, or 0 where it takes no part in the problem.
 """
 
 from numbers import Integral
@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 CodeMatrix = NDArray[np.int8]
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 _MAX_LISTED = 10
 
@@ -30,7 +33,7 @@ def check_code_matrix(matrix: ArrayLike, n_classes: int | None = None, *, argume
     """Check that a matrix is a valid code, and return it as small integers.
 
     A code is valid if its rows differ, no row is all zero (such a class would take part in no
-    question), and every column has at least one +1 and one -1.
+    problem), and every column has at least one +1 and one -1.
 
     Parameters
     ----------
@@ -104,7 +107,7 @@ def is_valid(matrix: ArrayLike) -> bool:
     return True
 
 
-def row_distances(matrix: ArrayLike) -> NDArray[np.float64]:
+def row_distances(matrix: ArrayLike) -> Floats:
     r"""Distance between every two rows of a code; a position with a zero counts 1/2.
 
     :math:`d_{pr} = \sum_q (1 - m_{pq} m_{rq}) / 2` for :math:`p \ne r`: 1 where two rows
@@ -130,7 +133,7 @@ def row_distances(matrix: ArrayLike) -> NDArray[np.float64]:
            [1.5, 1. , 0. ]])
     """
     M = _as_ternary(matrix, "matrix").astype(np.float64)
-    distances: NDArray[np.float64] = (M.shape[1] - M @ M.T) / 2
+    distances: Floats = (M.shape[1] - M @ M.T) / 2
     np.fill_diagonal(distances, 0.0)
     return distances
 
@@ -182,7 +185,7 @@ def mean_row_distance(matrix: ArrayLike) -> float:
 def canonical_columns(matrix: ArrayLike) -> CodeMatrix:
     """Give every column the sign that makes its first non-zero entry +1.
 
-    A column and its negation ask the same question; in this form they are equal.
+    A column and its negation are the same binary problem; in this form they are equal.
 
     Parameters
     ----------
@@ -207,7 +210,7 @@ def canonical_columns(matrix: ArrayLike) -> CodeMatrix:
     return M * M[first, np.arange(M.shape[1])]
 
 
-def duplicate_columns(matrix: ArrayLike) -> NDArray[np.bool_]:
+def duplicate_columns(matrix: ArrayLike) -> Mask:
     """Mark the columns that repeat an earlier one, up to sign.
 
     Parameters
@@ -232,26 +235,9 @@ def duplicate_columns(matrix: ArrayLike) -> NDArray[np.bool_]:
     return repeated
 
 
-def one_sided_columns(matrix: CodeMatrix) -> NDArray[np.bool_]:
-    """Mark the columns that lack a +1 or lack a -1, so that they ask nothing.
-
-    Parameters
-    ----------
-    matrix : ndarray of int8 of shape (..., n_classes, n_columns)
-        One matrix or a stack of them.
-
-    Returns
-    -------
-    ndarray of bool of shape (..., n_columns)
-        True where a column has only one side, or none.
-
-    Examples
-    --------
-    >>> from skecoc.coding.matrix import one_sided_columns
-    >>> one_sided_columns(np.array([[1, 1], [0, -1]], dtype=np.int8))
-    array([ True, False])
-    """
-    one_sided: NDArray[np.bool_] = np.logical_or(matrix.max(axis=-2) < 1, matrix.min(axis=-2) > -1)
+def one_sided_columns(matrix: CodeMatrix) -> Mask:
+    """Mark the columns of one matrix, or of a stack of them, that lack a +1 or lack a -1."""
+    one_sided: Mask = np.logical_or(matrix.max(axis=-2) < 1, matrix.min(axis=-2) > -1)
     return one_sided
 
 
@@ -288,35 +274,7 @@ def code_statistics(matrix: ArrayLike) -> CodeStatistics:
 
 
 def check_count(value: object, argument: str, minimum: int) -> int:
-    """Check that an argument is a whole number that is large enough, and return it.
-
-    Parameters
-    ----------
-    value : object
-        What the caller gave.
-    argument : str
-        The argument's name, for the error message.
-    minimum : int
-        The smallest value to accept.
-
-    Returns
-    -------
-    int
-        The value.
-
-    Raises
-    ------
-    ValueError
-        If the value is not an integer or is below `minimum`.
-
-    Examples
-    --------
-    >>> from skecoc.coding.matrix import check_count
-    >>> check_count(1, "n_classes", 2)
-    Traceback (most recent call last):
-    ...
-    ValueError: n_classes must be an integer of at least 2, got 1
-    """
+    """Check that an argument is a whole number of at least the minimum, and return it."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
         raise ValueError(f"{argument} must be an integer of at least {minimum}, got {value!r}")
     return int(value)
@@ -340,7 +298,7 @@ def _as_ternary(matrix: ArrayLike, argument: str) -> CodeMatrix:
     return M.astype(np.int8)
 
 
-def _pair_distances(matrix: ArrayLike) -> NDArray[np.float64]:
+def _pair_distances(matrix: ArrayLike) -> Floats:
     """Distance of every pair of different rows, each pair once."""
     distances = row_distances(matrix)
     if len(distances) < 2:
@@ -352,14 +310,14 @@ def _refuse_equal_rows(M: CodeMatrix, argument: str) -> None:
     """Raise an error that names the rows that are equal, if any are."""
     _, group, size = np.unique(M, axis=0, return_inverse=True, return_counts=True)
     if (size > 1).any():
-        shared = np.flatnonzero(group == np.argmax(size > 1))
+        shared = np.flatnonzero(group.reshape(-1) == np.argmax(size > 1))  # numpy 2.0 returns a column
         raise ValueError(
             f"{argument} must have a different row for every class; "
             f"rows {', '.join(map(str, shared[:_MAX_LISTED]))} are equal"
         )
 
 
-def _listed(thing: str, offends: NDArray[np.bool_]) -> str:
+def _listed(thing: str, offends: Mask) -> str:
     """Name the rows or columns that offend, as the subject of 'has not' or 'have not'."""
     positions = np.flatnonzero(offends)
     if len(positions) == 1:

@@ -1,9 +1,9 @@
 """Random codes, searched for the largest minimum distance between rows.
 
-Two steps. Many matrices are drawn and the best are kept; then single entries of those change
-sign as long as that pushes close rows apart. The second step is what matters: at 100 classes
-and 67 columns one draw has a minimum distance near 18, the best of 10,000 draws 22, and any
-draw after the second step 29.
+Two steps. Many matrices are drawn and the best are kept; then single entries of those change sign as long as that
+pushes close rows apart. The second step is what matters: at 100 classes and 67 columns one draw has a minimum distance
+near 18, the best of 10,000 draws 22, and any draw after the second step 29. The compiled kernels work with inner
+products of rows, whole numbers from which distances follow: distance = (n_columns - product) / 2.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,25 +11,22 @@ from dataclasses import dataclass
 from math import ceil, log2
 
 import numpy as np
+from numba import njit
 from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from skecoc.coding._spread import closest_rows, spread_rows
-from skecoc.coding.fixed import (
-    all_bipartitions,
-    all_ternary_bipartitions,
-    n_bipartitions,
-    n_ternary_bipartitions,
-)
-from skecoc.coding.matrix import CodeMatrix, check_count, duplicate_columns, one_sided_columns
-
-Floats = NDArray[np.float64]
+from skecoc.coding.fixed import all_bipartitions, all_ternary_bipartitions, n_bipartitions, n_ternary_bipartitions
+from skecoc.coding.matrix import CodeMatrix, Floats, Mask, check_count, duplicate_columns, one_sided_columns
 
 _BLOCK_ENTRIES = 2**20
-# Starts of the second step: measured at 10 classes and 10 columns, 10 starts reach a minimum
-# distance of 4.5 on average and one start 4.1; from 50 classes on they hardly differ.
+# Starts of the second step: measured at 10 classes and 10 columns, 10 starts reach a minimum distance of 4.5 on average
+# and one start 4.1; from 50 classes on they hardly differ.
 _MAX_STARTS = 10
+_MAX_SWEEPS = 100
+# Rows whose product is this much below the largest have no say: their terms are 2 ** -32 of
+# the largest one. What is left are sums of powers of two that are exact in any order.
+_HORIZON = 32
 
 
 def dense_random(
@@ -41,11 +38,10 @@ def dense_random(
 ) -> CodeMatrix:
     """Draw entries +1 and -1 at random, and search for rows that are far apart.
 
-    Of `n_draws` matrices the ten with the largest minimum row distance are kept (of equal
-    ones, those with fewer pairs of rows at that distance, then those drawn first; fewer than
-    ten beyond 100 classes). In each of them single entries then change sign as long as that
-    lowers the sum over pairs of rows of :math:`4^{-d}`, d being the pair's distance, and the
-    best result by the same order is returned.
+    Of `n_draws` matrices the ten with the largest minimum row distance are kept (of equal ones, those with fewer pairs
+    of rows at that distance, then those drawn first; fewer than ten beyond 100 classes). In each of them single entries
+    then change sign as long as that lowers the sum over pairs of rows of :math:`4^{-d}`, d being the pair's distance,
+    and the best result by the same order is returned.
 
     Parameters
     ----------
@@ -61,8 +57,8 @@ def dense_random(
     Returns
     -------
     ndarray of int8 of shape (n_classes, n_columns)
-        A valid code. A bipartition comes twice (or with its negation) only if there are more
-        columns than bipartitions; then every bipartition comes equally often, up to one.
+        A valid code. A bipartition comes twice (or with its negation) only if there are more columns than
+        bipartitions; then every bipartition comes equally often, up to one.
 
     Raises
     ------
@@ -71,8 +67,8 @@ def dense_random(
 
     References
     ----------
-    E. L. Allwein, R. E. Schapire, Y. Singer, "Reducing multiclass to binary: a unifying
-    approach for margin classifiers", Journal of Machine Learning Research 1, 2000.
+    E. L. Allwein, R. E. Schapire, Y. Singer, "Reducing multiclass to binary: a unifying approach for margin
+    classifiers", Journal of Machine Learning Research 1, 2000.
 
     Examples
     --------
@@ -99,8 +95,8 @@ def sparse_random(
 ) -> CodeMatrix:
     """Draw zeros with probability 1/2, else +1 or -1, and search for rows that are far apart.
 
-    The search is that of `dense_random`, with a distance in which a position with a zero
-    counts 1/2 (see `row_distances`); its second step leaves zeros where they were drawn.
+    The search is that of `dense_random`, with a distance in which a position with a zero counts 1/2 (see
+    `row_distances`); its second step leaves zeros where they were drawn.
 
     Parameters
     ----------
@@ -126,8 +122,8 @@ def sparse_random(
 
     References
     ----------
-    E. L. Allwein, R. E. Schapire, Y. Singer, "Reducing multiclass to binary: a unifying
-    approach for margin classifiers", Journal of Machine Learning Research 1, 2000.
+    E. L. Allwein, R. E. Schapire, Y. Singer, "Reducing multiclass to binary: a unifying approach for margin
+    classifiers", Journal of Machine Learning Research 1, 2000.
 
     Examples
     --------
@@ -161,7 +157,7 @@ def _random_signs_and_zeros(size: int, rng: RandomState) -> CodeMatrix:
 class _Family:
     """What differs between dense and sparse codes."""
 
-    draw: Callable[[int, RandomState], CodeMatrix]  # as many independent entries as asked for
+    draw: Callable[[int, RandomState], CodeMatrix]  # that many independent entries
     n_distinct: Callable[[int], int]
     all_columns: Callable[[int], CodeMatrix]
 
@@ -273,7 +269,7 @@ def _drawn_entries(shape: tuple[int, int, int], family: _Family, rng: RandomStat
         block.swapaxes(1, 2)[rejected] = family.draw(n_rejected * n_classes, rng).reshape(n_rejected, n_classes)
 
 
-def _repeats_earlier(keys: Floats) -> NDArray[np.bool_]:
+def _repeats_earlier(keys: Floats) -> Mask:
     """Mark the keys that occur earlier in the same row."""
     order = np.argsort(keys, axis=1, kind="stable")
     in_order = np.take_along_axis(keys, order, axis=1)
@@ -308,3 +304,152 @@ def _ternary_numbers(n_classes: int, n_columns: int, rng: RandomState) -> CodeMa
     n_others = n_classes - 2 * n_columns
     chosen = np.concatenate([np.flatnonzero(n_nonzero == 1), rng.permutation(others)[:n_others]])
     return rows[rng.permutation(chosen)]
+
+
+@njit(cache=True, nogil=True)
+def closest_rows(block: CodeMatrix, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Mask]:
+    """Return, for each matrix of a stack, the largest inner product of two rows, how many pairs have it, and validity.
+
+    Rows are valid if they differ and none is zero. A matrix is left at its first pair beyond the limit.
+    """
+    n_matrices = len(block)
+    largest = np.empty(n_matrices, dtype=np.int64)
+    n_pairs = np.empty(n_matrices, dtype=np.int64)
+    rows_differ = np.empty(n_matrices, dtype=np.bool_)
+    for m in range(n_matrices):
+        largest[m], n_pairs[m], rows_differ[m] = _closest_rows_of_one(block[m], limit)
+    return largest, n_pairs, rows_differ
+
+
+@njit(cache=True, nogil=True)
+def _closest_rows_of_one(M: CodeMatrix, limit: int) -> tuple[int, int, bool]:
+    """Find the closest rows of one matrix."""
+    n_classes, n_columns = M.shape
+    largest = -n_columns - 1
+    n_pairs = 0
+    rows_differ = True
+    sizes = np.empty(n_classes, dtype=np.int64)
+    for p in range(n_classes):
+        sizes[p] = _inner_product(M[p], M[p])
+        rows_differ &= sizes[p] > 0
+        for r in range(p):
+            product = _inner_product(M[p], M[r])
+            rows_differ &= product != sizes[p] or product != sizes[r]
+            if product > largest:
+                largest = product
+                n_pairs = 0
+            n_pairs += product == largest
+            if largest > limit:
+                return largest, n_pairs, rows_differ
+    return largest, n_pairs, rows_differ
+
+
+@njit(cache=True, nogil=True)
+def spread_rows(matrix: CodeMatrix, rows_must_differ: bool) -> CodeMatrix:
+    """Change signs of single entries while that lowers the sum over pairs of rows of 4 ** -distance.
+
+    Row after row, the entry whose change lowers the sum most is changed, until no change of one entry lowers it.
+    Columns that are two-sided and distinct up to sign stay so, and on demand rows that differ do.
+    """
+    M = matrix.copy()
+    n_classes = len(M)
+    products = np.empty((n_classes, n_classes), dtype=np.int64)
+    for p in range(n_classes):
+        for r in range(n_classes):
+            products[p, r] = _inner_product(M[p], M[r])
+    for _ in range(_MAX_SWEEPS):
+        changed = False
+        for row in range(n_classes):
+            while _change_best_sign(M, products, row, rows_must_differ):
+                changed = True
+        if not changed:
+            break
+    return M
+
+
+@njit(cache=True, nogil=True)
+def _inner_product(first: CodeMatrix, second: CodeMatrix) -> int:
+    """Inner product of two rows."""
+    total = 0
+    for q in range(len(first)):
+        total += first[q] * second[q]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _change_best_sign(M: CodeMatrix, products: NDArray[np.int64], row: int, rows_must_differ: bool) -> bool:
+    """Change the sign of the entry of a row that helps most, if any may, and say whether."""
+    gain = _sign_change_gains(M, products, row)
+    while True:
+        column = int(np.argmax(gain))
+        if gain[column] <= 0:
+            return False
+        gain[column] = 0
+        if rows_must_differ and _would_equal_another_row(M, products, row, column):
+            continue
+        M[row, column] = -M[row, column]
+        if _is_new_column(M, column):
+            for r in range(len(M)):
+                if r != row:
+                    products[row, r] += 2 * M[row, column] * M[r, column]
+                    products[r, row] = products[row, r]
+            return True
+        M[row, column] = -M[row, column]
+
+
+@njit(cache=True, nogil=True)
+def _sign_change_gains(M: CodeMatrix, products: NDArray[np.int64], row: int) -> Floats:
+    """Say by how much the sum of 4 ** -distance falls, on some scale, for each entry of a row."""
+    n_classes, n_columns = M.shape
+    largest = -n_columns
+    for r in range(n_classes):
+        if r != row:
+            largest = max(largest, products[row, r])
+    gain = np.zeros(n_columns)
+    for r in range(n_classes):
+        behind = largest - products[row, r]
+        if r == row or behind > _HORIZON:
+            continue
+        # 4 ** -distance is 2 ** product but for a constant factor.
+        nearness = 0.5**behind
+        for q in range(n_columns):
+            # Where the rows agree (product 1), a change adds 1 to their distance and takes 3/4
+            # of the term away; where they disagree, it adds three times the term.
+            agreement = M[row, q] * M[r, q]
+            gain[q] += nearness * (15 * agreement - 9 * agreement * agreement)
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def _would_equal_another_row(M: CodeMatrix, products: NDArray[np.int64], row: int, column: int) -> bool:
+    """Say whether changing the sign of an entry would make its row equal to another."""
+    for r in range(len(M)):
+        if r != row and products[r, r] == products[row, row]:
+            product = products[row, r] - 2 * M[row, column] * M[r, column]
+            if product == products[row, row]:
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _is_new_column(M: CodeMatrix, column: int) -> bool:
+    """Say whether a column is two-sided and differs from every other one up to sign."""
+    n_classes, n_columns = M.shape
+    has_plus = has_minus = False
+    for p in range(n_classes):
+        has_plus |= M[p, column] == 1
+        has_minus |= M[p, column] == -1
+    if not (has_plus and has_minus):
+        return False
+    for other in range(n_columns):
+        if other == column:
+            continue
+        equal = opposite = True
+        for p in range(n_classes):
+            equal &= M[p, other] == M[p, column]
+            opposite &= M[p, other] == -M[p, column]
+            if not (equal or opposite):
+                break
+        if equal or opposite:
+            return False
+    return True

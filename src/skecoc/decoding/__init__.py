@@ -1,4 +1,4 @@
-"""Which class: decoders that turn codewords and a code matrix into one score per class."""
+"""Decoders that turn codewords and a code matrix into one score per class."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -14,12 +14,11 @@ from skecoc.decoding.distances import (
     InverseHammingDecoder,
     LaplacianDecoder,
 )
-from skecoc.decoding.losses import LossAveragedDecoder, LossBasedDecoder
+from skecoc.decoding.losses import LossAveragedDecoder, LossBasedDecoder, LossWeightedDecoder
 from skecoc.decoding.optimized import Certificate, OptimizedWeightDecoder
 from skecoc.decoding.probabilistic import ProbabilisticDecoder
 from skecoc.decoding.risk import RiskAndConfusion, risk_and_confusion
 from skecoc.decoding.ties import break_ties
-from skecoc.decoding.weighted import LossWeightedDecoder
 from skecoc.support.errors import resolve_name
 
 __all__ = [

@@ -1,6 +1,7 @@
 """What every decoder shares: the checks of codewords and matrix, and the two methods."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import ClassVar, Self
 
 import numpy as np
@@ -9,6 +10,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# A chunk of rows of this many numbers stays in a core's cache.
+_CHUNK_SIZE = 2**16
 
 
 class BaseDecoder(BaseEstimator):
@@ -18,7 +23,7 @@ class BaseDecoder(BaseEstimator):
     """
 
     #: Whether `fit` reads the training codewords. A caller may give a decoder
-    #: that does not read them codewords of any subset of the rows.
+    #: that does not read them codewords of any subset of the samples.
     learns_from_codewords: ClassVar[bool] = False
 
     def fit(
@@ -29,13 +34,13 @@ class BaseDecoder(BaseEstimator):
         Parameters
         ----------
         codewords : array-like of shape (n_samples, n_columns)
-            Predicted codewords of the training rows.
+            Predicted codewords of the training samples.
         y : array-like of int of shape (n_samples,)
             Index of the matrix row that each training row belongs to.
         matrix : array-like of shape (n_rows, n_columns)
             The code matrix, with entries in {-1, 0, 1}.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the training rows; None means 1 each.
+            Non-negative weights of the training samples; None means 1 each.
 
         Returns
         -------
@@ -65,7 +70,7 @@ class BaseDecoder(BaseEstimator):
         check_is_fitted(self, "matrix_")
         return self._scores(check_codewords(codewords, self.matrix_.shape[1]))
 
-    def _learn(self, codewords: Floats, y: NDArray[np.intp], weight: Floats) -> None:
+    def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:
         """Learn from checked training codewords; nothing by default."""
 
     @abstractmethod
@@ -97,7 +102,7 @@ def check_codewords(codewords: ArrayLike, n_columns: int) -> Floats:
 
 def check_rows_and_weights(
     y: ArrayLike, sample_weight: ArrayLike | None, n_samples: int, n_rows: int
-) -> tuple[NDArray[np.intp], Floats]:
+) -> tuple[Indices, Floats]:
     """Check matrix-row indices and sample weights against the codewords they belong to."""
     rows = np.asarray(y)
     if rows.shape != (n_samples,) or n_samples == 0:
@@ -110,3 +115,10 @@ def check_rows_and_weights(
     if weight.shape != (n_samples,) or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
         raise ValueError(f"sample_weight must hold {n_samples} finite, non-negative weights that are not all zero")
     return rows.astype(np.intp), weight
+
+
+def chunk_slices(n_rows: int, row_size: int) -> Iterator[slice]:
+    """Yield slices of rows that are so short that a chunk, with `row_size` numbers per row, stays in a core's cache."""
+    step = max(64, _CHUNK_SIZE // row_size)
+    for start in range(0, n_rows, step):
+        yield slice(start, start + step)

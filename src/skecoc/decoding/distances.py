@@ -1,10 +1,9 @@
 """Decoders that compare a codeword with each row of the matrix: distances, and counts of agreements."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
-from skecoc.decoding.base import BaseDecoder, Floats
+from skecoc.decoding.base import BaseDecoder, Floats, Indices
 from skecoc.decoding.losses import LARGEST_OUTPUT, squared, sum_losses
 
 # Distances between codewords are multiples of 1/2: eigenvalues this small beside the largest are rounding.
@@ -17,27 +16,7 @@ _N_OUTCOMES = 2
 
 
 def hamming_distances(codewords: Floats, matrix: Floats) -> Floats:
-    """Return the Hamming distances between codewords and the rows of a matrix.
-
-    A position where either the codeword or the matrix is zero costs 1/2.
-
-    Parameters
-    ----------
-    codewords : ndarray of shape (n_samples, n_columns)
-        Codewords; only their signs count.
-    matrix : ndarray of shape (n_rows, n_columns)
-        The code matrix.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_rows)
-        The distances, multiples of 1/2.
-
-    Examples
-    --------
-    >>> hamming_distances(np.array([[0.3, -0.2, 1.0]]), np.array([[1.0, 1.0, 0.0]]))
-    array([[1.5]])
-    """
+    """Return the Hamming distances between codewords and rows of a matrix; where either is zero, 1/2 is added."""
     return (matrix.shape[1] - np.sign(codewords) @ matrix.T) / 2.0
 
 
@@ -45,23 +24,6 @@ def count_agreements(codewords: Floats, matrix: Floats) -> Floats:
     """Count the non-zero positions of each row of a matrix where a codeword has the same sign.
 
     An output of exactly zero counts half as an agreement and half as a disagreement.
-
-    Parameters
-    ----------
-    codewords : ndarray of shape (n_samples, n_columns)
-        Codewords; only their signs count.
-    matrix : ndarray of shape (n_rows, n_columns)
-        The code matrix.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_rows)
-        The numbers of agreements, multiples of 1/2.
-
-    Examples
-    --------
-    >>> count_agreements(np.array([[0.3, -0.2, 0.0]]), np.array([[1.0, 1.0, 1.0], [1.0, -1.0, 0.0]]))
-    array([[1.5, 2. ]])
     """
     return (np.abs(matrix).sum(axis=1) + np.sign(codewords) @ matrix.T) / 2.0
 
@@ -139,7 +101,7 @@ class InverseHammingDecoder(BaseDecoder):
 
     inverse_distances_: Floats
 
-    def _learn(self, codewords: Floats, y: NDArray[np.intp], weight: Floats) -> None:  # noqa: ARG002
+    def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:  # noqa: ARG002
         """Invert the distances between the rows; the training codewords are not read."""
         between_rows = hamming_distances(self.matrix_, self.matrix_)
         self.inverse_distances_ = np.asarray(
@@ -293,7 +255,7 @@ class BetaDensityDecoder(BaseDecoder):
     array([[0.8736, 0.    , 0.2591]])
     """
 
-    def _learn(self, codewords: Floats, y: NDArray[np.intp], weight: Floats) -> None:  # noqa: ARG002
+    def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:  # noqa: ARG002
         """Tabulate the few scores that occur; the training codewords are not read."""
         self._n_positions, self._table_row = np.unique(np.abs(self.matrix_).sum(axis=1), return_inverse=True)
         agreements = np.arange(2.0 * self._n_positions.max() + 1.0) / 2.0
@@ -308,22 +270,9 @@ class BetaDensityDecoder(BaseDecoder):
 
 
 def pessimistic_share(agreements: Floats, disagreements: Floats) -> Floats:
-    """Return the point with a third of a beta density's mass between itself and the mode.
+    """Return the point with a third of the mass of a beta density between itself and the mode, or 0 if there is none.
 
-    Parameters
-    ----------
-    agreements, disagreements : ndarray of any shape
-        The exponents of v and of 1 - v in the density; their sum is positive.
-
-    Returns
-    -------
-    ndarray of the same shape
-        The points, from 0 to the mode.
-
-    Examples
-    --------
-    >>> pessimistic_share(np.array([2.0, 1.0, 0.0]), np.array([0.0, 1.0, 2.0])).round(4)
-    array([0.8736, 0.2591, 0.    ])
+    The exponents of v and of 1 - v in the density are the agreements and disagreements.
     """
     mode = agreements / (agreements + disagreements)
     alpha, beta = agreements + 1.0, disagreements + 1.0

@@ -1,12 +1,13 @@
-"""Loss functions of a margin, and the decoders that add or average them over the columns."""
+"""Loss functions of a margin, and the decoders that add, average or weight them over the columns."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from skecoc.decoding.base import BaseDecoder, Floats
+from skecoc.decoding.base import BaseDecoder, Floats, Indices
 from skecoc.support.errors import resolve_name
 
 Loss = Callable[[Floats], Floats]
@@ -20,21 +21,6 @@ def linear(margins: Floats) -> Floats:
     """Return ``-t``, the negated margin.
 
     MATLAB's ``"linear"`` is ``(1 - t) / 2``: the same order of classes for averages.
-
-    Parameters
-    ----------
-    margins : ndarray of any shape
-        Margins t = y x of a column's output x for the codeword entry y.
-
-    Returns
-    -------
-    ndarray of the same shape
-        The losses.
-
-    Examples
-    --------
-    >>> linear(np.array([-1.0, 0.5]))
-    array([ 1. , -0.5])
     """
     return np.negative(margins)
 
@@ -44,21 +30,6 @@ def exponential(margins: Floats) -> Floats:
 
     Margins below -690 count as -690, so that a sum of losses stays finite. MATLAB's ``"exponential"`` is
     half of this.
-
-    Parameters
-    ----------
-    margins : ndarray of any shape
-        Margins t = y x of a column's output x for the codeword entry y.
-
-    Returns
-    -------
-    ndarray of the same shape
-        The losses.
-
-    Examples
-    --------
-    >>> exponential(np.array([0.0, np.log(2.0)]))
-    array([1. , 0.5])
     """
     exponents = np.minimum(np.negative(margins), LARGEST_EXPONENT)
     return np.exp(exponents, out=exponents)
@@ -68,21 +39,6 @@ def hinge(margins: Floats) -> Floats:
     """Return ``max(0, 1 - t)``, the loss of support vector machines.
 
     MATLAB's ``"hinge"`` is half of this.
-
-    Parameters
-    ----------
-    margins : ndarray of any shape
-        Margins t = y x of a column's output x for the codeword entry y.
-
-    Returns
-    -------
-    ndarray of the same shape
-        The losses.
-
-    Examples
-    --------
-    >>> hinge(np.array([-1.0, 0.5, 2.0]))
-    array([2. , 0.5, 0. ])
     """
     return np.maximum(0.0, 1.0 - margins)
 
@@ -91,21 +47,6 @@ def logistic(margins: Floats) -> Floats:
     """Return ``log(1 + exp(-t))``, the loss of logistic regression.
 
     MATLAB's ``"logit"`` is this divided by ``2 log 2``.
-
-    Parameters
-    ----------
-    margins : ndarray of any shape
-        Margins t = y x of a column's output x for the codeword entry y.
-
-    Returns
-    -------
-    ndarray of the same shape
-        The losses.
-
-    Examples
-    --------
-    >>> logistic(np.array([0.0, -1000.0])).round(6)
-    array([6.93147e-01, 1.00000e+03])
     """
     return np.logaddexp(0.0, np.negative(margins))
 
@@ -115,21 +56,6 @@ def squared(margins: Floats) -> Floats:
 
     Values of 1 - t beyond 1e149 in size count as that size, so that a sum of losses stays finite. MATLAB's
     ``"quadratic"``, which takes probabilities p, is half of this for x = 2 p - 1.
-
-    Parameters
-    ----------
-    margins : ndarray of any shape
-        Margins t = y x of a column's output x for the codeword entry y.
-
-    Returns
-    -------
-    ndarray of the same shape
-        The losses.
-
-    Examples
-    --------
-    >>> squared(np.array([-1.0, 0.5, 2.0]))
-    array([4.  , 0.25, 1.  ])
     """
     shortfalls = np.clip(1.0 - margins, -LARGEST_OUTPUT, LARGEST_OUTPUT)
     return np.square(shortfalls, out=shortfalls)
@@ -140,21 +66,6 @@ def binomial_deviance(margins: Floats) -> Floats:
 
     This is what Allwein et al. call the loss of logistic regression. MATLAB's ``"binodeviance"`` is this
     divided by ``2 log 2``.
-
-    Parameters
-    ----------
-    margins : ndarray of any shape
-        Margins t = y x of a column's output x for the codeword entry y.
-
-    Returns
-    -------
-    ndarray of the same shape
-        The losses.
-
-    Examples
-    --------
-    >>> binomial_deviance(np.array([0.0, -500.0])).round(6)
-    array([6.93147e-01, 1.00000e+03])
     """
     return np.logaddexp(0.0, -2.0 * margins)
 
@@ -173,28 +84,7 @@ LOSSES: Mapping[str, Loss] = MappingProxyType(
 
 
 def resolve_loss(loss: str) -> Loss:
-    """Return the loss function that a decoder's `loss` names.
-
-    Parameters
-    ----------
-    loss : str
-        A key of `LOSSES`.
-
-    Returns
-    -------
-    callable
-        The function from margins to losses.
-
-    Raises
-    ------
-    ValueError
-        If there is no such loss; the message lists the valid names.
-
-    Examples
-    --------
-    >>> resolve_loss("hinge")(np.array([0.25]))
-    array([0.75])
-    """
+    """Return the loss function that a decoder's `loss` names."""
     return resolve_name("loss", loss, LOSSES)
 
 
@@ -203,25 +93,6 @@ def sum_losses(loss: Loss, codewords: Floats, signed_weights: Floats) -> Floats:
 
     An entry s of the signed weights stands for the codeword entry sign(s) with weight abs(s); positions
     with s = 0 add nothing. With the code matrix itself every non-zero position has weight 1.
-
-    Parameters
-    ----------
-    loss : callable
-        A loss function of the margin.
-    codewords : ndarray of shape (n_samples, n_columns)
-        Predicted codewords x.
-    signed_weights : ndarray of shape (n_rows, n_columns)
-        Weights times the code matrix.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_rows)
-        The sums over q of ``abs(s[p, q]) * loss(sign(s[p, q]) * x[q])``.
-
-    Examples
-    --------
-    >>> sum_losses(hinge, np.array([[0.5, -1.0]]), np.array([[1.0, 1.0], [-1.0, 0.0]]))
-    array([[2.5, 1.5]])
     """
     if loss is linear:
         return -(codewords @ signed_weights.T)
@@ -229,6 +100,25 @@ def sum_losses(loss: Loss, codewords: Floats, signed_weights: Floats) -> Floats:
     at_plus_one = loss(codewords) @ np.maximum(signed_weights, 0.0).T
     at_minus_one = loss(-codewords) @ np.maximum(-signed_weights, 0.0).T
     return at_plus_one + at_minus_one
+
+
+def sum_correct(codewords: Floats, y: Indices, matrix: Floats, sample_weight: Floats) -> Floats:
+    """Sum up the weights of each class's samples whose output has the sign of the code, column by column.
+
+    An output of zero is never correct. Sums are zero where the matrix is; those of blocks of samples can be added.
+    """
+    n_samples, n_rows = len(codewords), len(matrix)
+    members = csr_array((sample_weight, (y, np.arange(n_samples))), shape=(n_rows, n_samples))
+    correct = np.where(matrix > 0, members @ (codewords > 0).astype(np.float64), 0.0)
+    correct += np.where(matrix < 0, members @ (codewords < 0).astype(np.float64), 0.0)
+    return correct
+
+
+def loss_weights(correct: Floats, matrix: Floats) -> Floats:
+    """Turn what `sum_correct` gives into weights that sum to 1 for every class; equal ones where nothing is correct."""
+    # A row of weights is normalised, so the fraction's common denominator, the class's total weight, cancels.
+    agreements = np.where(correct.any(axis=1, keepdims=True), correct, np.abs(matrix))
+    return agreements / agreements.sum(axis=1, keepdims=True)
 
 
 class LossBasedDecoder(BaseDecoder):
@@ -276,7 +166,7 @@ class LossBasedDecoder(BaseDecoder):
     def __init__(self, loss: str = "linear") -> None:
         self.loss = loss
 
-    def _learn(self, codewords: Floats, y: NDArray[np.intp], weight: Floats) -> None:  # noqa: ARG002
+    def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:  # noqa: ARG002
         """Resolve the loss; the training codewords are not read."""
         self.loss_function_ = resolve_loss(self.loss)
         self._loss_of_zeros = (self.matrix_ == 0).sum(axis=1) * self.loss_function_(np.zeros(1))
@@ -331,7 +221,7 @@ class LossAveragedDecoder(BaseDecoder):
     def __init__(self, loss: str = "linear") -> None:
         self.loss = loss
 
-    def _learn(self, codewords: Floats, y: NDArray[np.intp], weight: Floats) -> None:  # noqa: ARG002
+    def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:  # noqa: ARG002
         """Resolve the loss; the training codewords are not read."""
         self.loss_function_ = resolve_loss(self.loss)
 
@@ -339,3 +229,76 @@ class LossAveragedDecoder(BaseDecoder):
         """Return the negated average losses."""
         # Dividing the sums, not the matrix, keeps averages that are equal exactly equal.
         return -sum_losses(self.loss_function_, codewords, self.matrix_) / np.abs(self.matrix_).sum(axis=1)
+
+
+class LossWeightedDecoder(BaseDecoder):
+    r"""Score a class by the negated weighted sum of losses, with weights learnt from training codewords.
+
+    .. math::
+        s_p(x) = -\sum_q W_{pq} L(M_{pq} x_q), \quad W_{pq} = \frac{H_{pq}}{\sum_r H_{pr}}
+
+    where :math:`H_{pq}` is the fraction of class p's training samples with
+    :math:`\operatorname{sign}(x_q) = M_{pq}`, and 0 where :math:`M_{pq}` is 0. An output of exactly zero
+    agrees with neither sign. A class whose :math:`H` is all zero, or which has no training samples, has equal
+    weights over the non-zero positions of its row.
+
+    Parameters
+    ----------
+    loss : {"linear", "exponential", "hinge", "logistic", "squared", "binomial-deviance"}, default="linear"
+        The loss :math:`L(t)` of a margin: :math:`-t`, :math:`e^{-t}`, :math:`\max(0, 1 - t)`,
+        :math:`\log(1 + e^{-t})`, :math:`(1 - t)^2` or :math:`\log(1 + e^{-2t})`.
+
+    Attributes
+    ----------
+    matrix_ : ndarray of shape (n_rows, n_columns)
+        The code matrix.
+    weights_ : ndarray of shape (n_rows, n_columns)
+        The weights :math:`W`; every row sums to 1.
+    loss_function_ : callable
+        The function that `loss` names.
+
+    See Also
+    --------
+    LossBasedDecoder : The same sum without weights.
+    LossAveragedDecoder : Equal weights over the non-zero positions.
+
+    References
+    ----------
+    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE
+    Transactions on Pattern Analysis and Machine Intelligence 32(1), 120-134, 2010.
+
+    Examples
+    --------
+    >>> from skecoc.decoding import LossWeightedDecoder
+    >>> matrix = [[1, 1], [-1, 1], [0, -1]]
+    >>> codewords = [[0.5, 0.9], [0.2, -0.4], [-0.3, 0.7], [0.6, -0.8]]
+    >>> decoder = LossWeightedDecoder().fit(codewords, [0, 0, 1, 2], matrix)
+    >>> decoder.weights_.round(4)
+    array([[0.6667, 0.3333],
+           [0.5   , 0.5   ],
+           [0.    , 1.    ]])
+    >>> decoder.scores([[0.45, -0.6]]).round(4)
+    array([[ 0.1  , -0.525,  0.6  ]])
+    """
+
+    learns_from_codewords: ClassVar[bool] = True
+    loss_function_: Loss
+    weights_: Floats
+
+    def __init__(self, loss: str = "linear") -> None:
+        self.loss = loss
+
+    def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:
+        """Learn the weights."""
+        self.loss_function_ = resolve_loss(self.loss)
+        self.weights_ = loss_weights(sum_correct(codewords, y, self.matrix_, weight), self.matrix_)
+
+    def fit_sums(self, correct: Floats, matrix: Floats) -> Self:
+        """Learn the weights from what `sum_correct` gives, added up over blocks of samples."""
+        self.matrix_, self.loss_function_ = matrix, resolve_loss(self.loss)
+        self.weights_ = loss_weights(correct, matrix)
+        return self
+
+    def _scores(self, codewords: Floats) -> Floats:
+        """Return the negated weighted sums of losses."""
+        return -sum_losses(self.loss_function_, codewords, self.weights_ * self.matrix_)

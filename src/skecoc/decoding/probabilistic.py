@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize, root
 from scipy.special import expit, logit
 
-from skecoc.decoding.base import BaseDecoder, Floats
+from skecoc.decoding.base import BaseDecoder, Floats, Indices
 from skecoc.decoding.losses import LARGEST_OUTPUT, logistic, sum_losses
 
 # Outputs that vary by no more than this part of their size, or this much at all, are constant.
@@ -23,10 +23,10 @@ class ProbabilisticDecoder(BaseDecoder):
         s_p(x) = \log\Bigl(K + \prod_{q: M_{pq} \ne 0} \frac{1}{1 + \exp(M_{pq} (v_q x_q + w_q))}\Bigr)
 
     The numbers :math:`v_q` and :math:`w_q` are Platt's: they fit :math:`1 / (1 + \exp(v_q x_q + w_q))` to the
-    training rows that take part in column q (those of classes with :math:`M_{pq} \ne 0`) by maximum
+    training samples that take part in column q (those of classes with :math:`M_{pq} \ne 0`) by maximum
     likelihood, with his smoothed targets :math:`(n_+ + 1) / (n_+ + 2)` for the +1 side and
     :math:`1 / (n_- + 2)` for the -1 side, where :math:`n_+` and :math:`n_-` are the (weighted) numbers of
-    rows. Products are computed as sums of logarithms. Outputs are bounded by 1e149 in size.
+    samples. Products are computed as sums of logarithms. Outputs are bounded by 1e149 in size.
 
     Parameters
     ----------
@@ -39,15 +39,15 @@ class ProbabilisticDecoder(BaseDecoder):
     matrix_ : ndarray of shape (n_rows, n_columns)
         The code matrix.
     slopes_ : ndarray of shape (n_columns,)
-        The slopes :math:`v`, negative for a column that is right more often than wrong.
+        The slopes :math:`v`, negative for a column that is correct more often than not.
     intercepts_ : ndarray of shape (n_columns,)
         The intercepts :math:`w`.
 
     Notes
     -----
     The smoothed targets keep the slope finite for a column whose sides are perfectly separated. A column with
-    rows on one side only has slope 0, and so has a column whose training outputs are all equal, where the
-    slope is not determined; a column without training rows has slope and intercept 0: probability 1/2.
+    samples on one side only has slope 0, and so has a column whose training outputs are all equal, where the
+    slope is not determined; a column without training samples has slope and intercept 0: probability 1/2.
 
     References
     ----------
@@ -75,8 +75,8 @@ class ProbabilisticDecoder(BaseDecoder):
     def __init__(self, invalid_mass: float = 0.0) -> None:
         self.invalid_mass = invalid_mass
 
-    def _learn(self, codewords: Floats, y: NDArray[np.intp], weight: Floats) -> None:
-        """Fit the slope and intercept of every column on the rows that take part in it."""
+    def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:
+        """Fit the slope and intercept of every column on the samples that take part in it."""
         self._log_invalid_mass = _log_of_mass(self.invalid_mass)
         fits = np.empty((self.matrix_.shape[1], 2))
         for q, outputs in enumerate(_bounded(codewords).T):
@@ -93,27 +93,7 @@ class ProbabilisticDecoder(BaseDecoder):
 
 
 def fit_sigmoid(outputs: Floats, is_positive: NDArray[np.bool_], sample_weight: Floats) -> Floats:
-    """Fit the slope and intercept of Platt's sigmoid to one column's training outputs.
-
-    Parameters
-    ----------
-    outputs : ndarray of shape (n_samples,)
-        Outputs f of the column's learner.
-    is_positive : ndarray of bool of shape (n_samples,)
-        Whether a row is on the +1 side of the column.
-    sample_weight : ndarray of shape (n_samples,)
-        Positive weights of the rows.
-
-    Returns
-    -------
-    ndarray of shape (2,)
-        Slope v and intercept w of the probability ``1 / (1 + exp(v f + w))`` of the +1 side.
-
-    Examples
-    --------
-    >>> fit_sigmoid(np.array([1.0, 1.0, -1.0]), np.array([True, True, False]), np.ones(3)).round(4)
-    array([-0.8959, -0.2027])
-    """
+    """Fit the slope v and intercept w of Platt's probability ``1 / (1 + exp(v f + w))`` of the +1 side to outputs f."""
     if outputs.size == 0:
         return np.zeros(2)
     n_positive, n_negative = sample_weight[is_positive].sum(), sample_weight[~is_positive].sum()

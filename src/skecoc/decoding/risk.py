@@ -3,14 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from skecoc.decoding._rows import Block, rival_margins
-from skecoc.decoding.base import Floats, check_decoder_matrix, check_rows_and_weights
+from skecoc.decoding.base import Floats, Indices, check_decoder_matrix, check_rows_and_weights, chunk_slices
 
 
 class RiskAndConfusion(NamedTuple):
-    """Sums over the rows of each class (first axis) by their worst rival (second axis)."""
+    """Sums over the samples of each class (first axis) by their worst rival (second axis)."""
 
     risk: Floats
     confusion: Floats
@@ -44,16 +43,16 @@ def risk_and_confusion(
     weights : array-like of shape (n_rows, n_columns)
         The weights :math:`W`.
     margin : float, default=0.0
-        The margin :math:`\Delta`; with a positive one, rows that are right by less count too.
+        The margin :math:`\Delta`; with a positive one, samples that are correct by less count too.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights of the rows; None means 1 each.
+        Non-negative weights of the samples; None means 1 each.
 
     Returns
     -------
     risk : ndarray of shape (n_rows, n_rows)
         Losses; the diagonal is zero.
     confusion : ndarray of shape (n_rows, n_rows)
-        Weights of the rows; the diagonal holds those that are right, ties included.
+        Weights of the samples; the diagonal holds those that are classified correctly, ties included.
 
     Examples
     --------
@@ -78,15 +77,24 @@ def risk_and_confusion(
     rows, weight = check_rows_and_weights(y, sample_weight, len(x), len(M))
     risk, confusion = np.zeros((len(M), len(M))), np.zeros((len(M), len(M)))
     code = (W * M).T
-    for chunk in Block(x, rows, weight, np.zeros((0, 0), dtype=np.float32)).chunks(len(M)):
-        z = rival_margins(chunk.codewords @ code, chunk.y, 0.0)
-        rival, lead = z.argmax(axis=1), z.max(axis=1)
-        risk += _table(chunk.y, rival, chunk.weight * np.maximum(margin + lead, 0.0), len(M))
-        confusion += _table(chunk.y, np.where(lead > 0, rival, chunk.y), chunk.weight, len(M))
+    for part in chunk_slices(len(x), x.shape[1] + len(M)):
+        own, chunk_weight = rows[part], weight[part]
+        rivals, leads = worst_rivals(np.ascontiguousarray(x[part], dtype=np.float64) @ code, own)
+        risk += _table(own, rivals, chunk_weight * np.maximum(margin + leads, 0.0), len(M))
+        confusion += _table(own, np.where(leads > 0, rivals, own), chunk_weight, len(M))
     return RiskAndConfusion(risk, confusion)
 
 
-def _table(first: NDArray[np.intp], second: NDArray[np.intp], values: Floats, n_classes: int) -> Floats:
+def worst_rivals(scores: Floats, y: Indices, margin: float = 0.0) -> tuple[Indices, Floats]:
+    """Return each sample's rival class of highest score, and that score plus a margin less the own class's."""
+    every = np.arange(len(y))
+    of_rivals = scores.copy()
+    of_rivals[every, y] = -np.inf
+    rivals = of_rivals.argmax(axis=1)
+    return rivals, margin + scores[every, rivals] - scores[every, y]
+
+
+def _table(first: Indices, second: Indices, values: Floats, n_classes: int) -> Floats:
     """Sum up values by two class indices."""
     sums: Floats = np.bincount(first * n_classes + second, values, minlength=n_classes**2).astype(np.float64)
     return sums.reshape(n_classes, n_classes)

@@ -1,18 +1,51 @@
-"""Put tied scores in an order that does not depend on rounding or on how classes are numbered."""
+"""From codewords to one score per class, with tied scores in an order that depends on no rounding and no numbering."""
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from skecoc.decoding.base import Floats
+from skecoc.decoding.base import Floats, Indices
 
-#: Scores tie if they differ by at most this, times the larger of their size and the row's scale.
-TIE_TOLERANCE = 1e-10
+#: Scores that differ by at most this, times the larger of their size and the row's scale, differ by rounding only.
+ROUNDING_TOLERANCE = 1e-10
+#: Scores of optimised weights that differ by no more than this are tied: the weights are solved no more sharply.
+SOLVED_TIE_TOLERANCE = 1e-4
+#: The same with `margin=0`, where no lead is called for, so that a small one means nothing.
+SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN = 0.05
 # Scores are bounded by this, so that their differences are finite and tied infinite ones can be told apart.
 _LARGEST_SCORE = 1e300
+
+
+class _Scorer(Protocol):
+    def scores(self, codewords: Floats, /) -> Floats: ...
+
+
+def decode(
+    decoder: _Scorer,
+    codewords: NDArray[np.floating],
+    matrix: ArrayLike,
+    prior: ArrayLike,
+    row_classes: Indices | None = None,
+) -> Floats:
+    """Score the classes, higher is better, with ties separated by linear scores, the prior and the index.
+
+    `row_classes` is the sorted class of every row of the matrix, of which each class's best is taken; None means one
+    row per class. Rounding is taken as relative to the largest entry of a codeword.
+    """
+    outputs = np.asarray(codewords, dtype=np.float64)
+    scores = decoder.scores(outputs)
+    linear = outputs @ np.asarray(matrix, dtype=np.float64).T
+    if row_classes is not None:
+        scores, linear = best_of_classes(scores, row_classes), best_of_classes(linear, row_classes)
+    return break_ties(scores, linear, prior, np.abs(outputs).max(axis=1))
+
+
+def best_of_classes(scores: Floats, row_classes: Indices) -> Floats:
+    """Return the highest score of each class's rows of the matrix, given the sorted class of every row."""
+    return np.maximum.reduceat(scores, np.flatnonzero(np.diff(row_classes, prepend=-1)), axis=1)
 
 
 def break_ties(scores: ArrayLike, second_key: ArrayLike, prior: ArrayLike, scale: ArrayLike = 1.0) -> Floats:
@@ -63,7 +96,7 @@ def break_ties(scores: ArrayLike, second_key: ArrayLike, prior: ArrayLike, scale
     # Any order of equal scores will do: the kernel orders them afresh.
     descending = np.argsort(-values, axis=1)
     scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), len(values))
-    _separate_tied(values, descending, second, _priority(shares), scales, TIE_TOLERANCE)
+    _separate_tied(values, descending, second, priority(shares), scales, ROUNDING_TOLERANCE)
     return values
 
 
@@ -85,15 +118,15 @@ def _check_keys(scores: ArrayLike, second_key: ArrayLike, prior: ArrayLike) -> t
     return values, np.clip(second, -_LARGEST_SCORE, _LARGEST_SCORE), shares
 
 
-def _priority(prior: Floats) -> NDArray[np.intp]:
+def priority(prior: Floats) -> Indices:
     """Return distinct numbers that are higher for a higher prior and, where priors tie, for a lower index."""
     descending = np.argsort(-prior, kind="stable")
     level = np.zeros(len(prior), dtype=np.intp)
     for better, worse in pairwise(descending):
-        level[worse] = level[better] + (not _is_tied(prior[better], prior[worse], 1.0, TIE_TOLERANCE))
-    priority = np.empty_like(level)
-    priority[np.argsort(level, kind="stable")] = np.arange(len(prior))[::-1]
-    return priority
+        level[worse] = level[better] + (not _is_tied(prior[better], prior[worse], 1.0, ROUNDING_TOLERANCE))
+    order = np.empty_like(level)
+    order[np.argsort(level, kind="stable")] = np.arange(len(prior))[::-1]
+    return order
 
 
 @njit(cache=True, nogil=True)
@@ -103,7 +136,7 @@ def _is_tied(a: float, b: float, scale: float, tolerance: float) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _end_of_tie(indices: NDArray[np.intp], start: int, keys: Floats, scale: float, tolerance: float) -> int:
+def _end_of_tie(indices: Indices, start: int, keys: Floats, scale: float, tolerance: float) -> int:
     """Return where the chain of ties that begins at a place of a descending order ends."""
     end = start + 1
     while end < len(indices) and _is_tied(keys[indices[end - 1]], keys[indices[end]], scale, tolerance):
@@ -112,7 +145,7 @@ def _end_of_tie(indices: NDArray[np.intp], start: int, keys: Floats, scale: floa
 
 
 @njit(cache=True, nogil=True)
-def _sort_descending(indices: NDArray[np.intp], keys: NDArray[Any]) -> None:
+def _sort_descending(indices: Indices, keys: NDArray[Any]) -> None:
     """Sort a few indices by their keys, in place: by insertion, since most ties are short."""
     for k in range(1, len(indices)):
         index = indices[k]
@@ -124,9 +157,7 @@ def _sort_descending(indices: NDArray[np.intp], keys: NDArray[Any]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _order_tied(
-    tied: NDArray[np.intp], second: Floats, priority: NDArray[np.intp], scale: float, tolerance: float
-) -> None:
+def _order_tied(tied: Indices, second: Floats, priority: Indices, scale: float, tolerance: float) -> None:
     """Order the indices of tied scores by the second key and then by the prior, in place."""
     _sort_descending(tied, second)
     start = 0
@@ -139,9 +170,9 @@ def _order_tied(
 @njit(cache=True, nogil=True)
 def _separate_tied(
     values: Floats,
-    descending: NDArray[np.intp],
+    descending: Indices,
     second: Floats,
-    priority: NDArray[np.intp],
+    priority: Indices,
     scales: Floats,
     tolerance: float,
 ) -> None:
@@ -163,3 +194,56 @@ def _separate_tied(
                 for k in range(end - start):
                     values[i, tied[k]] = highest - k * step * size
             start = end
+
+
+def order_ties(scores: Floats, second: Floats, tolerance: float) -> Floats:
+    """Order scores of optimised weights that tie within a tolerance by a second key, of each row or one for all.
+
+    Tied scores become the highest of them, lowered by at most half the tolerance according to the second key, so they
+    stay above all lower scores. Ties chain: sorted scores whose neighbours are close belong together.
+    """
+    return _spread_ties(np.ascontiguousarray(scores), np.atleast_2d(second), tolerance)
+
+
+@njit(cache=True, nogil=True)
+def is_tied_for_best(scores: Floats, y: Indices, tolerance: float) -> NDArray[np.bool_]:
+    """Tell of each row whether its own class is one of several that tie for the best score."""
+    result = np.empty(len(scores), dtype=np.bool_)
+    for i in range(len(scores)):
+        row = scores[i]
+        lowest = row.max()
+        has_fallen = True
+        while has_fallen:
+            has_fallen = False
+            for p in range(len(row)):
+                if row[p] < lowest and lowest - row[p] <= tolerance:
+                    lowest = row[p]
+                    has_fallen = True
+        n_tied = 0
+        for p in range(len(row)):
+            n_tied += row[p] >= lowest
+        result[i] = n_tied > 1 and row[y[i]] >= lowest
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _spread_ties(scores: Floats, second: Floats, tolerance: float) -> Floats:
+    """Put groups of tied scores in the order of a second key, which has one row for each row or one for all."""
+    n_classes = scores.shape[1]
+    result = scores.copy()
+    for i in range(len(scores)):
+        row, key = scores[i], second[i if len(second) > 1 else 0]
+        order = np.arange(n_classes)
+        _sort_descending(order, row)
+        first = 0
+        for last in range(1, n_classes + 1):
+            if last < n_classes and row[order[last - 1]] - row[order[last]] <= tolerance:
+                continue
+            if last - first > 1:
+                highest, largest = row[order[first]], key.max()
+                spread = largest - key.min()
+                for p in order[first:last]:
+                    lowered = (largest - key[p]) / spread if spread > 0.0 else 0.0
+                    result[i, p] = highest - 0.5 * tolerance * lowered
+            first = last
+    return result

@@ -1,22 +1,9 @@
-"""Which question next: codes that grow where the code so far is weak."""
+"""Codes that grow where they are still weak: one loop, and one file per method."""
 
-from skecoc.growth.engine import GrowingCode, Growth, GrowthRound, StopRules, Strategy, grow
-from skecoc.growth.layered import LayeredStrategy
-from skecoc.growth.one import OneStrategy
-from skecoc.growth.starts import Start, automatic_start_names, grow_from
-from skecoc.growth.wolc import OptimizedWeightStrategy
+from skecoc.growth.engine import GrowthRound
+from skecoc.growth.layered import LCECOCClassifier
+from skecoc.growth.one import ECOCOneClassifier
+from skecoc.growth.subclass import SubclassECOCClassifier
+from skecoc.growth.wolc import WOLCClassifier
 
-__all__ = [
-    "GrowingCode",
-    "Growth",
-    "GrowthRound",
-    "LayeredStrategy",
-    "OneStrategy",
-    "OptimizedWeightStrategy",
-    "Start",
-    "StopRules",
-    "Strategy",
-    "automatic_start_names",
-    "grow",
-    "grow_from",
-]
+__all__ = ["ECOCOneClassifier", "GrowthRound", "LCECOCClassifier", "SubclassECOCClassifier", "WOLCClassifier"]

@@ -1,204 +1,96 @@
 """The one loop of all grown codes: decode, find what is hard, train new columns, stop.
 
-A method is a `Strategy`: how it decodes the code grown so far, and which questions it asks next. Training rows are
-answered once per column; codewords are appended to, never computed again.
+A method is a `Strategy`: how it decodes the code grown so far, and which columns it adds next. Training samples are
+evaluated once per column; codewords are appended to, never computed again.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike, NDArray
 
-from skecoc.coding.matrix import CodeMatrix
-from skecoc.growth.pairs import symmetric_losses
-from skecoc.growth.training import ColumnTrainer, Question
+from skecoc.coding.matrix import CodeMatrix, canonical_columns
+from skecoc.growth.samples import GrowingCode, TrainingSamples
+from skecoc.learners.columns import Column, Floats, Pattern
+from skecoc.support.executor import Blocks
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.intp]
-
-
-class GrowingCode:
-    """A code matrix, its learners and the training rows' codewords, growing together.
-
-    Parameters
-    ----------
-    trainer : ColumnTrainer
-        Trains the columns; holds the rows.
-    n_classes : int
-        Number of classes.
-    weight : ndarray of shape (n_samples,)
-        Positive weights of the training rows.
-
-    Attributes
-    ----------
-    matrix : ndarray of int8 of shape (n_classes, n_columns)
-        The code matrix.
-    learners : list of length n_columns
-        The trained learners.
-    kinds : list of str of length n_columns
-        "initial", "simple" or "clustered".
-    codewords : ndarray of shape (n_samples, n_columns)
-        Answers of the learners to their own training rows.
-    honest : ndarray of shape (n_samples, n_columns)
-        Answers of learners that have not seen the row; the same array as `codewords` without cross-fitting.
-    margin_scale : float
-        What margins are divided by: the largest absolute answer of the initial columns, frozen afterwards.
-    training_seconds : float
-        Time that the columns appended last took to train and answer.
-    """
-
-    def __init__(self, trainer: ColumnTrainer, n_classes: int, weight: Floats) -> None:
-        self.trainer, self.y, self.weight = trainer, trainer.y, weight
-        self.matrix: CodeMatrix = np.empty((n_classes, 0), dtype=np.int8)
-        self.learners: list[BaseEstimator] = []
-        self.kinds: list[str] = []
-        self.codewords: Floats = np.empty((len(trainer.y), 0))
-        self.honest = self.codewords
-        self.margin_scale = 1.0
-        self.training_seconds = 0.0
-
-    @property
-    def is_cross_fitted(self) -> bool:
-        """Whether honest answers differ from plain ones."""
-        return self.honest is not self.codewords
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns so far."""
-        return self.matrix.shape[1]
-
-    def without_columns(self) -> "GrowingCode":
-        """Return a code of the same rows that has no columns yet."""
-        return GrowingCode(self.trainer.anew(), len(self.matrix), self.weight)
-
-    def start(self, matrix: CodeMatrix) -> None:
-        """Train the initial columns; margins are scaled by their largest answer from now on."""
-        self._append([Question(column) for column in matrix.T], ["initial"] * matrix.shape[1])
-        if self.trainer.response == "decision_function":
-            self.margin_scale = float(np.abs(self.codewords).max()) or 1.0  # the paper's max |u|
-            cross_fitted = self.is_cross_fitted
-            self.codewords = self.codewords / self.margin_scale
-            self.honest = self.honest / self.margin_scale if cross_fitted else self.codewords
-
-    def ask(self, questions: Sequence[Question]) -> None:
-        """Train and append further columns."""
-        self._append(questions, ["clustered" if question.clustered else "simple" for question in questions])
-
-    def _append(self, questions: Sequence[Question], kinds: list[str]) -> None:
-        """Train columns and append them, their kinds and their answers."""
-        started = perf_counter()
-        trained = self.trainer.train(questions)
-        self.matrix = np.column_stack([self.matrix, *(question.pattern for question in questions)])
-        self.learners += trained.learners
-        self.kinds += kinds
-        cross_fitted = trained.honest is not trained.answers
-        honest = np.hstack([self.honest, trained.honest / self.margin_scale]) if cross_fitted else None
-        self.codewords = np.hstack([self.codewords, trained.answers / self.margin_scale])
-        self.honest = self.codewords if honest is None else honest
-        self.training_seconds = perf_counter() - started
+# Pair losses that differ by less than this share of the largest one are equal: rounding decides nothing.
+_EQUAL_LOSSES = 1e-9
+# Codes of up to this many columns per class are short.
+_SHORT = 2.0
+# A long code that does not grow must be better by this many standard errors of the difference.
+_STANDARD_ERRORS_OF_LONG_CODE = 2.0
+# Accuracies that differ by less than this are equal.
+_LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """How well a code decodes the training rows.
+class Evaluation:
+    """How well a code decodes the training samples."""
 
-    Attributes
-    ----------
-    decoder : decoder
-        Fitted to the code as it was.
-    loss : float
-        What growth wants to lower.
-    pair_losses : ndarray of shape (n_classes, n_classes)
-        Loss of the rows of each class by their worst rival.
-    accuracy : float
-        Share of the training rows that are decoded rightly from their own codewords.
-    honest_accuracy : float
-        The same from honest codewords.
-    objective, hinge, risk, gap : float
-        Certificate of optimised weights; NaN for other decoders.
-    row_losses : ndarray of shape (n_samples,) or None
-        Loss of each row, of which `loss` is the mean; None if the method does not judge by rows.
-    row_errors : ndarray of shape (n_samples,) or None
-        1 for each row that is decoded wrongly from its honest codeword, else 0.
-    """
-
-    decoder: Any
-    loss: float
-    pair_losses: Floats
-    accuracy: float
-    honest_accuracy: float
+    decoder: Any  # fitted to the code as it was
+    loss: float  # what growth wants to lower
+    pair_losses: Floats  # loss of the samples of each class (first axis) by their worst rival
+    accuracy: float  # of decoding codewords of learners that have seen the sample
+    out_of_fold_accuracy: float  # of decoding codewords of learners that have not
+    sample_losses: Blocks | None = None  # loss of each sample, of which `loss` is the mean; None if it is no mean
+    sample_errors: Blocks | None = None  # 1 for each sample that is decoded wrongly out of fold
+    # Certificate of optimised weights; NaN for other decoders.
     objective: float = np.nan
     hinge: float = np.nan
     risk: float = np.nan
     gap: float = np.nan
-    row_losses: Floats | None = None
-    row_errors: Floats | None = None
 
 
 class Proposal(NamedTuple):
-    """What a strategy wants trained next: questions, and the pairs of classes they are about."""
+    """What a strategy wants trained next: columns, and the pairs of classes that they separate."""
 
-    questions: list[Question]
+    columns: list[Column]
     pairs: list[tuple[int, int]]
 
 
 class Strategy(ABC):
     """What differs between the methods."""
 
-    @abstractmethod
-    def judge(self, code: GrowingCode) -> Verdict:
-        """Fit a decoder to the code and measure what it costs."""
+    #: Reason to give when there are no further columns.
+    exhausted = "no hard pair is left"
 
     @abstractmethod
-    def propose(self, code: GrowingCode, verdict: Verdict) -> Proposal:
-        """Choose the next questions; none ends the growth."""
+    def evaluate(self, code: GrowingCode) -> Evaluation:
+        """Fit a decoder to the code and measure its loss."""
+
+    @abstractmethod
+    def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
+        """Choose the next columns; none ends the growth."""
 
     def refine(self, code: GrowingCode, growth: "Growth") -> "Growth":
-        """Give the kept round a better decoder, or a better judgement, when growth is over; as it is by default."""
+        """Return the growth with a better decoder of the kept round; as it is by default."""
         del code
         return growth
-
-    #: Reason to give when there are no further questions.
-    exhausted = "no hard pair is left"
 
 
 @dataclass(frozen=True)
 class StopRules:
-    """When growth ends.
+    """When growth ends."""
 
-    Attributes
-    ----------
-    max_iter : int
-        Largest number of rounds that add columns.
-    max_columns : int or None
-        Largest number of columns.
-    tol : float
-        A round makes progress if it lowers the loss by more than this share of the new loss.
-    standard_errors : float
-        It must also lower the loss by more than this many standard errors of the difference, row by row.
-    patience : int or None
-        Number of rounds in a row without progress after which to stop; None counts every round as progress.
-    target : float
-        Loss at or below which nothing is left to do.
-    """
-
-    max_iter: int
+    max_iter: int  # largest number of rounds that add columns
     max_columns: int | None = None
-    tol: float = 0.01
-    standard_errors: float = 0.0
-    patience: int | None = 3
-    target: float = 0.0
+    tol: float = 0.01  # a round makes progress if it lowers the loss by more than this share of the new loss
+    standard_errors: float = 0.0  # and by more than this many standard errors of the difference
+    patience: int | None = 3  # rounds in a row without progress before the end; None: every round makes progress
+    target: float = 0.0  # loss at or below which nothing is left to do
 
-    def counts_as_progress(self, before: Verdict, now: Verdict, weight: Floats) -> bool:
-        """Tell whether the loss fell enough: by a share of what it is now (the paper's eq. 11), and beyond chance."""
+    def is_progress(self, before: Evaluation, now: Evaluation, code: GrowingCode) -> bool:
+        """Tell whether the loss fell by more than a share of what it is now (the paper's eq. 11), and beyond chance."""
         if self.patience is None or now.loss <= self.target:
             return True
-        chance = self.standard_errors * standard_error(before.row_losses, now.row_losses, weight)
+        chance = 0.0
+        if self.standard_errors > 0 and before.sample_losses is not None and now.sample_losses is not None:
+            chance = self.standard_errors * code.drop(before.sample_losses, now.sample_losses)[1]
         return before.loss - now.loss > max(self.tol * now.loss, chance)
 
     def reason_to_stop(self, loss: float, idle: int, n_rounds: int, n_columns: int) -> str:
@@ -213,15 +105,15 @@ class StopRules:
             return "the code has max_columns columns"
         return ""
 
-    def cut(self, proposal: "Proposal", n_columns: int) -> "Proposal":
+    def cut(self, proposal: Proposal, n_columns: int) -> Proposal:
         """Cut a proposal to the columns that may still be added."""
-        room = None if self.max_columns is None else self.max_columns - n_columns
-        return Proposal(proposal.questions[:room], proposal.pairs[:room])
+        free = None if self.max_columns is None else self.max_columns - n_columns
+        return Proposal(proposal.columns[:free], proposal.pairs[:free])
 
 
 @dataclass(frozen=True)
 class GrowthRound:
-    """One round of growth: the code as it stood, what it cost, and what was asked next.
+    """One round of growth: the code as it stood, its losses, and the pairs that come next.
 
     Attributes
     ----------
@@ -232,9 +124,9 @@ class GrowthRound:
     objective, hinge, risk, gap : float
         Certificate of the optimised weights; NaN for other decoders.
     accuracy : float
-        Share of training rows decoded rightly.
-    honest_accuracy : float
-        The same from answers of learners that have not seen the row.
+        Accuracy on the training samples.
+    out_of_fold_accuracy : float
+        The same from out-of-fold codewords.
     pairs : list of (int, int)
         Indices of the classes that the next columns separate.
     pair_losses : list of float
@@ -252,113 +144,177 @@ class GrowthRound:
     risk: float
     gap: float
     accuracy: float
-    honest_accuracy: float
+    out_of_fold_accuracy: float
     pairs: list[tuple[int, int]]
     pair_losses: list[float]
     n_clustered: int
     seconds: dict[str, float]
 
+    @property
+    def honest_accuracy(self) -> float:
+        """Former name of `out_of_fold_accuracy`."""
+        return self.out_of_fold_accuracy
 
-@dataclass
+
+Report = Callable[[int, GrowthRound], None]
+
+
+@dataclass(frozen=True)
 class Growth:
-    """The outcome: all rounds, their decoders, and which round is kept.
+    """The outcome: the code with all its columns, all rounds and their decoders, and which round is kept."""
 
-    Attributes
-    ----------
-    history : list of GrowthRound
-        One record per round.
-    decoders : list of decoder
-        The decoder of each round; round t's reads the first ``history[t].n_columns`` columns.
-    kept : int
-        The last round that made progress.
-    verdict : Verdict
-        How well that round's code decodes.
-    stop_reason : str
-        Why growth ended.
-    """
-
+    code: GrowingCode
     history: list[GrowthRound]
-    decoders: list[Any]
-    kept: int
-    verdict: Verdict
+    decoders: list[Any]  # the decoder of round t reads the first ``history[t].n_columns`` columns
+    kept: int  # the last round that made progress
+    evaluation: Evaluation  # of that round
     stop_reason: str
 
+    @property
+    def n_columns(self) -> int:
+        """Length of the code in the kept round."""
+        return self.history[self.kept].n_columns
 
-def grow(
-    code: GrowingCode,
-    strategy: Strategy,
-    rules: StopRules,
-    report: Callable[[int, GrowthRound], None] | None = None,
-) -> Growth:
-    """Grow a started code until a rule stops it.
+    @property
+    def decoder(self) -> Any:
+        """The decoder of the kept round."""
+        return self.decoders[self.kept]
 
-    Parameters
-    ----------
-    code : GrowingCode
-        With its initial columns; grows in place.
-    strategy : Strategy
-        The method.
-    rules : StopRules
-        When to stop.
-    report : callable, default=None
-        Called with the number and the record of each round.
+    def with_decoder(self, decoder: Any, evaluation: Evaluation) -> "Growth":
+        """Return the growth with another decoder of the kept round."""
+        decoders = [*self.decoders[: self.kept], decoder, *self.decoders[self.kept + 1 :]]
+        return replace(self, decoders=decoders, evaluation=evaluation)
 
-    Returns
-    -------
-    Growth
-        Records, decoders, and the round to keep. Columns trained after that round stay in `code`.
-    """
+
+def grow(code: GrowingCode, strategy: Strategy, rules: StopRules, report: Report | None = None) -> Growth:
+    """Grow a started code, in place, until a rule stops it; columns of rounds after the kept one stay in the code."""
     history: list[GrowthRound] = []
     decoders: list[Any] = []
-    previous: Verdict | None = None
+    previous: Evaluation | None = None
     idle, stop_reason = 0, ""
     while not stop_reason:
         started = perf_counter()
-        verdict = strategy.judge(code)
-        judged = perf_counter()
-        if previous is None or rules.counts_as_progress(previous, verdict, code.weight):
-            kept, best, idle = len(history), verdict, 0
+        evaluation = strategy.evaluate(code)
+        evaluated = perf_counter()
+        if previous is None or rules.is_progress(previous, evaluation, code):
+            kept, best, idle = len(history), evaluation, 0
         else:
             idle += 1
-        stop_reason = rules.reason_to_stop(verdict.loss, idle, len(history), code.n_columns)
-        proposal = Proposal([], []) if stop_reason else rules.cut(strategy.propose(code, verdict), code.n_columns)
-        if not proposal.questions:
+        stop_reason = rules.reason_to_stop(evaluation.loss, idle, len(history), code.n_columns)
+        proposal = Proposal([], []) if stop_reason else rules.cut(strategy.propose(code, evaluation), code.n_columns)
+        if not proposal.columns:
             stop_reason = stop_reason or strategy.exhausted
-        seconds = {"columns": code.training_seconds, "weights": judged - started, "pairs": perf_counter() - judged}
-        history.append(_record(code, verdict, proposal, seconds))
-        decoders.append(verdict.decoder)
+        seconds = {
+            "columns": code.training_seconds,
+            "weights": evaluated - started,
+            "pairs": perf_counter() - evaluated,
+        }
+        history.append(_record(code, evaluation, proposal, seconds))
+        decoders.append(evaluation.decoder)
         if report is not None:
             report(len(history) - 1, history[-1])
         if not stop_reason:
-            code.ask(proposal.questions)
-        previous = verdict
-    return strategy.refine(code, Growth(history, decoders, kept, best, stop_reason))
+            code.add(proposal.columns)
+        previous = evaluation
+    return strategy.refine(code, Growth(code, history, decoders, kept, best, stop_reason))
 
 
-def standard_error(before: Floats | None, now: Floats | None, weight: Floats) -> float:
-    """Return the standard error of the mean difference between two losses of the same rows; 0 if there are none."""
-    if before is None or now is None:
-        return 0.0
-    difference = before - now
-    total = weight.sum()
-    variance = np.average((difference - np.average(difference, weights=weight)) ** 2, weights=weight)
-    return float(np.sqrt(variance / total))
-
-
-def _record(code: GrowingCode, verdict: Verdict, proposal: Proposal, seconds: dict[str, float]) -> GrowthRound:
-    """Write down a round."""
-    both = symmetric_losses(verdict.pair_losses)
+def _record(code: GrowingCode, evaluation: Evaluation, proposal: Proposal, seconds: dict[str, float]) -> GrowthRound:
+    """Record a round."""
+    both = symmetric_losses(evaluation.pair_losses)
     return GrowthRound(
         n_columns=code.n_columns,
-        loss=verdict.loss,
-        objective=verdict.objective,
-        hinge=verdict.hinge,
-        risk=verdict.risk,
-        gap=verdict.gap,
-        accuracy=verdict.accuracy,
-        honest_accuracy=verdict.honest_accuracy,
+        loss=evaluation.loss,
+        objective=evaluation.objective,
+        hinge=evaluation.hinge,
+        risk=evaluation.risk,
+        gap=evaluation.gap,
+        accuracy=evaluation.accuracy,
+        out_of_fold_accuracy=evaluation.out_of_fold_accuracy,
         pairs=proposal.pairs,
         pair_losses=[float(both[pair]) for pair in proposal.pairs],
-        n_clustered=sum(question.clustered for question in proposal.questions),
+        n_clustered=sum(column.clustered for column in proposal.columns),
         seconds=seconds,
     )
+
+
+class Start(NamedTuple):
+    """A code to begin with, and the method to evaluate it and grow from it by."""
+
+    matrix: CodeMatrix
+    strategy: Strategy
+
+
+def grow_from(
+    starts: Sequence[Start], samples: TrainingSamples, rules: StopRules, report: Report | None = None
+) -> Growth:
+    """Grow from the first of some codes, evaluate the others as they are, and return the best outcome.
+
+    Another code with at most two columns per class is taken in place of the grown one unless it errs more; a longer one
+    only if it errs less by more than two standard errors of the difference.
+    """
+    best = _grown(samples, starts[0], rules, report)
+    for start in starts[1:] if best.evaluation.loss > rules.target else ():
+        other = _grown(samples, start, replace(rules, max_iter=0), report)
+        if _is_preferable(other, best):
+            best = other
+    return best
+
+
+def _grown(samples: TrainingSamples, start: Start, rules: StopRules, report: Report | None) -> Growth:
+    """Grow one code."""
+    code = GrowingCode(samples)
+    code.start(start.matrix)
+    return grow(code, start.strategy, rules, report)
+
+
+def _is_preferable(other: Growth, best: Growth) -> bool:
+    """Tell whether another code than the grown one is to be taken; a long one must be significantly better.
+
+    Errors are compared, not losses: how far a sample misses the margin depends on how many columns share the weight.
+    """
+    before, now = best.evaluation.sample_errors, other.evaluation.sample_errors
+    if before is None or now is None:
+        return False
+    gain, error = best.code.drop(before, now)
+    if other.code.n_columns <= _SHORT * len(other.code.matrix):
+        return gain >= 0.0
+    return gain > _STANDARD_ERRORS_OF_LONG_CODE * max(error, _LEAST_GAIN)
+
+
+def hard_pairs(losses: ArrayLike, n_pairs: int) -> list[tuple[int, int]]:
+    """Find at most `n_pairs` pairs of classes with the highest losses above zero, both directions added up.
+
+    The highest loss comes first; of equal losses, the pair of smaller indices. The confusion and the risk matrix of the
+    paper's Figure 5 select different pairs:
+
+    >>> hard_pairs([[90, 0, 10], [0, 90, 10], [0, 5, 95]], 1), hard_pairs([[0, 0, 0], [0, 0, 4], [20, 6, 0]], 1)
+    ([(1, 2)], [(0, 2)])
+    """
+    both = symmetric_losses(losses)
+    first, second = np.triu_indices(len(both), 1)
+    values = both[first, second]
+    levels = np.round(values / (values.max(initial=0.0) or 1.0) / _EQUAL_LOSSES)
+    order = np.argsort(-levels, kind="stable")[:n_pairs]
+    return [(int(first[k]), int(second[k])) for k in order if values[k] > 0]
+
+
+def symmetric_losses(losses: ArrayLike) -> NDArray[np.float64]:
+    """Add up the losses of both directions of each pair; the diagonal becomes zero."""
+    matrix = np.asarray(losses, dtype=np.float64)
+    both = matrix + matrix.T
+    np.fill_diagonal(both, 0.0)
+    return both
+
+
+def pair_column(n_classes: int, pair: tuple[int, int]) -> Pattern:
+    """Return the column with the first class of a pair against the second."""
+    column = np.zeros(n_classes, dtype=np.int8)
+    column[list(pair)] = 1, -1
+    return column
+
+
+def is_column_of(matrix: CodeMatrix, column: Pattern) -> bool:
+    """Tell whether a matrix has a column, or its negation."""
+    wanted = canonical_columns(column[:, None])
+    return bool((canonical_columns(matrix) == wanted).all(axis=0).any())

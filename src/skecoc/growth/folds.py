@@ -1,72 +1,118 @@
-"""Folds for cross-fitted ("honest") codewords: every row is answered by learners that have not seen it."""
+"""Folds that do not depend on where samples are: a sample's fold follows from a hash of its features.
 
+So arrays, memory-mapped blocks and partitions of a cluster all have the same folds, and a sample that is given twice is
+held out as one: a learner that has seen its twin has seen it.
+"""
+
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.random import RandomState
+from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-#: Fold of a row that is never held out.
+Keys = NDArray[np.uint64]
+Integers = NDArray[np.intp]
+
+#: Fold of a sample that is never held out.
 NEVER_HELD_OUT = -1
+#: Up to so many distinct samples folds are dealt out in turn, so that they are equally large.
+MOST_DEALT = 32_768
+#: Classes with fewer distinct samples than this are dealt out in turn however many samples there are.
+FEW_OF_CLASS = 64
+
+# Another scrambling than those that draw samples: folds must not depend on these.
+_FOLDING = np.uint64(0x2545F4914F6CDD1D)
 
 
-def assign_folds(X: Any, y: NDArray[np.intp], n_folds: int, random_state: RandomState) -> NDArray[np.intp]:
-    """Assign rows to folds, class by class, so that equal rows of a class share a fold.
+@njit(cache=True, nogil=True)
+def mix(key):  # type: ignore[no-untyped-def]
+    """Scramble the bits of a key, one to one (the finisher of the splitmix64 generator)."""
+    key = key + np.uint64(0x9E3779B97F4A7C15)
+    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return key ^ (key >> np.uint64(31))
 
-    The rows of a class are put in the order of a random projection and dealt out in turn. So the folds do not depend
-    on the order of the rows, and a row that is given twice is held out as one: a learner that has seen its twin has
-    seen it.
 
-    Parameters
-    ----------
-    X : array-like, sparse matrix or frame of shape (n_samples, n_features)
-        Rows. If they are not numbers, rows are dealt out in the order in which they come.
-    y : ndarray of int of shape (n_samples,)
-        Class indices.
-    n_folds : int
-        Number of folds, at least 2.
-    random_state : RandomState instance
-        Draws the direction of the projection.
+@njit(cache=True, nogil=True)
+def hash_rows(X, seed):  # type: ignore[no-untyped-def]
+    """Hash the features of each sample; equal samples, also of another precision, have equal keys."""
+    keys = np.empty(X.shape[0], np.uint64)
+    one = np.empty(1)
+    bits = one.view(np.uint64)
+    for i in range(X.shape[0]):
+        key = seed
+        for j in range(X.shape[1]):
+            one[0] = X[i, j] + 0.0  # turns -0.0 into 0.0
+            if np.isnan(one[0]):
+                one[0] = np.nan
+            key = mix(key ^ bits[0])
+        keys[i] = key
+    return keys
 
-    Returns
-    -------
-    ndarray of int of shape (n_samples,)
-        The fold of each row, from 0 on, or -1 for the rows of a class that has only one distinct row: were it held
-        out, no learner would know the class.
 
-    Examples
-    --------
-    >>> import numpy as np
+def sample_keys(X: Any, seed: int) -> Keys:
+    """Hash samples in memory; samples that are not numbers are numbered in their order."""
+    if issparse(X):
+        return _sparse_keys(X.tocsr(), np.uint64(seed))
+    try:
+        values = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.arange(X.shape[0], dtype=np.uint64)
+    values.flags.writeable = False  # one compiled version serves all arrays
+    return hash_rows(values, np.uint64(seed))
+
+
+def _sparse_keys(X: Any, seed: np.uint64) -> Keys:
+    """Hash the non-zero features of samples, wherever their zeros are stored."""
+    X.sum_duplicates()
+    pairs = np.column_stack([X.indices.astype(np.float64), X.data.astype(np.float64)])
+    values = hash_rows(np.where(pairs[:, 1:] == 0, 0.0, pairs), np.uint64(0))
+    values[X.data == 0] = 0
+    keys = np.full(X.shape[0], seed)
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    np.add.at(keys, row, values)  # a sum does not depend on the order of entries
+    return keys
+
+
+@dataclass(frozen=True)
+class FoldRule:
+    """Says which fold holds out a sample of given key and class."""
+
+    n_folds: int
+    dealt: tuple[Keys | None, ...]  # of each class, its distinct keys, sorted, if they are dealt out in turn
+
+    def assign(self, keys: Keys, y: Integers) -> Integers:
+        """Return the fold of each sample, or -1 for the samples of a class that has only one distinct sample.
+
+        Were that held out, no learner would know the class.
+        """
+        folds = (mix(keys ^ _FOLDING) % np.uint64(self.n_folds)).astype(np.intp)
+        for number, known in enumerate(self.dealt):
+            if known is not None:
+                members = np.flatnonzero(y == number)
+                place = np.searchsorted(known, keys[members])
+                # Classes start at different folds, so that folds of many small classes have about the same size.
+                folds[members] = (place + number) % self.n_folds if len(known) > 1 else NEVER_HELD_OUT
+        return folds
+
+
+def make_fold_rule(keys: Keys, y: Integers, n_classes: int, n_folds: int, *, is_complete: bool) -> FoldRule:
+    """Make the rule from keys and classes of all distinct samples, or of those with the smallest keys of each class."""
+    distinct = [np.unique(keys[y == number]) for number in range(n_classes)]
+    deals_all = is_complete and sum(map(len, distinct)) <= MOST_DEALT
+    dealt = (known if deals_all or len(known) < FEW_OF_CLASS else None for known in distinct)
+    return FoldRule(n_folds, tuple(dealt))
+
+
+def assign_folds(X: Any, y: Integers, n_folds: int, seed: int) -> Integers:
+    """Assign samples in memory to folds, class by class, so that equal samples of a class share a fold.
+
     >>> X = np.array([[0.0], [1.0], [1.0], [3.0], [9.0]])
-    >>> folds = assign_folds(X, np.array([0, 0, 0, 0, 1]), 3, np.random.RandomState(0))
+    >>> folds = assign_folds(X, np.array([0, 0, 0, 0, 1]), n_folds=3, seed=0)
     >>> bool(folds[1] == folds[2]), len(set(folds[[0, 1, 3]])), int(folds[4])
     (True, 3, -1)
     """
-    position = _projection(X, random_state)
-    fold = np.full(len(y), NEVER_HELD_OUT, dtype=np.intp)
-    for number, members in enumerate(_members_of_classes(y)):
-        _, place = np.unique(position[members], return_inverse=True)
-        if place.max(initial=0) > 0:
-            # Classes start at different folds, so that folds of many small classes have about the same size.
-            fold[members] = (place + number) % n_folds
-    return fold
-
-
-def _members_of_classes(y: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """List the rows of each class."""
-    order = np.argsort(y, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(y))[:-1])
-
-
-def _projection(X: Any, random_state: RandomState) -> NDArray[np.float64]:
-    """Project rows on a random direction; rows that are not numbers keep their order."""
-    direction = random_state.standard_normal(X.shape[1])
-    if issparse(X):
-        return np.asarray(X @ direction)
-    try:
-        values = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        return np.arange(X.shape[0], dtype=np.float64)
-    # Row by row sums, in the same order for every row: equal rows have exactly equal projections.
-    return np.einsum("ij,j->i", np.nan_to_num(values), direction)
+    keys = sample_keys(X, seed)
+    return make_fold_rule(keys, y, int(y.max()) + 1, n_folds, is_complete=True).assign(keys, y)

@@ -1,70 +1,200 @@
 """LC-ECOC: grow by layers of clustering-based columns, with any decoding."""
 
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils._param_validation import HasMethods
 
-from skecoc.decoding import BaseDecoder
-from skecoc.growth.engine import Floats, GrowingCode, Proposal, Strategy, Verdict
-from skecoc.growth.pairs import hard_pairs, is_column_of, pair_column
-from skecoc.growth.training import Question
+from skecoc.decoding import BaseDecoder, resolve_decoder
+from skecoc.decoding.ties import decode
+from skecoc.growth.base import LayeredClassifier
+from skecoc.growth.engine import Evaluation, Proposal, Strategy, hard_pairs, is_column_of, pair_column
+from skecoc.growth.samples import (
+    CodedSamples,
+    GrowingCode,
+    errors_of,
+    pairs_in_units,
+    sum_by_pairs,
+    training_errors_of,
+)
+from skecoc.learners.columns import Column, Floats, Integers
 
 
 class LayeredStrategy(Strategy):
-    """Separate the most confused pairs; a pair that is a column already gets a clustering-based one (Algorithm 1).
+    """Separate the most confused pairs; a pair that is a column already gets a clustering-based one (Algorithm 1)."""
+
+    def __init__(self, decoder: BaseDecoder, n_pairs: int) -> None:
+        self.decoder, self.n_pairs = decoder, n_pairs  # the decoder is cloned for every round
+
+    def evaluate(self, code: GrowingCode) -> Evaluation:
+        """Fit the decoder and count errors, on out-of-fold codewords where there are any."""
+        samples, prior = code.arrays, code.samples.prior
+        decoder = clone(self.decoder).fit(samples.codewords, samples.y, code.matrix, samples.weight)
+        errors = code.map(errors_of, message=(decoder, code.matrix, prior))
+        training_errors = code.map(training_errors_of, message=(decoder, code.matrix, prior))
+        loss = code.mean(errors)
+        confusion = code.sum(confusion_of, message=(decoder, code.matrix, prior))
+        return Evaluation(
+            decoder,
+            loss,
+            sum_by_pairs(code, confusion),
+            1.0 - code.mean(training_errors),
+            1.0 - loss,
+            sample_losses=errors,
+            sample_errors=errors,
+        )
+
+    def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
+        """Separate the pairs with the most errors."""
+        pairs = hard_pairs(evaluation.pair_losses, self.n_pairs)
+        return Proposal(layered_columns(code, pairs), pairs)
+
+
+def layered_columns(code: GrowingCode, pairs: Sequence[tuple[int, int]]) -> list[Column]:
+    """Separate pairs: by a simple learner if the pair is no column yet, else by a clustering-based one."""
+    patterns = [pair_column(len(code.matrix), pair) for pair in pairs]
+    return [Column(pattern, is_column_of(code.matrix, pattern)) for pattern in patterns]
+
+
+def confusion_of(samples: CodedSamples, decoder: BaseDecoder, matrix: Any, prior: Floats) -> Integers:
+    """Count samples by class (first axis) and the class that out-of-fold codewords are decoded to, in units."""
+    decoded = decode(decoder, samples.out_of_fold, matrix, prior).argmax(axis=1)
+    return pairs_in_units(samples.y, decoded, samples.weight, len(matrix))
+
+
+class LCECOCClassifier(LayeredClassifier):
+    """Code that grows where its decoding still errs: layered clustering without weight optimisation, LC-ECOC.
+
+    As `WOLCClassifier`, but with any decoding, and with the pairs that are confused most in place of those of highest
+    risk.
 
     Parameters
     ----------
-    decoder : decoder
-        Unfitted; cloned for every round.
-    n_pairs : int
-        Largest number of new columns per round.
+    estimator : classifier, default=None
+        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+    init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
+        The code to start from: what `ECOCClassifier` takes as `coding`.
+    decoding : str or decoder, default="loss-weighted"
+        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`.
+    n_pairs : int, default=3
+        Largest number of columns that a round adds, one per hard pair of classes.
+    max_iter : int, default=None
+        Largest number of rounds that add columns; None stands for three times the number of classes.
+    max_columns : int, default=None
+        Largest number of columns.
+    tol : float, default=0.01
+        Relative tolerance: a round makes progress if it lowers the loss by more than this share. The last round that
+        made progress is kept.
+    standard_errors : float, default=1.0
+        Significance threshold: to make progress a round must also lower the loss by more than this many standard errors
+        of the difference, taken sample by sample. 0 switches this off.
+    patience : int, default=2
+        Growth stops after this many rounds in a row without progress.
+    n_regions : int, default=3
+        Number of regions of a clustering-based column.
+    n_folds : int, default=3
+        Number of folds of the out-of-fold codewords. None does without; the loss is then that of the learners on their
+        own training samples.
+    response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
+        that the learner has.
+    n_jobs : int, default=None
+        Number of columns trained at once, through joblib. It does not change the result.
+    random_state : int, RandomState instance or None, default=None
+        Seeds random codings, folds, clusterings and every ``random_state`` of the learner that is None.
+    verbose : int, default=0
+        Above zero, one line is printed per round.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    code_matrix_ : ndarray of int8 of shape (n_classes, n_columns)
+        The code matrix of the kept round.
+    estimators_ : list of length n_columns
+        Its trained learners.
+    column_kinds_ : ndarray of str of shape (n_columns,)
+        "initial", "simple" or "clustered": where each column comes from.
+    decoder_ : decoder
+        The decoding, fitted to these columns.
+    weights_ : ndarray of shape (n_classes, n_columns)
+        The decoding's weights; only with decodings that have them.
+    used_columns_ : ndarray of int
+        The columns that prediction evaluates.
+    history_ : list of GrowthRound
+        One record per round: losses, accuracies, code length, pairs that come next, seconds.
+    best_round_ : int
+        The round that is kept.
+    n_iter_ : int
+        Number of rounds.
+    stop_reason_ : str
+        Why growth ended.
+    temperature_ : float
+        The divisor of scores in `predict_proba`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` had names that are all strings.
+
+    See Also
+    --------
+    WOLCClassifier : The same with optimised weights.
+
+    References
+    ----------
+    X.-L. Zhang. Heuristic ternary error-correcting output codes via weight optimization and layered clustering-based
+    approach. IEEE Transactions on Cybernetics 45(2), 289-301, 2015.
+
+    Examples
+    --------
+    >>> from skecoc import LCECOCClassifier
+    >>> from skecoc.datasets import load_uci
+    >>> X, y = load_uci("vehicle", return_X_y=True)
+    >>> model = LCECOCClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.7
+    True
     """
 
-    def __init__(self, decoder: BaseDecoder, n_pairs: int) -> None:
-        self.decoder, self.n_pairs = decoder, n_pairs
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LayeredClassifier._parameter_constraints,
+        "decoding": [str, HasMethods(["fit", "scores"])],
+    }
 
-    def judge(self, code: GrowingCode) -> Verdict:
-        """Fit the decoder and count errors, on honest codewords where there are any."""
-        decoder = clone(self.decoder).fit(code.codewords, code.y, code.matrix, code.weight)
-        decoded = decoder.scores(code.honest).argmax(axis=1)
-        wrong = (decoded != code.y).astype(np.float64)
-        loss = float(np.average(wrong, weights=code.weight))
-        return Verdict(
-            decoder,
-            loss,
-            confusion_of(code.y, decoded, code.weight, len(code.matrix)),
-            decoded_accuracy(decoder, code.codewords, code.y, code.weight),
-            1.0 - loss,
-            row_losses=wrong,
-            row_errors=wrong,
-        )
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        init: Any = "one-vs-rest",
+        decoding: Any = "loss-weighted",
+        n_pairs: int = 3,
+        max_iter: int | None = None,
+        max_columns: int | None = None,
+        tol: float = 0.01,
+        standard_errors: float = 1.0,
+        patience: int = 2,
+        n_regions: int = 3,
+        n_folds: int | None = 3,
+        response_method: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.init = init
+        self.decoding = decoding
+        self.n_pairs = n_pairs
+        self.max_iter = max_iter
+        self.max_columns = max_columns
+        self.tol = tol
+        self.standard_errors = standard_errors
+        self.patience = patience
+        self.n_regions = n_regions
+        self.n_folds = n_folds
+        self.response_method = response_method
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
-    def propose(self, code: GrowingCode, verdict: Verdict) -> Proposal:
-        """Ask about the pairs with the most errors."""
-        pairs = hard_pairs(verdict.pair_losses, self.n_pairs)
-        return Proposal(layered_questions(code, pairs), pairs)
-
-
-def layered_questions(code: GrowingCode, pairs: Sequence[tuple[int, int]]) -> list[Question]:
-    """Ask about pairs: by a simple learner if the pair is no column yet, else by a clustering-based one."""
-    columns = [pair_column(len(code.matrix), pair) for pair in pairs]
-    return [Question(column, is_column_of(code.matrix, column)) for column in columns]
-
-
-def confusion_of(y: NDArray[np.intp], decoded: NDArray[np.intp], weight: Floats, n_classes: int) -> Floats:
-    """Sum up the weights of the rows of each class (first axis) by the class they are decoded to."""
-    sums: Floats = np.bincount(y * n_classes + decoded, weight, minlength=n_classes**2).astype(np.float64)
-    return sums.reshape(n_classes, n_classes)
-
-
-def decoded_errors(decoder: BaseDecoder, codewords: Floats, y: NDArray[np.intp]) -> Floats:
-    """Return 1 for each row that is decoded wrongly, else 0."""
-    return (decoder.scores(codewords).argmax(axis=1) != y).astype(np.float64)
-
-
-def decoded_accuracy(decoder: BaseDecoder, codewords: Floats, y: NDArray[np.intp], weight: Floats) -> float:
-    """Return the share of the weight of rows that are decoded rightly."""
-    return 1.0 - float(np.average(decoded_errors(decoder, codewords, y), weights=weight))
+    def _strategy(self, start: int, total_weight: float) -> Strategy:  # noqa: ARG002
+        return LayeredStrategy(resolve_decoder(self.decoding), self.n_pairs)

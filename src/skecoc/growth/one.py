@@ -1,77 +1,73 @@
 """ECOC-ONE: add the column that separates the most confused pair, until a pair repeats."""
 
 from collections.abc import Iterator
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.decoding import BaseDecoder
-from skecoc.growth.engine import Floats, GrowingCode, Proposal, Strategy, Verdict
-from skecoc.growth.layered import confusion_of, decoded_accuracy
-from skecoc.growth.pairs import hard_pairs, pair_column
-from skecoc.growth.training import Question
-
-Pattern = NDArray[np.int8]
+from skecoc.decoding import BaseDecoder, resolve_decoder
+from skecoc.decoding.ties import decode
+from skecoc.growth.base import GrownClassifier
+from skecoc.growth.engine import Evaluation, Proposal, StopRules, Strategy, hard_pairs, pair_column
+from skecoc.growth.folds import NEVER_HELD_OUT, assign_folds
+from skecoc.growth.samples import CodedSamples, GrowingCode, SamplesInMemory, errors_of, training_errors_of
+from skecoc.learners.columns import Column, Floats, Integers, Pattern
 
 
 class OneStrategy(Strategy):
     """Separate the most confused pair of classes, alone or within a wider bipartition.
 
-    Rows that are held out in a fold are the validation rows; the others are the training rows.
-
-    Parameters
-    ----------
-    decoder : decoder
-        Unfitted; cloned for every round.
-    validation_weight : float
-        Weight of the validation rows' confusion, from 0 to 1; the training rows' has the rest.
-    extend : bool
-        Whether further classes may join the sides of the pair.
+    Samples that are held out in a fold are the validation samples; the others are the training samples.
     """
 
-    exhausted = "the most confused pair has been asked about before"
+    exhausted = "the most confused pair has been separated before"
 
     def __init__(self, decoder: BaseDecoder, validation_weight: float, extend: bool) -> None:
         self.decoder, self.validation_weight, self.extend = decoder, validation_weight, extend
-        self._asked: set[tuple[int, int]] = set()
+        self._separated: set[tuple[int, int]] = set()
 
-    def judge(self, code: GrowingCode) -> Verdict:
+    def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the decoder; the loss is the mix of the two error rates."""
-        decoder = self._fitted(code.codewords, code, code.matrix)
-        confusion = self._mixed_confusion(decoder, code, code.codewords, code.honest)
-        return Verdict(
+        samples, prior = code.arrays, code.samples.prior
+        decoder = self._fitted(samples, code.matrix)
+        confusion = self._mixed_confusion(decoder, samples, code.matrix, prior)
+        return Evaluation(
             decoder,
             float(confusion.sum() - confusion.trace()),
             confusion,
-            decoded_accuracy(decoder, code.codewords, code.y, code.weight),
-            decoded_accuracy(decoder, code.honest, code.y, code.weight),
+            1.0 - code.mean(code.map(training_errors_of, message=(decoder, code.matrix, prior))),
+            1.0 - code.mean(code.map(errors_of, message=(decoder, code.matrix, prior))),
         )
 
-    def propose(self, code: GrowingCode, verdict: Verdict) -> Proposal:
-        """Ask about the most confused pair, unless it was asked about before."""
-        pairs = hard_pairs(verdict.pair_losses, 1)
-        if not pairs or pairs[0] in self._asked:
+    def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
+        """Separate the most confused pair, unless it was separated before."""
+        pairs = hard_pairs(evaluation.pair_losses, 1)
+        if not pairs or pairs[0] in self._separated:
             return Proposal([], [])
-        self._asked.add(pairs[0])
-        column = pair_column(len(code.matrix), pairs[0])
-        return Proposal([Question(self._extended(code, column) if self.extend else column)], pairs)
+        self._separated.add(pairs[0])
+        pattern = pair_column(len(code.matrix), pairs[0])
+        return Proposal([Column(self._extended(code, pattern) if self.extend else pattern)], pairs)
 
-    def _fitted(self, codewords: Floats, code: GrowingCode, matrix: Pattern) -> BaseDecoder:
+    def _fitted(self, samples: CodedSamples, matrix: Pattern) -> BaseDecoder:
         """Fit a clone of the decoder."""
-        return clone(self.decoder).fit(codewords, code.y, matrix, code.weight)
+        return clone(self.decoder).fit(samples.codewords, samples.y, matrix, samples.weight)
 
-    def _mixed_confusion(self, decoder: BaseDecoder, code: GrowingCode, plain: Floats, honest: Floats) -> Floats:
-        """Mix the confusion, as shares of rows, of the training rows and of the validation rows."""
-        folds = code.trainer.folds
-        held_out = np.zeros(len(code.y), dtype=bool) if folds is None else folds >= 0
-        mixed = np.zeros((len(code.matrix), len(code.matrix)))
+    def _mixed_confusion(self, decoder: BaseDecoder, samples: CodedSamples, matrix: Pattern, prior: Floats) -> Floats:
+        """Mix the confusion, as shares of samples, of the training samples and of the validation samples."""
+        held_out = samples.fold >= 0
+        n_classes = len(matrix)
+        mixed = np.zeros((n_classes, n_classes))
         share = self.validation_weight if held_out.any() and not held_out.all() else float(held_out.all())
-        for rows, codewords, part in ((~held_out, plain, 1.0 - share), (held_out, honest, share)):
+        parts = ((~held_out, samples.codewords, 1.0 - share), (held_out, samples.out_of_fold, share))
+        for taken, codewords, part in parts:
             if part > 0:
-                decoded = decoder.scores(codewords[rows]).argmax(axis=1)
-                confusion = confusion_of(code.y[rows], decoded, code.weight[rows], len(mixed))
-                mixed += part * confusion / confusion.sum()
+                decoded = decode(decoder, codewords[taken], matrix, prior).argmax(axis=1)
+                cells = samples.y[taken] * n_classes + decoded
+                confusion = np.bincount(cells, samples.weight[taken], minlength=n_classes**2)
+                mixed += part * confusion.reshape(n_classes, n_classes) / confusion.sum()
         return mixed
 
     def _extended(self, code: GrowingCode, pair: Pattern) -> Pattern:
@@ -92,17 +88,20 @@ class OneStrategy(Strategy):
             else:
                 return best
 
-    def _errors(self, code: GrowingCode, columns: list[Pattern]) -> list[float]:
-        """Mixed error of the code with each one of some columns appended."""
-        if not columns:
+    def _errors(self, code: GrowingCode, patterns: list[Pattern]) -> list[float]:
+        """Mixed error of the code with each one of some patterns appended."""
+        if not patterns:
             return []
-        trained = code.trainer.try_out([Question(column) for column in columns])
+        samples = code.samples
+        if not isinstance(samples, SamplesInMemory):
+            raise TypeError("columns are tried out on samples in memory only")
+        trained = samples.trainer.try_out([Column(pattern) for pattern in patterns])
+        outputs, out_of_fold = trained.outputs / code.margin_scale, trained.out_of_fold / code.margin_scale
         errors = []
-        for k, column in enumerate(columns):
-            plain = np.column_stack([code.codewords, trained.answers[:, k] / code.margin_scale])
-            honest = np.column_stack([code.honest, trained.honest[:, k] / code.margin_scale])
-            decoder = self._fitted(plain, code, np.column_stack([code.matrix, column]))
-            confusion = self._mixed_confusion(decoder, code, plain, honest)
+        for k, pattern in enumerate(patterns):
+            wider = code.arrays.beside(outputs[:, [k]], out_of_fold[:, [k]])
+            matrix = np.column_stack([code.matrix, pattern])
+            confusion = self._mixed_confusion(self._fitted(wider, matrix), wider, matrix, samples.prior)
             errors.append(float(confusion.sum() - confusion.trace()))
         return errors
 
@@ -122,3 +121,143 @@ def _left(column: Pattern, pair: Pattern) -> Iterator[Pattern]:
         narrower = column.copy()
         narrower[row] = 0
         yield narrower
+
+
+class ECOCOneClassifier(GrownClassifier):
+    """Code that gets a column for the most confused pair of classes until a pair repeats: ECOC-ONE.
+
+    A part of the rows is set aside for validation: learners trained without it answer it, and the confusion of
+    training and validation rows, mixed, names the next pair. The learners that are kept are trained on all rows.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+    init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
+        The code to start from: what `ECOCClassifier` takes as `coding`.
+    decoding : str or decoder, default="loss-weighted"
+        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`.
+    extend : bool, default=False
+        Whether other classes may join the two sides of the pair: a floating search adds and takes away classes as
+        long as the error falls, which trains many columns.
+    validation_fraction : float, default=0.2
+        Share of each class that is set aside for validation, in (0, 0.5]; taken as one of a whole number of parts.
+    validation_weight : float, default=0.5
+        Weight of the validation rows in the confusion; the training rows have the rest.
+    target_error : float, default=0.0
+        Growth stops when the mixed error is at most this.
+    max_iter : int, default=None
+        Largest number of columns to add; None stands for three times the number of classes.
+    max_columns : int, default=None
+        Largest number of columns.
+    response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
+        that the learner has.
+    n_jobs : int, default=None
+        Number of columns trained at once, through joblib. It does not change the result.
+    random_state : int, RandomState instance or None, default=None
+        Seeds random codings, folds, clusterings and every ``random_state`` of the learner that is None.
+    verbose : int, default=0
+        Above zero, one line is printed per round.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    code_matrix_ : ndarray of int8 of shape (n_classes, n_columns)
+        The code matrix of the kept round.
+    estimators_ : list of length n_columns
+        Its trained learners.
+    column_kinds_ : ndarray of str of shape (n_columns,)
+        "initial", "simple": where each column comes from.
+    decoder_ : decoder
+        The decoding, fitted to these columns.
+    weights_ : ndarray of shape (n_classes, n_columns)
+        The decoding's weights; only with decodings that have them.
+    used_columns_ : ndarray of int
+        The columns that prediction evaluates.
+    history_ : list of GrowthRound
+        One record per round: losses, accuracies, code length, pairs that come next, seconds.
+    best_round_ : int
+        The round that is kept.
+    n_iter_ : int
+        Number of rounds.
+    stop_reason_ : str
+        Why growth ended.
+    temperature_ : float
+        The divisor of scores in `predict_proba`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` had names that are all strings.
+
+    See Also
+    --------
+    LCECOCClassifier : Goes on when a pair repeats.
+
+    References
+    ----------
+    O. Pujol, S. Escalera, P. Radeva. An incremental node embedding technique for error correcting output codes.
+    Pattern Recognition 41(2), 713-725, 2008.
+
+    Examples
+    --------
+    >>> from skecoc import ECOCOneClassifier
+    >>> from skecoc.datasets import load_uci
+    >>> X, y = load_uci("vehicle", return_X_y=True)
+    >>> model = ECOCOneClassifier(random_state=0).fit(X, y)
+    >>> model.code_matrix_[:, :4].tolist() == [[1, -1, -1, -1], [-1, 1, -1, -1], [-1, -1, 1, -1], [-1, -1, -1, 1]]
+    True
+    >>> model.stop_reason_
+    'the most confused pair has been separated before'
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GrownClassifier._parameter_constraints,
+        "decoding": [str, HasMethods(["fit", "scores"])],
+        "extend": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 0.5, closed="right")],
+        "validation_weight": [Interval(Real, 0, 1, closed="both")],
+        "target_error": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        init: Any = "one-vs-rest",
+        decoding: Any = "loss-weighted",
+        extend: bool = False,
+        validation_fraction: float = 0.2,
+        validation_weight: float = 0.5,
+        target_error: float = 0.0,
+        max_iter: int | None = None,
+        max_columns: int | None = None,
+        response_method: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.init = init
+        self.decoding = decoding
+        self.extend = extend
+        self.validation_fraction = validation_fraction
+        self.validation_weight = validation_weight
+        self.target_error = target_error
+        self.max_iter = max_iter
+        self.max_columns = max_columns
+        self.response_method = response_method
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _strategy(self, start: int, total_weight: float) -> Strategy:  # noqa: ARG002
+        return OneStrategy(resolve_decoder(self.decoding), self.validation_weight, self.extend)
+
+    def _rules(self, n_classes: int) -> StopRules:
+        max_iter = 3 * n_classes if self.max_iter is None else self.max_iter
+        return StopRules(max_iter, self.max_columns, patience=None, target=self.target_error)
+
+    def _folds(self, X: Any, y: Integers, seed: int) -> Integers | None:
+        folds = assign_folds(X, y, round(1 / self.validation_fraction), seed)
+        return np.where(folds == 0, 0, NEVER_HELD_OUT)

@@ -1,20 +1,25 @@
 """Subclass-ECOC: a tree of bipartitions in which a class that is hard to separate is split into subclasses."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.coding.discriminant import trees_from_histograms
-from skecoc.coding.histograms import class_histograms
+from skecoc.classifiers import LARGEST_SEED, BaseCodeClassifier
+from skecoc.coding.discriminant import class_histograms, trees_from_histograms
 from skecoc.coding.matrix import CodeMatrix
-from skecoc.growth.training import ColumnTrainer, Question
-from skecoc.learners._weak_kmeans import nearest_centre, weak_kmeans
-
-Integers = NDArray[np.intp]
-Floats = NDArray[np.float64]
+from skecoc.decoding import resolve_decoder
+from skecoc.growth.base import check_numeric, numeric_tags
+from skecoc.growth.folds import assign_folds
+from skecoc.growth.samples import GrowingCode, SamplesInMemory
+from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, resolve_response
+from skecoc.learners.regions import nearest_centre, weak_kmeans
 
 # A part with less weight than this has no rows.
 _LEAST_WEIGHT = 1e-12
@@ -22,57 +27,23 @@ _LEAST_WEIGHT = 1e-12
 
 @dataclass(frozen=True)
 class SplitThresholds:
-    """The three thresholds of Subclass-ECOC.
+    """The three thresholds of Subclass-ECOC."""
 
-    Attributes
-    ----------
-    max_error : float
-        A bipartition whose error is at most this is good enough.
-    min_rows : float
-        Smallest weight of rows that a subclass may have.
-    min_improvement : float
-        Share of the error that a split must take away.
-    """
-
-    max_error: float
-    min_rows: float
-    min_improvement: float
+    max_error: float  # a bipartition whose error is at most this is good enough
+    min_weight: float  # smallest weight of samples that a subclass may have
+    min_improvement: float  # share of the error that a split must take away
 
 
 class SubclassCode(NamedTuple):
-    """The outcome: which subclass each row of X belongs to, the class of each, and the tree over them.
+    """The outcome: subclasses and the tree over them."""
 
-    Attributes
-    ----------
-    subclass : ndarray of int of shape (n_samples,)
-        Row of the matrix that each training row belongs to.
-    row_classes : ndarray of int of shape (n_rows,)
-        Class of each row of the matrix.
-    matrix : ndarray of int8 of shape (n_rows, n_columns)
-        The code matrix.
-    """
-
-    subclass: Integers
-    row_classes: Integers
+    subclass: Integers  # row of the matrix that each training sample belongs to
+    row_classes: Integers  # class of each row of the matrix
     matrix: CodeMatrix
 
 
 class SubclassTree:
-    """Grows the tree: bipartitions by mutual information, classes split where a bipartition fails.
-
-    Parameters
-    ----------
-    trainer : ColumnTrainer
-        Trains and answers trial columns; its `y` holds class indices.
-    numbers : ndarray of shape (n_samples, n_features)
-        The rows as numbers, for the clustering.
-    weight : ndarray of shape (n_samples,)
-        Positive weights of the rows.
-    thresholds : SplitThresholds
-        When a class is split.
-    random_state : RandomState instance
-        Seeds the clusterings.
-    """
+    """Grows the tree: bipartitions by mutual information, classes split where a bipartition fails."""
 
     def __init__(
         self,
@@ -117,14 +88,14 @@ class SubclassTree:
             parent = int(self.subclass[members[0]])
             self.subclass[members] = len(self.row_classes)
             self.row_classes.append(self.row_classes[parent])
-            self._codes.append(dict(self._codes[parent]))  # columns above this node answer for both parts alike
+            self._codes.append(dict(self._codes[parent]))  # columns above this node are the same for both parts
             node, sides, error = wider, trial_sides, least
         return node, sides
 
     def _try_split(
         self, node: list[int], sides: NDArray[np.int8], row: int
     ) -> tuple[float, Integers, list[int], NDArray[np.int8]] | None:
-        """Split one subclass in two by k-means: the error then, the rows that leave, the node and its sides.
+        """Split one subclass in two by k-means: the error then, the samples that leave, the node and its sides.
 
         The sides are those of the best bipartition, or the old ones with one of the two parts on the other side,
         whichever errs least: information does not know what the learner can separate.
@@ -133,7 +104,7 @@ class SubclassTree:
         centres = weak_kmeans(self.numbers[members], 2, self.random_state, weight=self.weight[members])
         leaves = members[nearest_centre(self.numbers[members], centres) == 1]
         leaving = self.weight[leaves].sum()
-        if min(leaving, self.weight[members].sum() - leaving) < max(self.thresholds.min_rows, _LEAST_WEIGHT):
+        if min(leaving, self.weight[members].sum() - leaving) < max(self.thresholds.min_weight, _LEAST_WEIGHT):
             return None
         trial = self.subclass.copy()
         trial[leaves] = len(self.row_classes)
@@ -156,14 +127,14 @@ class SubclassTree:
         return sides
 
     def _error(self, node: list[int], sides: NDArray[np.int8], subclass: Integers) -> float:
-        """Honest error of the learner of a bipartition."""
+        """Return the out-of-fold error of the learner of a bipartition."""
         pattern = np.zeros(int(subclass.max()) + 1, dtype=np.int8)
         pattern[node] = sides
-        answers = self.trainer.relabelled(subclass).train([Question(pattern)]).honest[:, 0]
+        outputs = self.trainer.relabelled(subclass).train([Column(pattern)]).out_of_fold[:, 0]
         truth = pattern[subclass]
-        asked = truth != 0
-        wrong = np.where(answers[asked] > 0, 1, -1) != truth[asked]
-        return float(np.average(wrong, weights=self.weight[asked]))
+        used = truth != 0
+        wrong = np.where(outputs[used] > 0, 1, -1) != truth[used]
+        return float(np.average(wrong, weights=self.weight[used]))
 
     def _assemble(self, n_columns: int) -> SubclassCode:
         """Make the matrix; subclasses of one class that no column separates become one row."""
@@ -171,4 +142,167 @@ class SubclassTree:
         for row, code in enumerate(self._codes):
             matrix[row, list(code)] = list(code.values())
         merged, number = np.unique(np.column_stack([self.row_classes, matrix]), axis=0, return_inverse=True)
-        return SubclassCode(number[self.subclass], merged[:, 0].astype(np.intp), merged[:, 1:].astype(np.int8))
+        subclass = number.reshape(-1)[self.subclass]  # NumPy 2.0 returns a column
+        return SubclassCode(subclass, merged[:, 0].astype(np.intp), merged[:, 1:].astype(np.int8))
+
+
+class SubclassECOCClassifier(BaseCodeClassifier):
+    """Tree of bipartitions that splits classes into subclasses where they are hard to separate: Subclass-ECOC.
+
+    Each node of the tree is the bipartition of its classes with the highest mutual information. If the learner of a
+    node errs too often, one of its classes is split in two by k-means, the one whose split lowers the error most, and
+    the node is bipartitioned anew. So the code matrix may have several rows for a class; a class's score is the
+    highest of its rows'.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+    decoding : str or decoder, default="loss-weighted"
+        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`.
+    max_error : float, default=0.02
+        The performance threshold: a bipartition with an error of at most this is left as it is.
+    min_size : float, default=0.05
+        The size threshold: smallest share of all rows that a subclass may have.
+    min_improvement : float, default=0.05
+        The improvement threshold: share of the error that splitting a class must take away.
+    n_folds : int, default=3
+        Number of folds of the rows; a row is answered by learners that have not seen it when errors are counted.
+        None counts the errors of the learners on their own training rows.
+    response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        How learners answer: by probabilities, margins or hard labels; "auto" takes the first of these that the
+        learner has.
+    n_jobs : int, default=None
+        Number of columns trained at once, through joblib. It does not change the result.
+    random_state : int, RandomState instance or None, default=None
+        Seeds random codings, folds, clusterings and every ``random_state`` of the learner that is None.
+    verbose : int, default=0
+        Passed to joblib, which reports progress.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    code_matrix_ : ndarray of int8 of shape (n_rows, n_columns)
+        The code matrix, with one row per subclass.
+    row_classes_ : ndarray of int of shape (n_rows,)
+        Index of the class of each row of the matrix, in ascending order.
+    estimators_ : list of length n_columns
+        The trained learners.
+    decoder_ : decoder
+        The fitted decoding; it scores rows of the matrix.
+    weights_ : ndarray of shape (n_rows, n_columns)
+        The decoding's weights; only with decodings that have them.
+    temperature_ : float
+        The divisor of scores in `predict_proba`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` had names that are all strings.
+
+    See Also
+    --------
+    skecoc.coding.decoc : The tree without subclasses.
+
+    References
+    ----------
+    S. Escalera, D. M. J. Tax, O. Pujol, P. Radeva, R. P. W. Duin. Subclass problem-dependent design for
+    error-correcting output codes. IEEE Transactions on Pattern Analysis and Machine Intelligence 30(6), 1041-1054,
+    2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skecoc import SubclassECOCClassifier
+    >>> X = np.repeat([[0.0], [5.0], [10.0]], 20, axis=0) + np.linspace(0, 1, 60)[:, None]
+    >>> y = np.repeat(["outer", "inner", "outer"], 20)
+    >>> stump = DecisionTreeClassifier(max_depth=1)
+    >>> model = SubclassECOCClassifier(stump, random_state=0).fit(X, y)
+    >>> model.classes_[model.row_classes_]
+    array(['inner', 'outer', 'outer'], dtype='<U5')
+    >>> model.score(X, y)
+    1.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseCodeClassifier._parameter_constraints,
+        "decoding": [str, HasMethods(["fit", "scores"])],
+        "max_error": [Interval(Real, 0, 1, closed="left")],
+        "min_size": [Interval(Real, 0, 1, closed="left")],
+        "min_improvement": [Interval(Real, 0, 1, closed="left")],
+        "n_folds": [Interval(Integral, 2, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        decoding: Any = "loss-weighted",
+        max_error: float = 0.02,
+        min_size: float = 0.05,
+        min_improvement: float = 0.05,
+        n_folds: int | None = 3,
+        response_method: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.decoding = decoding
+        self.max_error = max_error
+        self.min_size = min_size
+        self.min_improvement = min_improvement
+        self.n_folds = n_folds
+        self.response_method = response_method
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
+        if len(np.unique(y)) < len(self.classes_):
+            raise ValueError("sample_weight must leave every class a sample of positive weight")
+        random_state = check_random_state(self.random_state)
+        root = int(random_state.randint(LARGEST_SEED))
+        trainer = ColumnTrainer(
+            self._learner(),
+            X,
+            y,
+            root,
+            resolve_response(self._learner(), self.response_method),
+            fit_params=fit_params,
+            folds=None if self.n_folds is None else assign_folds(X, y, self.n_folds, root),
+            n_jobs=self.n_jobs,
+        )
+        thresholds = SplitThresholds(self.max_error, self.min_size * weight.sum(), self.min_improvement)
+        numbers = np.asarray(X, dtype=np.float64)
+        grown = SubclassTree(trainer, numbers, weight, thresholds, np.random.RandomState(root)).grow()
+        self.row_classes_ = grown.row_classes
+        trainer = trainer.relabelled(grown.subclass)
+        trainer.folds = None
+        code = GrowingCode(SamplesInMemory(trainer, len(grown.matrix), weight))
+        code.start(grown.matrix)
+        decoder = resolve_decoder(self.decoding).fit(code.arrays.codewords, grown.subclass, code.matrix, weight)
+        self._keep(
+            code.matrix,
+            code.learners,
+            decoder,
+            np.bincount(y, weights=weight) / weight.sum(),
+            (code.arrays.codewords, y, weight),
+            response=code.samples.response,
+            margin_scale=code.margin_scale,
+        )
+
+    @property
+    def _row_classes(self) -> Integers:
+        return self.row_classes_
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        return check_numeric(self, X, reset=reset)
+
+    def __sklearn_tags__(self) -> Any:
+        return numeric_tags(super().__sklearn_tags__())
+
+    @property
+    def weights_(self) -> Floats:
+        """Weights of the decoding, of shape (n_rows, n_columns)."""
+        return self.decoder_.weights_

@@ -1,4 +1,4 @@
-"""Binary learners: who answers one question of a code."""
+"""Binary learners: what is trained for each column of a code."""
 
 from skecoc.learners.regions import RegionClassifier
 from skecoc.learners.stumps import StumpAdaBoostClassifier

@@ -1,6 +1,6 @@
-"""Train one binary learner per column of a code matrix, and ask it for answers.
+"""Fit one binary learner per column of a code matrix, and evaluate columns: plainly and out of fold.
 
-A column's learner is any scikit-learn classifier. It is trained on the rows whose classes take part in the column,
+A column's learner is any scikit-learn classifier. It is trained on the samples whose classes take part in the column,
 with label 1 on the column's +1 side and 0 on its -1 side.
 
 **Sharing work between columns.** A learner that can reuse work on ``X`` for every column of one fit defines two
@@ -10,28 +10,28 @@ methods, and is then trained through them instead of `fit`:
     Check ``X`` (and, where a learner uses them, the class indices ``y`` of the whole problem) once and return whatever
     can be shared. It must not change the learner.
 ``fit_rows(prepared, rows, y, sample_weight=None)``
-    Train on ``X[rows]`` (all rows if ``rows`` is None), exactly as ``fit(X[rows], y, sample_weight)`` would. Columns
+    Train on ``X[rows]`` (all samples if ``rows`` is None), exactly as ``fit(X[rows], y, sample_weight)`` would. Columns
     are trained in threads, so it must only read ``prepared``.
 
-It may also define the static method ``outputs_together(learners, X, response)``, which gives the answers of several
-trained learners of its class in one pass over ``X``, or the method ``answer(X, response)``, which gives its own answers
-as `evaluate_columns` wants them.
+It may also define the static method ``outputs_together(learners, X, response)``, which evaluates several trained
+learners of its class in one pass over ``X``, or the method ``outputs(X, response)``, which evaluates itself.
 
-**Training again on fewer rows.** A learner that searches for parameters may define ``without_search()``, which returns
-an unfitted clone of a trained one with the parameters it has found. Held-out parts of the rows are then answered by
-learners that search no more.
+**Training again on fewer samples.** A learner that searches for parameters may define ``without_search()``, which
+returns an unfitted clone of a trained one with the parameters it has found. The learners of folds then search no more.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy, deepcopy
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.linear_model._base import LinearClassifierMixin
@@ -42,65 +42,66 @@ from sklearn.utils.validation import _check_method_params, _num_samples, validat
 
 Response = Literal["predict_proba", "decision_function", "predict"]
 Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
+Pattern = NDArray[np.int8]
 
 #: What ``response_method="auto"`` tries, in this order.
 RESPONSES: tuple[Response, ...] = ("predict_proba", "decision_function", "predict")
 
+# In place of the number of a fold: no samples are left out.
+_ALL_SAMPLES = -1
+
 
 class ConstantClassifier(ClassifierMixin, BaseEstimator):
-    """The learner of a column whose training rows all lie on one side: it always answers that side.
-
-    Parameters
-    ----------
-    side : {0, 1}
-        The side that every row is answered with.
-    """
+    """The learner of a column whose training samples all lie on one side, 0 or 1: it always predicts that side."""
 
     def __init__(self, side: int) -> None:
         self.side = side
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Do nothing: the answer is known."""
+        """Do nothing: the side is known."""
         return self
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Answer the side, for each row of ``X``."""
+    def predict(self, X: Any) -> Integers:
+        """Predict the side, for each sample of ``X``."""
         return np.full(_num_samples(X), self.side)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Answer the side with probability one, for each row of ``X``."""
+        """Predict the side with probability one, for each sample of ``X``."""
         return np.tile([1.0 - self.side, float(self.side)], (_num_samples(X), 1))
 
     def decision_function(self, X: Any) -> Floats:
-        """Answer the side with a margin of one, for each row of ``X``."""
+        """Predict the side with a margin of one, for each sample of ``X``."""
         return np.full(_num_samples(X), 2.0 * self.side - 1.0)
 
 
-def column_seeds(matrix: NDArray[np.int8], root: int, seen: Counter[bytes] | None = None) -> list[int]:
-    """Give every column a seed of its own that depends on nothing but what the column is.
+def first_learner(learners: Sequence[BaseEstimator]) -> BaseEstimator:
+    """Return the first trained learner that is not constant, if there is one."""
+    return next((learner for learner in learners if not isinstance(learner, ConstantClassifier)), learners[0])
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_classes, n_columns)
-        Code matrix whose columns are to be trained.
-    root : int
-        Seed of the whole fit.
-    seen : Counter, default=None
-        How often each sign pattern has occurred in columns trained earlier in the same fit; updated in place.
 
-    Returns
-    -------
-    list of int
-        One seed per column, from the root, the column's pattern up to sign and how often the pattern occurred
-        before: so a result does not depend on the order of training, and a repeated column is trained afresh.
+def resolve_response(estimator: BaseEstimator, response_method: str) -> Response:
+    """Choose the method that evaluates a learner; "auto" takes the first of `RESPONSES` that the learner has.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> M = np.array([[1, -1, 1], [-1, 1, 1], [-1, 1, -1]], dtype=np.int8)
-    >>> first, repeated, other = column_seeds(M, root=0)
-    >>> first == repeated, [first, other] == column_seeds(M[:, [0, 2]], root=0)
-    (False, True)
+    >>> from sklearn.svm import LinearSVC
+    >>> resolve_response(LinearSVC(), "auto")
+    'decision_function'
+    """
+    wanted = RESPONSES if response_method == "auto" else (response_method,)
+    for method in RESPONSES:
+        if method in wanted and hasattr(estimator, method):
+            return method
+    raise ValueError(
+        f"response_method={response_method!r} needs a learner with the method "
+        f"{' or '.join(repr(name) for name in wanted)}, which {type(estimator).__name__} has not"
+    )
+
+
+def column_seeds(matrix: Pattern, root: int, seen: Counter[bytes] | None = None) -> list[int]:
+    """Give every column of a matrix a seed from the root, its pattern up to sign, and how often that occurred before.
+
+    So a result does not depend on the order of training, and a repeated column is trained afresh. `seen` counts the
+    patterns of columns trained earlier in the same fit and is updated in place.
     """
     seen = Counter() if seen is None else seen
     seeds = []
@@ -119,17 +120,13 @@ def seeded_clone(estimator: BaseEstimator, seed: int) -> BaseEstimator:
 
 
 class SeededClones:
-    """Makes any number of seeded clones of a learner, as `seeded_clone` would.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The learner; it is not changed.
-    """
+    """Makes any number of seeded clones of a learner, as `seeded_clone` would."""
 
     def __init__(self, estimator: BaseEstimator) -> None:
         self._unfitted = clone(estimator)
-        self._unset = _unset_seeds(estimator)
+        parameters = estimator.get_params(deep=True)
+        seeds = (name for name in parameters if name == "random_state" or name.endswith("__random_state"))
+        self._unset = sorted(name for name in seeds if parameters[name] is None)
         # A copy of a clone that has not been fitted is another clone, made faster; of numbers, a shallow copy will do.
         is_flat = all(isinstance(value, int | float | str | None) for value in vars(self._unfitted).values())
         self._copy = copy if is_flat else deepcopy
@@ -140,11 +137,159 @@ class SeededClones:
         return learner.set_params(**dict.fromkeys(self._unset, seed)) if self._unset else learner
 
 
-def _unset_seeds(estimator: BaseEstimator) -> list[str]:
-    """Name the parameters that are a ``random_state`` and None."""
-    parameters = estimator.get_params(deep=True)
-    names = (name for name in parameters if name == "random_state" or name.endswith("__random_state"))
-    return sorted(name for name in names if parameters[name] is None)
+class Column(NamedTuple):
+    """A column to be trained: the side of each class, and whether by a clustering-based learner."""
+
+    pattern: Pattern
+    clustered: bool = False
+
+
+class TrainedColumns(NamedTuple):
+    """Learners of some columns and their outputs on the training samples, (n_samples, n_columns).
+
+    Without folds `out_of_fold` is the same array as `outputs`.
+    """
+
+    learners: list[BaseEstimator]
+    outputs: Floats
+    out_of_fold: Floats
+
+
+@dataclass
+class ColumnTrainer:
+    """Fits columns on one set of samples, sharing work between all columns of a fit."""
+
+    learner: BaseEstimator  # cloned, never changed
+    X: Any
+    y: Integers  # class indices: rows of the patterns
+    root: int  # seed of the whole fit
+    response: Response | None = None  # how `train` evaluates learners
+    fit_params: Mapping[str, Any] = field(default_factory=dict)  # cut to a column's samples where they are per sample
+    folds: Integers | None = None  # the fold that holds out each sample, negative for none; None: no folds
+    clustered_learner: BaseEstimator | None = None  # of clustering-based columns, if there may be any
+    n_jobs: int | None = None  # columns trained at once, in threads if the learner shares work
+    verbose: int = 0
+
+    def __post_init__(self) -> None:
+        self._seen: Counter[bytes] = Counter()
+        self._prepared: dict[bool, Any] = {}
+        self._clones: dict[bool, SeededClones] = {}
+        # By pattern, kind, seed and fold: columns that are tried out, or belong to a second start, come again.
+        self._trained: dict[tuple[bytes, bool, int, int], BaseEstimator] = {}
+        self._held_out: list[tuple[Integers, Any]] = []
+        if self.folds is not None:
+            for number in range(self.folds.max(initial=-1) + 1):
+                rows = np.flatnonzero(self.folds == number)
+                self._held_out.append((rows, _safe_indexing(self.X, rows)))
+
+    def reset(self) -> "ColumnTrainer":
+        """Return a trainer of the same samples, as they are prepared, with no column trained so far."""
+        trainer = copy(self)  # what has been prepared and trained is shared
+        trainer._seen = Counter()
+        return trainer
+
+    def relabelled(self, y: Integers) -> "ColumnTrainer":
+        """Return a trainer of the same samples, as they are prepared, with other class indices."""
+        trainer = self.reset()
+        trainer.y, trainer._trained = y, {}
+        return trainer
+
+    def fit(self, columns: Sequence[Column]) -> list[BaseEstimator]:
+        """Fit one learner per column."""
+        return self._fit(columns, self._seeds(columns, self._seen), _ALL_SAMPLES)
+
+    def train(self, columns: Sequence[Column]) -> TrainedColumns:
+        """Fit one learner per column, and one more per fold, and evaluate them on all samples."""
+        return self._train(columns, self._seeds(columns, self._seen))
+
+    def try_out(self, columns: Sequence[Column]) -> TrainedColumns:
+        """Train as `train` would, each column as if it came next, without counting that it occurred."""
+        return self._train(columns, self._seeds(columns, self._seen.copy()))
+
+    def _seeds(self, columns: Sequence[Column], seen: Counter[bytes]) -> list[int]:
+        """Seed columns and count the occurrences of their patterns in `seen`."""
+        return column_seeds(np.column_stack([column.pattern for column in columns]), self.root, seen)
+
+    def _train(self, columns: Sequence[Column], seeds: Sequence[int]) -> TrainedColumns:
+        """Fit and evaluate columns, plainly and out of fold."""
+        if self.response is None:
+            raise ValueError("response must be set before columns are evaluated")
+        # Once a learner has been trained and evaluated, its parameters and the samples are known to be valid.
+        with config_context(skip_parameter_validation=bool(self._trained), assume_finite=bool(self._trained)):
+            learners = self._fit(columns, seeds, _ALL_SAMPLES)
+            outputs = evaluate_columns(learners, self.X, self.response, n_jobs=self.n_jobs)
+        if self.folds is None:
+            return TrainedColumns(learners, outputs, outputs)
+        out_of_fold = outputs.copy()
+        matrix = np.column_stack([column.pattern for column in columns])
+        with config_context(skip_parameter_validation=True, assume_finite=True):
+            for fold, (rows, X) in enumerate(self._held_out):
+                partial_learners = self._fit(columns, seeds, fold)
+                # The learner of a column has not seen a class that takes no part in it: that output is out of fold.
+                out_of_fold[rows] = np.where(
+                    matrix[self.y[rows]] != 0,
+                    evaluate_columns(partial_learners, X, self.response, n_jobs=self.n_jobs),
+                    out_of_fold[rows],
+                )
+        return TrainedColumns(learners, outputs, out_of_fold)
+
+    def _fit(self, columns: Sequence[Column], seeds: Sequence[int], fold: int) -> list[BaseEstimator]:
+        """Fit one learner per column without the samples of a fold, unless it has been trained before."""
+        keys = [
+            (column.pattern.tobytes(), column.clustered, seed, fold)
+            for column, seed in zip(columns, seeds, strict=True)
+        ]
+        missing = [number for number, key in enumerate(keys) if key not in self._trained]
+        shared = shares_rows(self.learner) and self.fit_params.keys() <= {"sample_weight"}
+        prefer = "threads" if shared or all(column.clustered for column in columns) else None
+        tasks = (self._task(columns[number], seeds[number], fold, shared) for number in missing)
+        for number, learner in zip(missing, self._run(tasks, prefer), strict=True):
+            self._trained[keys[number]] = learner
+        return [self._trained[key] for key in keys]
+
+    def _run(self, tasks: Iterable[tuple[Any, ...]], prefer: str | None) -> Iterable[BaseEstimator]:
+        """Fit learners, without joblib if only one may be fitted at once: small fits take less time than it does."""
+        if effective_n_jobs(self.n_jobs) == 1 and not self.verbose:
+            return (_fit_one(*task) for task in tasks)
+        parallel = Parallel(n_jobs=self.n_jobs, prefer=prefer, verbose=self.verbose)
+        return parallel(delayed(_fit_one)(*task) for task in tasks)
+
+    def _task(self, column: Column, seed: int, fold: int, shared: bool) -> tuple[Any, ...]:
+        """Return the arguments of `_fit_one` for a column."""
+        sides = column.pattern[self.y]
+        if fold != _ALL_SAMPLES and self.folds is not None:
+            sides = np.where(self.folds == fold, 0, sides)
+        rows = None if sides.all() else np.flatnonzero(sides)
+        labels = ((sides if rows is None else sides[rows]) > 0).astype(np.intp)
+        prepared = self._prepare(column.clustered) if shared or column.clustered else None
+        learner = self._untrained(column, seed, fold)
+        X = self.X if prepared is None or self.fit_params else None  # a cluster need not send what nobody reads
+        return learner, X, prepared, rows, labels, dict(self.fit_params)
+
+    def _untrained(self, column: Column, seed: int, fold: int) -> BaseEstimator:
+        """Return a learner to be trained; for a fold, one that takes what the search on all samples has found."""
+        if fold != _ALL_SAMPLES:
+            whole = self._trained[column.pattern.tobytes(), column.clustered, seed, _ALL_SAMPLES]
+            if hasattr(whole, "without_search"):
+                return whole.without_search()
+        if column.clustered not in self._clones:
+            self._clones[column.clustered] = SeededClones(self._template(column.clustered))
+        return self._clones[column.clustered].make(seed)
+
+    def _template(self, clustered: bool) -> BaseEstimator:
+        """Return the learner of a simple or a clustering-based column."""
+        return self.clustered_learner if clustered else self.learner
+
+    def _prepare(self, clustered: bool) -> Any:
+        """Prepare the samples for a kind of learner, once."""
+        if clustered not in self._prepared:
+            # Region learners see a plain array of float64; if X is one, simple columns have prepared it already.
+            is_plain = type(self.X) is np.ndarray and self.X.dtype == np.float64
+            shared = {"inner": self._prepared.get(False)} if clustered and is_plain else {}
+            # Seeded, since a learner may choose something for all columns here.
+            learner = seeded_clone(self._template(clustered), self.root)
+            self._prepared[clustered] = learner.prepare_rows(self.X, self.y, **shared)
+        return self._prepared[clustered]
 
 
 def shares_rows(estimator: BaseEstimator) -> bool:
@@ -152,196 +297,51 @@ def shares_rows(estimator: BaseEstimator) -> bool:
     return hasattr(estimator, "prepare_rows") and hasattr(estimator, "fit_rows")
 
 
-def fit_columns(
-    estimator: BaseEstimator,
-    X: Any,
-    y: NDArray[np.intp],
-    matrix: NDArray[np.int8],
-    seeds: Sequence[int],
-    *,
-    fit_params: Mapping[str, Any] | None = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-) -> list[BaseEstimator]:
-    """Train one clone of a learner for each column of a code matrix.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The binary learner; it is cloned, never changed.
-    X : array-like, sparse matrix or frame of shape (n_samples, n_features)
-        Training rows, passed to the learner as they are.
-    y : ndarray of int of shape (n_samples,)
-        Class indices, rows of `matrix`.
-    matrix : ndarray of int8 of shape (n_classes, n_columns)
-        Code matrix.
-    seeds : sequence of int of length n_columns
-        One seed per column, for every ``random_state`` of the learner that is None.
-    fit_params : mapping, default=None
-        Further arguments of the learner's `fit`; those with one entry per row are cut to the column's rows.
-    n_jobs : int, default=None
-        Number of columns trained at once, as in joblib.
-    verbose : int, default=0
-        Passed to joblib.
-
-    Returns
-    -------
-    list of estimators of length n_columns
-        The trained learners.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from skecoc.coding import one_vs_one
-    >>> X, y = load_iris(return_X_y=True)
-    >>> learners = fit_columns(LogisticRegression(), X[:, 2:], y, one_vs_one(3), seeds=[0, 1, 2])
-    >>> evaluate_columns(learners, X[[0, 60, 120], 2:], "predict")
-    array([[ 1.,  1.,  1.],
-           [-1., -1.,  1.],
-           [-1., -1., -1.]])
-    """
-    params = dict(fit_params or {})
-    if shares_rows(estimator) and params.keys() <= {"sample_weight"}:
-        # A learner may choose something for all columns here; its seed must not depend on their order.
-        rows = seeded_clone(estimator, min(seeds)).prepare_rows(X, y)
-        train, prefer = delayed(_fit_shared_column), "threads"
-    else:
-        train, prefer, rows = delayed(_fit_column), None, X
-    clones = SeededClones(estimator)
-    tasks = (train(clones.make(seed), rows, y, column, params) for seed, column in zip(seeds, matrix.T, strict=True))
-    return list(Parallel(n_jobs=n_jobs, prefer=prefer, verbose=verbose)(tasks))
-
-
-def _column_rows(
-    y: NDArray[np.intp], column: NDArray[np.int8], weight: NDArray[Any] | None
-) -> tuple[NDArray[np.intp] | None, NDArray[np.intp], int | None]:
-    """Find a column's rows (None: all of them), their labels 0 and 1, and the only side that has weight, if so."""
-    sides = column[y]
-    rows = None if column.all() else np.flatnonzero(sides)
-    labels = (sides if rows is None else sides[rows]) > 0
-    weighted = labels if weight is None else labels[(weight if rows is None else weight[rows]) > 0]
-    only_side = None if weighted.any() and not weighted.all() else int(weighted.any())
-    return rows, labels.astype(np.intp), only_side
-
-
-def _fit_column(
-    learner: BaseEstimator, X: Any, y: NDArray[np.intp], column: NDArray[np.int8], params: dict[str, Any]
+def _fit_one(
+    learner: BaseEstimator, X: Any, prepared: Any, rows: Integers | None, labels: Integers, params: dict[str, Any]
 ) -> BaseEstimator:
-    """Train one learner by its own `fit` on the column's rows of X."""
-    rows, labels, only_side = _column_rows(y, column, params.get("sample_weight"))
-    if only_side is not None:
-        return ConstantClassifier(only_side)
-    if rows is None:
-        return learner.fit(X, labels, **params)
-    return learner.fit(_safe_indexing(X, rows), labels, **_check_method_params(X, params, indices=rows))
-
-
-def _fit_shared_column(
-    learner: BaseEstimator,
-    prepared: Any,
-    y: NDArray[np.intp],
-    column: NDArray[np.int8],
-    params: dict[str, Any],
-) -> BaseEstimator:
-    """Train one learner on rows that were prepared once for all columns."""
-    weight = params.get("sample_weight")
-    rows, labels, only_side = _column_rows(y, column, weight)
-    if only_side is not None:
-        return ConstantClassifier(only_side)
-    if weight is not None and rows is not None:
-        weight = weight[rows]
-    return learner.fit_rows(prepared, rows, labels, sample_weight=weight)
-
-
-def resolve_response(estimator: BaseEstimator, response_method: str) -> Response:
-    """Decide how a learner answers: by probabilities, margins or labels.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The binary learner.
-    response_method : {"auto", "predict_proba", "decision_function", "predict"}
-        The caller's wish; "auto" takes the first of the others that the learner has.
-
-    Returns
-    -------
-    {"predict_proba", "decision_function", "predict"}
-        The method to call.
-
-    Examples
-    --------
-    >>> from sklearn.svm import LinearSVC
-    >>> resolve_response(LinearSVC(), "auto")
-    'decision_function'
-    """
-    wanted = RESPONSES if response_method == "auto" else (response_method,)
-    for method in RESPONSES:
-        if method in wanted and hasattr(estimator, method):
-            return method
-    raise ValueError(
-        f"response_method={response_method!r} needs a learner with the method "
-        f"{' or '.join(repr(name) for name in wanted)}, which {type(estimator).__name__} has not"
-    )
+    """Train a learner on some samples (None: all): on prepared ones if there are any, else by its own `fit`."""
+    if labels.all() or not labels.any():
+        return ConstantClassifier(int(labels.any()))
+    if params and rows is not None:
+        params = _check_method_params(X, params, indices=rows)
+    if prepared is not None:
+        return learner.fit_rows(prepared, rows, labels, **params)
+    return learner.fit(X if rows is None else _safe_indexing(X, rows), labels, **params)
 
 
 def evaluate_columns(
     learners: Sequence[BaseEstimator], X: Any, response: Response, *, n_jobs: int | None = None
 ) -> Floats:
-    """Ask every learner about every row.
+    """Evaluate every learner on every sample, as an array of shape (n_samples, n_columns).
 
-    Parameters
-    ----------
-    learners : sequence of estimators of length n_columns
-        Trained by `fit_columns`.
-    X : array-like, sparse matrix or frame of shape (n_samples, n_features)
-        Rows to answer.
-    response : {"predict_proba", "decision_function", "predict"}
-        Probabilities p are answered as 2p - 1, margins as they are, labels as -1 and 1.
-    n_jobs : int, default=None
-        Number of columns asked at once, in threads.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_columns)
-        One answer per row and column; positive means the column's +1 side.
+    Probabilities p become 2p - 1, margins stay as they are, labels become -1 and 1; positive means the +1 side.
     """
-    kinds = _by_kind(learners)
-    answers = np.empty((_num_samples(X), len(learners)))
+    kinds: dict[type, list[int]] = {}
+    for q, learner in enumerate(learners):
+        kinds.setdefault(type(learner), []).append(q)
+    outputs = np.empty((_num_samples(X), len(learners)))
     alone = []
     for kind, members in kinds.items():
-        together = _answering_together(kind, response)
+        together = _evaluating_together(kind, response)
         if together is None:
             alone += members
         elif len(kinds) == 1:
             return together(list(learners), X)
         else:
-            answers[:, members] = together([learners[q] for q in members], X)
-    for q, answer in zip(alone, _answers_alone([learners[q] for q in alone], X, response, n_jobs), strict=True):
-        answers[:, q] = answer
-    return answers
+            outputs[:, members] = together([learners[q] for q in members], X)
+    if len(alone) < 2 or effective_n_jobs(n_jobs) == 1:
+        each: Iterable[Floats] = (_evaluate_column(learners[q], X, response) for q in alone)
+    else:
+        tasks = (delayed(_evaluate_column)(learners[q], X, response) for q in alone)
+        each = Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
+    for q, output in zip(alone, each, strict=True):
+        outputs[:, q] = output
+    return outputs
 
 
-def _answers_alone(
-    learners: Sequence[BaseEstimator], X: Any, response: Response, n_jobs: int | None
-) -> Iterable[Floats]:
-    """Ask learners one by one, in threads if more than one may run at once."""
-    if len(learners) < 2 or effective_n_jobs(n_jobs) == 1:
-        return (_answer_column(learner, X, response) for learner in learners)
-    tasks = (delayed(_answer_column)(learner, X, response) for learner in learners)
-    return Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
-
-
-def _by_kind(learners: Sequence[BaseEstimator]) -> dict[type, list[int]]:
-    """Group the numbers of the columns by the class of their learner."""
-    groups: dict[type, list[int]] = {}
-    for q, learner in enumerate(learners):
-        groups.setdefault(type(learner), []).append(q)
-    return groups
-
-
-def _answering_together(kind: type, response: Response) -> Callable[[list[BaseEstimator], Any], Floats] | None:
-    """Find a way to answer all learners of a class in one pass over X, if there is one."""
+def _evaluating_together(kind: type, response: Response) -> Callable[[list[BaseEstimator], Any], Floats] | None:
+    """Find a way to evaluate all learners of a class in one pass over X, if there is one."""
     if hasattr(kind, "outputs_together"):
         return partial(kind.outputs_together, response=response)
     if response == "predict_proba" and kind is LogisticRegression:
@@ -351,7 +351,7 @@ def _answering_together(kind: type, response: Response) -> Callable[[list[BaseEs
 
 
 def _linear_margins(learners: list[BaseEstimator], X: Any) -> Floats:
-    """Answer all linear learners by one matrix product."""
+    """Evaluate all linear learners by one matrix product."""
     rows = validate_data(learners[0], X, accept_sparse="csr", reset=False)
     coefficients = np.vstack([np.reshape(learner.coef_, (1, -1)) for learner in learners])
     intercepts = [np.ravel(learner.intercept_)[0] for learner in learners]
@@ -360,11 +360,11 @@ def _linear_margins(learners: list[BaseEstimator], X: Any) -> Floats:
     return margins
 
 
-def _answer_column(learner: BaseEstimator, X: Any, response: Response) -> Floats:
-    """Ask one learner about every row."""
-    if hasattr(learner, "answer"):
-        return learner.answer(X, response)
-    answer = getattr(learner, response)(X)
+def _evaluate_column(learner: BaseEstimator, X: Any, response: Response) -> Floats:
+    """Evaluate one learner on every sample."""
+    if hasattr(learner, "outputs"):
+        return learner.outputs(X, response)
+    output = getattr(learner, response)(X)
     if response == "predict_proba":
-        return 2.0 * answer[:, 1] - 1.0
-    return 2.0 * answer - 1.0 if response == "predict" else np.ravel(answer)
+        return 2.0 * output[:, 1] - 1.0
+    return 2.0 * output - 1.0 if response == "predict" else np.ravel(output)

@@ -1,26 +1,32 @@
 """The clustering-based learner: split the space into regions, one learner per mixed region."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from sys import getsizeof
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
-from skecoc.learners._binary import check_binary_target
-from skecoc.learners._features import check_features, is_checked, set_features
-from skecoc.learners._weak_kmeans import nearest_centre, weak_kmeans
+from skecoc.learners.base import (
+    BinaryClassifier,
+    Floats,
+    Integers,
+    Names,
+    check_features,
+    check_labels,
+    is_checked,
+    set_features,
+)
 from skecoc.learners.columns import Response, SeededClones, evaluate_columns, seeded_clone, shares_rows
 from skecoc.learners.stumps import StumpAdaBoostClassifier
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class _Regions:
     """Rows that several region learners share: the checked array, and what the inner learner shares, if anything."""
 
     X: Floats
-    feature_names: NDArray[Any] | None
+    feature_names: Names | None
     inner: Any
     clones: SeededClones
 
@@ -36,12 +42,12 @@ class _Regions:
         return self.X.nbytes + getsizeof(self.inner)  # for clusters, which send what is large only once
 
 
-class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Cluster the rows, then train one binary learner in each region that holds both classes.
+class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
+    """Cluster the samples, then train one binary learner in each region that holds both classes.
 
-    The heterogeneous clustering-based learner of the WOLC-ECOC paper (Algorithm 1 and Figure 4). Rows are clustered
-    without regard to their labels. A region with rows of both classes trains a clone of `estimator`; a region with
-    rows of one class remembers that class. A new row is answered by the region whose centre is nearest.
+    The heterogeneous clustering-based learner of the WOLC-ECOC paper (Algorithm 1 and Figure 4). Samples are clustered
+    without regard to their labels. A region with samples of both classes trains a clone of `estimator`; a region with
+    samples of one class remembers that class. A new sample is predicted by the region whose centre is nearest.
 
     Two boundaries that are each simple in their region make one that is not, so the learner separates what a single
     clone cannot. The clustering is weak on purpose (k-means from one random start, few steps): different seeds give
@@ -63,7 +69,7 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (2,)
         The class labels.
     centres_ : ndarray of shape (n_regions_, n_features)
-        Centres of the regions that hold at least one training row.
+        Centres of the regions that hold at least one training sample.
     n_regions_ : int
         Number of these regions.
     estimators_ : list of length n_regions_
@@ -78,8 +84,8 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Notes
     -----
     Distances are Euclidean, so features should have comparable scales. A pure region that holds weight w of its class
-    answers with probability (w + 1) / (w + 2) and margin 0.5 log(w + 1), so that a region of one row is not taken for
-    certain.
+    predicts it with probability (w + 1) / (w + 2) and margin 0.5 log(w + 1), so that a region of one sample is not
+    taken for certain.
 
     References
     ----------
@@ -119,42 +125,8 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.clusterer = clusterer
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Cluster the rows and train the regions' learners.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows; finite numbers.
-        y : array-like of shape (n_samples,)
-            Labels of two classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, for the clustering and the learners.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
-        return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
-
     def prepare_rows(self, X: Any, y: ArrayLike | None = None, *, inner: Any = None) -> Any:
-        """Check rows once, for any number of `fit_rows` on them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; finite numbers.
-        y : array-like of shape (n_samples,), default=None
-            Class indices of the whole problem, for learners that use them.
-        inner : object, default=None
-            The same rows as the regions' learner has prepared them; None lets it do so if it can.
-
-        Returns
-        -------
-        object
-            What `fit_rows` takes.
-        """
+        """Check rows once for any number of `fit_rows`; `inner`: the rows as the inner learner has prepared them."""
         checked, names = check_features(self, X, np.float64)
         if inner is None and shares_rows(self._learner()):
             inner = self._learner().prepare_rows(checked, y)
@@ -164,35 +136,16 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def fit_rows(
         self, prepared: Any, rows: Integers | None, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Cluster some of the prepared rows and train the regions' learners.
-
-        Parameters
-        ----------
-        prepared : object
-            Result of `prepare_rows`.
-        rows : ndarray of int of shape (n_rows,) or None
-            Indices of the training rows; None means all.
-        y : array-like of shape (n_rows,)
-            Labels of two classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
-        rows = np.arange(len(prepared.X)) if rows is None else rows
-        X = prepared.X if len(rows) == len(prepared.X) else prepared.X[rows]
-        self.classes_, labels = check_binary_target(y, self)
-        if len(labels) != len(X):
-            raise ValueError(f"y must have one label per row: got {len(labels)} labels for {len(X)} rows")
+        """Cluster some prepared rows and train the regions' learners, as ``fit(X[rows], y, sample_weight)`` would."""
+        X = prepared.X if rows is None else prepared.X[rows]
+        rows = np.arange(len(X)) if rows is None else rows
+        self.classes_, labels = check_labels(y, len(X), self)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         set_features(self, X.shape[1], prepared.feature_names)
         if sample_weight is not None and not has_fit_parameter(self._learner(), "sample_weight"):
             raise ValueError(f"sample_weight was given, but {type(self._learner()).__name__} does not take it")
         random_state = check_random_state(self.random_state)
-        used = weight > 0  # a row of weight zero is a row that is not there
+        used = weight > 0
         centres = self._cluster(X[used], weight[used], random_state)
         region = nearest_centre(X, centres)
         occupied = np.unique(region[used])
@@ -248,77 +201,52 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         params = {"sample_weight": weight} if weighted else {}
         return learner.fit(prepared.X[rows], labels, **params), 0.0
 
-    def _answer(self, X: Any, method: str, pure: Floats) -> Floats:
-        """Let every row be answered by its region: a pure one's value, or the learner's method."""
-        X = self._check_features(X)
-        region = nearest_centre(X, self.centres_)
-        answers = pure[region]
-        for number, learner in enumerate(self.estimators_):
-            members = np.flatnonzero(region == number)
-            if learner is not None and len(members):
-                answer = getattr(learner, method)(X[members])
-                answers[members] = answer[:, 1] if answer.ndim == 2 else answer
-        return answers
+    def outputs(self, X: ArrayLike, response: Response) -> Floats:
+        """Evaluate samples as the learner of a column does: one number each, positive for ``classes_[1]``.
 
-    def _check_features(self, X: Any) -> Floats:
-        """Check the features of rows to answer."""
-        check_is_fitted(self)
-        if is_checked(X, [np.float64], self):
-            return X
-        return validate_data(self, X, reset=False, dtype=np.float64)
-
-    def answer(self, X: ArrayLike, response: Response) -> Floats:
-        """Answer rows by one number each, as the column of a code does.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to answer.
-        response : {"predict_proba", "decision_function", "predict"}
-            Answer with ``2 p - 1`` for the probability `p` of the second class, with the margin, or with 1 for the
-            second class and -1 for the first.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Answers.
+        With ``response="predict_proba"`` that is ``2 p - 1``, with "predict" 1 or -1, else the margin.
         """
-        rows = self._check_features(X)
-        region = nearest_centre(rows, self.centres_)
-        answers: Floats = self.region_margins_[region]
+        check_is_fitted(self)
+        remembered: Floats = self.region_margins_
         if response != "decision_function":
-            answers = np.tanh(answers) if response == "predict_proba" else np.sign(answers)
+            remembered = np.tanh(remembered) if response == "predict_proba" else np.sign(remembered)
+        return self._by_region(X, remembered, lambda learner, rows: evaluate_columns([learner], rows, response)[:, 0])
+
+    def _by_region(self, X: Any, pure: Floats, evaluate: Callable[[BaseEstimator, Floats], Floats]) -> Floats:
+        """Give every sample a number by its region: the number of a pure one, or the learner's."""
+        rows = X if is_checked(X, [np.float64], self) else validate_data(self, X, reset=False, dtype=np.float64)
+        region = nearest_centre(rows, self.centres_)
+        numbers = pure[region]
         for number, learner in enumerate(self.estimators_):
             members = np.flatnonzero(region == number)
             if learner is not None and len(members):
-                answers[members] = evaluate_columns([learner], rows[members], response)[:, 0]
-        return answers
+                numbers[members] = evaluate(learner, rows[members])
+        return numbers
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class of each row.
+        """Predict the class of each sample.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows to answer.
+            Samples.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Class labels.
         """
-        check_is_fitted(self)
-        remembered = (self.region_margins_ > 0).astype(np.float64)
-        return self.classes_[self._answer(X, "predict", remembered).astype(np.intp)]
+        is_second = self.outputs(X, "predict") > 0
+        return self.classes_[is_second.astype(np.intp)]
 
     @available_if(lambda self: hasattr(self._learner(), "predict_proba"))
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Estimate the probability of both classes for each row.
+        """Estimate the probability of both classes for each sample.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows to answer.
+            Samples.
 
         Returns
         -------
@@ -327,27 +255,89 @@ class RegionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         remembered = 1.0 / (1.0 + np.exp(-2.0 * self.region_margins_))
-        second = self._answer(X, "predict_proba", remembered)
+        # Not from `outputs`: 2 p - 1 would lose the digits of a small p.
+        second = self._by_region(X, remembered, lambda learner, rows: learner.predict_proba(rows)[:, 1])
         return np.column_stack([1.0 - second, second])
 
     @available_if(lambda self: hasattr(self._learner(), "decision_function"))
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Give the margin of each row, positive for ``classes_[1]``.
+        """Give the margin of each sample, positive for ``classes_[1]``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows to answer.
+            Samples.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Margins of the region's learner, or of the class that a pure region remembers.
         """
-        check_is_fitted(self)
-        return self._answer(X, "decision_function", self.region_margins_.copy())
+        return self.outputs(X, "decision_function")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+
+def weak_kmeans(
+    X: Floats, n_clusters: int, random_state: np.random.RandomState, *, weight: Floats, max_iter: int = 10
+) -> Floats:
+    """Run k-means from one random start for a few steps, and return its centres: weak on purpose.
+
+    There are fewer centres if there are fewer distinct rows; a centre that loses all its rows stays where it was.
+    scikit-learn's `KMeans` finds the same clusters, but its threads and checks cost many times the work on the few
+    hundred rows of two classes (`benchmarks/weak_kmeans.py` has the ratio).
+
+    >>> X = np.array([[0.0], [0.2], [5.0], [5.2]])
+    >>> np.sort(weak_kmeans(X, 2, np.random.RandomState(0), weight=np.ones(4)), axis=0).ravel()
+    array([0.1, 5.1])
+    """
+    centres = distinct_start(X, n_clusters, random_state, weight)
+    region = np.full(len(X), -1)
+    for _ in range(max_iter):
+        previous, region = region, nearest_centre(X, centres)
+        if (region == previous).all():
+            break
+        sums, mass = _sum_regions(X, region, weight, len(centres))
+        centres[mass > 0] = sums[mass > 0] / mass[mass > 0, None]
+    return centres
+
+
+def distinct_start(X: Floats, n_clusters: int, random_state: np.random.RandomState, weight: Floats) -> Floats:
+    """Draw distinct rows to start from, each with a probability proportional to its weight.
+
+    Rows are drawn as quantiles along a random direction: so the draw does not depend on the order of the rows, and
+    repeating a row equals weighting it.
+    """
+    order = np.argsort(X @ random_state.standard_normal(X.shape[1]), kind="stable")
+    mass = np.cumsum(weight[order])
+    draws = random_state.uniform(size=20 * n_clusters) * mass[-1]
+    drawn = X[order[np.minimum(np.searchsorted(mass, draws, side="right"), len(X) - 1)]]
+    _, first = np.unique(drawn, axis=0, return_index=True)
+    return drawn[np.sort(first)[:n_clusters]]
+
+
+@njit(cache=True, nogil=True)
+def nearest_centre(X, centres):  # type: ignore[no-untyped-def]
+    """Find the nearest centre of each row, the first one if several are."""
+    nearest = np.zeros(X.shape[0], dtype=np.intp)
+    for i in range(X.shape[0]):
+        smallest = np.inf
+        for k in range(centres.shape[0]):
+            distance = 0.0
+            for j in range(X.shape[1]):
+                difference = X[i, j] - centres[k, j]
+                distance += difference * difference
+            if distance < smallest:
+                smallest = distance
+                nearest[i] = k
+    return nearest
+
+
+@njit(cache=True, nogil=True)
+def _sum_regions(X, region, weight, n_regions):  # type: ignore[no-untyped-def]
+    """Sum the weighted rows of each region, and the weights."""
+    sums = np.zeros((n_regions, X.shape[1]))
+    mass = np.zeros(n_regions)
+    for i in range(X.shape[0]):
+        mass[region[i]] += weight[i]
+        for j in range(X.shape[1]):
+            sums[region[i], j] += weight[i] * X[i, j]
+    return sums, mass

@@ -6,18 +6,23 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skecoc.learners._binary import check_binary_target
-from skecoc.learners._feature_codes import FeatureCodes, Floats, code_features
-from skecoc.learners._features import check_features, is_checked, set_features
-from skecoc.learners._stump_kernels import add_votes, boost
+from skecoc.learners.base import (
+    FeatureCodes,
+    Floats,
+    MarginClassifier,
+    check_features,
+    check_labels,
+    check_rows,
+    code_features,
+    is_checked,
+    set_features,
+)
 from skecoc.learners.columns import Response
+from skecoc.learners.stump_kernels import add_votes, boost
 
 #: Two stumps whose weighted errors differ by no more than this are equally good. It is far above what rounding does
 #: to a sum of weights, so that the choice does not depend on the order of the rows, and far below what matters.
@@ -30,14 +35,15 @@ SMALLEST_ERROR = 1e-10
 _FLOAT_TYPES = [np.float64, np.float32]
 
 
-class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
+class StumpAdaBoostClassifier(MarginClassifier):
     """Binary classifier: discrete AdaBoost over decision stumps.
 
     A stump compares one feature with one threshold. Each round takes the stump of lowest weighted error `e` among
     all thresholds midway between adjacent distinct values of all features, both polarities, and the constant stump;
     gives it the weight ``alpha = 0.5 * log((1 - e) / e)``; and multiplies the weights of the rows it gets wrong by
     ``exp(alpha)``, those of the others by ``exp(-alpha)``. The result is ``F(x) = sum of alpha_t * h_t(x)``, where
-    ``h_t(x)`` is +1 for the second class and -1 for the first [1]_.
+    ``h_t(x)`` is +1 for the second class and -1 for the first [1]_, and the probability of the second class is
+    ``1 / (1 + exp(-2 F(x)))``.
 
     Parameters
     ----------
@@ -77,27 +83,23 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
     Notes
     -----
     **Ties.** Stumps whose weighted errors differ by no more than 1e-10 are equally good. The constant stump goes
-    first; a feature replaces what comes before it only if its best stump is better; within a feature the lowest
-    threshold among the equally good ones is taken. The two polarities of one threshold can only tie at an error of
-    one half, where boosting ends. So the stumps depend neither on the order of the rows nor on the machine.
+    first, then the features in their order, and within a feature the lowest threshold. So the stumps depend neither on
+    the order of the samples nor on the machine.
 
-    **Perfect stumps.** In alpha, `e` counts as at least 1e-10, so that alpha is at most 11.5 and a single perfect
-    stump answers with a probability of 1 - 1e-10. The bound is fixed rather than a function of the number of rows, so
-    that repeating rows is the same as weighting them.
+    **Perfect and useless stumps.** In alpha, `e` counts as at least 1e-10, so that a single perfect stump has a
+    probability of 1 - 1e-10; the bound is fixed, so that repeating samples is the same as weighting them. If already
+    the first round finds no stump better than tossing a coin, `n_estimators_` is 0 and `F` is zero everywhere; where
+    ``F(x) == 0``, `predict` gives ``classes_[0]``.
 
-    **No stump at all.** If already the first round finds no stump better than tossing a coin, `n_estimators_` is 0
-    and `F` is zero everywhere. The classes then have equal weight, so there is no majority to predict. Wherever
-    ``F(x) == 0``, `predict` answers ``classes_[0]``.
-
-    **Rows of weight zero** are as good as absent: no threshold takes notice of their values.
+    **Sample weights.** Only their ratios matter. Samples of weight zero are dropped: no threshold takes notice of their
+    values.
 
     **Exactness, memory and time.** Every feature is coded once by the ranks of its values, in one byte a cell if no
     feature has more than 256 distinct values, in two otherwise; fitting takes 16 bytes per distinct value and some
-    30 bytes per row beside that. A feature with more than 65,536 distinct values (rows of weight zero included) is
-    cut into 65,536 bins of equally many distinct values, and only thresholds between bins are tried: then, and only
-    then, is the search no longer exact. A round costs one pass over at most half of the codes.
-
-    **Features** in ``float32`` are compared with thresholds as ``float64``, without a copy. NaN is refused.
+    30 bytes per sample beside that. A feature with more than 65,536 distinct values is cut into 65,536 bins of equally
+    many distinct values, and only thresholds between bins are tried: then, and only then, is the search not exact. A
+    round costs one pass over at most half of the codes. Features in ``float32`` are compared with thresholds as
+    ``float64``, without a copy. NaN is refused.
 
     **Sharing between many fits.** `prepare_rows` codes a matrix once and `fit_rows` fits to any of its rows: so the
     columns of an output code are trained.
@@ -129,46 +131,8 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
     def __init__(self, n_estimators: int = 40) -> None:
         self.n_estimators = n_estimators
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Boost stumps on labelled rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-        y : array-like of shape (n_samples,)
-            Labels, of exactly two kinds.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows; None means 1 each. Only their ratios matter.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If `y` does not hold exactly two classes, or an argument has the wrong shape or forbidden values.
-        """
-        self._validate_params()
-        return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
-
     def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> FeatureCodes:  # noqa: ARG002
-        """Check and code a matrix of features, for any number of calls to `fit_rows`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-        y : array-like of shape (n_samples,), default=None
-            Not used: codes do not depend on labels.
-
-        Returns
-        -------
-        FeatureCodes
-            The coded rows. Nothing ever changes them, so that threads can share them.
-        """
+        """Check and code a matrix of features once, for any number of calls to `fit_rows`."""
         return code_features(*check_features(self, X, _FLOAT_TYPES))
 
     def fit_rows(
@@ -178,36 +142,16 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Boost stumps on some rows of a prepared matrix.
+        """Boost stumps on some rows of a prepared matrix, exactly as ``fit(X[rows], y, sample_weight)`` would.
 
-        Parameters
-        ----------
-        prepared : FeatureCodes
-            What `prepare_rows` returned for a matrix `X`.
-        rows : array-like of int of shape (n_rows,), or None
-            Which rows of `X` to take, in any order, with or without repetitions; None takes all.
-        y : array-like of shape (n_rows,)
-            Labels of these rows, of exactly two kinds.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights of these rows; None means 1 each.
-
-        Returns
-        -------
-        self
-            The classifier that ``fit(X[rows], y, sample_weight)`` yields. The one exception: a feature with more
-            than 65,536 distinct values in `X` keeps the bins that were made for all of `X`.
-
-        Raises
-        ------
-        ValueError
-            As `fit`, or if `rows` does not hold row numbers.
+        The one exception: a feature with more than 65,536 distinct values in `X` keeps the bins made for all of `X`.
         """
         if not get_config()["skip_parameter_validation"]:
             self._validate_params()
-        taken = None if rows is None else _check_rows(rows, prepared.n_samples)
+        taken = None if rows is None else check_rows(rows, prepared.n_samples)
         n_rows = prepared.n_samples if taken is None else len(taken)
-        self.classes_, is_second = _check_labels(y, n_rows, self)
-        signed = np.where(is_second, 1.0, -1.0)
+        self.classes_, labels = check_labels(y, n_rows, self)
+        signed = np.where(labels == 1, 1.0, -1.0)
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, n_rows)
             signed *= weight
@@ -239,7 +183,7 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            F for each row; positive for ``classes_[1]``.
+            F of each sample; positive for ``classes_[1]``.
         """
         return _decision_functions([self], self._check_features(X))[:, 0]
 
@@ -264,71 +208,24 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
             total = total + np.where(X[:, feature].astype(np.float64) <= threshold, vote, -vote)
             yield total
 
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Compute the probability of each class, 1 / (1 + exp(-2 F)) for the second.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Probabilities, in the order of `classes_`.
-        """
-        F = self.decision_function(X)
-        return np.column_stack([expit(-2.0 * F), expit(2.0 * F)])
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class of each row: the second where F > 0, else the first.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels.
-        """
-        F = self.decision_function(X)
-        return self.classes_[(F > 0.0).astype(np.intp)]
-
     @staticmethod
     def outputs_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
-        """Answer the same rows by several fitted classifiers, in one pass over them.
+        """Evaluate several fitted classifiers on the same samples in one pass, one column each.
 
-        Parameters
-        ----------
-        learners : sequence of StumpAdaBoostClassifier of length n_learners
-            Classifiers fitted on the same features.
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-        response : {"predict_proba", "decision_function", "predict"}
-            Answer with ``2 p - 1 = tanh(F)`` for the probability `p` of the second class, with F, or with 1 for the
-            second class and -1 for the first.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_learners)
-            Answers, one column per classifier.
+        With ``response="predict_proba"`` the outputs are ``2 p - 1 = tanh(F)``, with "predict" 1 and -1, else F.
         """
         F = _decision_functions(learners, learners[0]._check_features(X))
         if response == "predict_proba":
             return np.tanh(F)
         return np.where(F > 0.0, 1.0, -1.0) if response == "predict" else F
 
+    def _slope(self) -> float:
+        """Give the factor from F to log-odds: probabilities are 1 / (1 + exp(-2 F))."""
+        return 2.0
+
     @property
     def feature_importances_(self) -> Floats:
-        """Share of each feature in the alphas; constant stumps do not count.
-
-        Returns
-        -------
-        ndarray of shape (n_features_in_,)
-            Non-negative shares that sum to 1; all zero if no stump looks at a feature.
-        """
+        """Share of each feature in the alphas: they sum to 1, or are all zero if no stump looks at a feature."""
         check_is_fitted(self)
         splits = self.features_ >= 0
         shares: Floats = np.zeros(self.n_features_in_)
@@ -336,22 +233,17 @@ class StumpAdaBoostClassifier(ClassifierMixin, BaseEstimator):
         return shares / shares.sum() if splits.any() else shares
 
     def _check_features(self, X: Any) -> Floats:
-        """Check the features of rows to predict."""
+        """Check the features of samples to predict."""
         check_is_fitted(self)
         if is_checked(X, _FLOAT_TYPES, self):
             return X
         return validate_data(self, X, dtype=_FLOAT_TYPES, reset=False)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
 
 def _decision_functions(
     learners: Sequence[StumpAdaBoostClassifier], X: NDArray[np.float64] | NDArray[np.float32]
 ) -> Floats:
-    """Compute F of several fitted classifiers for the same checked rows, one column each."""
+    """Compute F of several fitted classifiers for the same checked samples, one column each."""
     starts = np.zeros(len(learners) + 1, np.int64)
     np.cumsum([learner.n_estimators_ for learner in learners], out=starts[1:])
     read_only = X.view()  # one compiled version serves memory maps as well
@@ -363,27 +255,6 @@ def _decision_functions(
         np.concatenate([learner.alphas_ * learner.polarities_ for learner in learners]),
         starts,
     )
-
-
-def _check_rows(rows: ArrayLike, n_samples: int) -> NDArray[np.intp]:
-    """Check that `rows` holds row numbers."""
-    checked = np.asarray(rows)
-    if checked.ndim != 1 or len(checked) == 0 or checked.dtype.kind not in "iu":
-        raise ValueError(
-            "rows must be None or a one-dimensional array of at least one integer, "
-            f"got shape {checked.shape} and dtype {checked.dtype}"
-        )
-    if checked.min() < 0 or checked.max() >= n_samples:
-        raise ValueError(f"rows must hold integers in [0, {n_samples})")
-    return np.ascontiguousarray(checked, dtype=np.intp)
-
-
-def _check_labels(y: ArrayLike, n_rows: int, estimator: BaseEstimator) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Check labels; return the two classes and which rows belong to the second."""
-    classes, numbers = check_binary_target(y, estimator)
-    if len(numbers) != n_rows:
-        raise ValueError(f"y must have one label per row: got {len(numbers)} labels for {n_rows} rows")
-    return classes, numbers == 1
 
 
 def _check_sample_weight(sample_weight: ArrayLike, n_rows: int) -> Floats:

@@ -5,25 +5,26 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags, check_random_state
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from skecoc.learners._binary import check_binary_target
-from skecoc.learners._features import Names, check_features, set_features
-from skecoc.learners._rbf_rows import DistinctRows, SharedRows, distinct_rows, rbf_margins, share_rows
-from skecoc.learners._svm_algebra import Floats
-from skecoc.learners._svm_search import (
+from skecoc.learners.base import Floats, MarginClassifier, Names, check_features, check_labels, check_rows, set_features
+from skecoc.learners.svm_search import (
     PERCENT,
+    DistinctRows,
     Grid,
+    SharedRows,
     best_index,
     choose_for_classes,
+    distinct_rows,
     draw_rows,
     fold_accuracy,
     held_out_margins,
+    rbf_margins,
+    share_rows,
     sigmoid_slope,
     stratified_folds,
 )
@@ -48,7 +49,7 @@ class _Prepared:
         return self.shared.X.nbytes + (0 if distances is None else distances.nbytes)
 
 
-class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
+class TunedSVMClassifier(MarginClassifier):
     """Binary support vector machine with a Gaussian kernel, tuned by cross-validation.
 
     The kernel is ``exp(-||x - z||^2 / (2 width^2))``. By default C and the width are searched as in the WOLC-ECOC
@@ -122,34 +123,29 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    **C.** SVM-perf [1]_, which the paper used, minimises ``||w||^2 / 2 + C * xi`` where `xi` bounds the training
-    error *in percent*: its source gives each of the n rows a loss of 100 / n. Summed over rows that is the usual SVM
-    with a penalty of ``100 * C / n`` per row (``C_light = 100 * C_perf / n`` in terms of SVM-light). `n` is the number
-    of rows of the whole fit, in the folds too, so that a fold's machine has the same penalty per row as the final one.
-    Unlike SVM-perf with a kernel, the machine has an intercept and is solved without approximating the kernel.
+    **C.** SVM-perf [1]_, which the paper used, minimises ``||w||^2 / 2 + C * xi`` where `xi` bounds the training error
+    *in percent*, so that each of the n samples has a loss of 100 / n: the usual SVM with a penalty of ``100 * C / n``.
+    `n` is the number of samples of the whole fit, in the folds too. Unlike SVM-perf with a kernel, the machine has an
+    intercept and is solved without approximating the kernel.
 
-    **Rows and weights.** Equal rows of the same class are one row of their total weight, and rows of weight zero are
-    absent. Only ratios of weights matter: `n` above is the sum of the weights, the mean distance is taken over all
-    weighted pairs (each row with itself included), and accuracy is weighted. So repeating rows is the same as
-    weighting them, copies of a row never lie on both sides of a split, and the order of rows does not matter.
+    **Equal samples and weights.** Equal samples of the same class are one of their total weight, and samples of weight
+    zero are dropped. Only ratios of weights matter: `n` above is the sum of the weights, the mean distance is taken
+    over all weighted pairs (each sample with itself included), and accuracy is weighted. So repeating samples is the
+    same as weighting them, copies never lie on both sides of a split, and the order of samples does not matter.
 
-    **Few rows.** If a class has one distinct row only, nothing can be cross-validated. Then the middle of the grid is
-    taken (C = 2^15, width = mean distance), and the sigmoid is fitted to training margins. If all rows are equal, the
-    mean distance counts as 1.
+    **Few samples.** If a class has one distinct sample only, nothing can be cross-validated: the middle of the grid is
+    taken (C = 2^15, width = mean distance), and the sigmoid is fitted to training margins. If all samples are equal,
+    the mean distance counts as 1.
 
     **Probabilities** are ``1 / (1 + exp(-slope_ * margin))``. The slope is fitted, with Platt's targets [2]_, to the
-    margins that the rows had when they were left out in the search. There is no offset, so that the more probable
-    class is always the predicted one.
+    out-of-fold margins of the search. There is no offset, so that the more probable class is the predicted one.
 
-    **Time.** The dual is solved by sequential minimal optimisation, as in libsvm, with Newton steps on the coefficients
-    between their bounds: with large C these replace most of the work. For each width, C ascends and every
-    solution starts from the one before; a solution in which no coefficient is at its upper bound is the solution for
-    all larger C. Distances are computed once for all machines of an ensemble, the kernel once per width.
-
-    **Memory.** A fit needs at most 2.25 kernel matrices of 8 bytes per pair of rows. If these exceed `cache_size`,
-    libsvm solves the dual instead, with a cache of `cache_size` and no matrix at all, much slower. The default serves
-    11,785 rows. The distances that fits share are a further matrix over all rows of the ensemble;
-    beyond `cache_size` they are computed anew by every fit.
+    **Time and memory.** The dual is solved by sequential minimal optimisation, as in libsvm, with Newton steps on the
+    coefficients between their bounds. For each width, C ascends and every solution starts from the one before.
+    Distances are computed once for all machines of an ensemble, the kernel once per width. A fit needs at most 2.25
+    kernel matrices of 8 bytes per pair of samples, and the distances that fits share are a further one over all samples
+    of the ensemble. If the kernels exceed `cache_size`, libsvm solves the dual instead, without a matrix and much
+    slower; if the distances do, every fit computes its own. The default serves 11,785 samples.
 
     References
     ----------
@@ -206,45 +202,11 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         self.cache_size = cache_size
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Search for C and width, and train on labelled rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-        y : array-like of shape (n_samples,)
-            Labels, of exactly two kinds.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows; None means 1 each. Only their ratios matter.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If `y` does not hold exactly two classes, or an argument has the wrong shape or forbidden values.
-        """
-        return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
-
     def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> _Prepared:
         """Compute the distances between rows, for any number of calls to `fit_rows`.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-        y : array-like of int of shape (n_samples,), default=None
-            Class indices of an ensemble's whole problem, two or more classes. With ``tune="ensemble"`` they decide C
-            and width for all fits; without them every fit searches for itself.
-
-        Returns
-        -------
-        object
-            What `fit_rows` takes. Nothing ever changes it, so that threads can share it.
+        With ``tune="ensemble"`` the class indices `y` of an ensemble's whole problem decide C and width for all fits;
+        without them every fit searches for itself.
         """
         self._validate_params()
         checked, names = check_features(self, X, np.float64)
@@ -264,36 +226,14 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
     def fit_rows(
         self, prepared: _Prepared, rows: ArrayLike | None, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Search and train on some of the prepared rows.
+        """Search and train on some of the prepared rows, as ``fit(X[rows], y, sample_weight)`` would.
 
-        Parameters
-        ----------
-        prepared : object
-            Result of `prepare_rows` for a matrix `X`.
-        rows : array-like of int of shape (n_rows,), or None
-            Which rows of `X` to take; None takes all.
-        y : array-like of shape (n_rows,)
-            Labels of these rows, of exactly two kinds.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights of these rows; None means 1 each.
-
-        Returns
-        -------
-        self
-            The classifier that ``fit(X[rows], y, sample_weight)`` yields, unless C and width were chosen when the
-            rows were prepared.
-
-        Raises
-        ------
-        ValueError
-            As `fit`.
+        Unless C and width were chosen when the rows were prepared.
         """
         self._validate_params()
-        taken = None if rows is None else _check_rows(rows)
+        taken = None if rows is None else check_rows(rows, len(prepared.shared.X))
         n_rows = len(prepared.shared.X) if taken is None else len(taken)
-        self.classes_, labels = check_binary_target(y, self)
-        if len(labels) != n_rows:
-            raise ValueError(f"y must have one label per row, {n_rows}, got {len(labels)}")
+        self.classes_, labels = check_labels(y, n_rows, self)
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, labels, dtype=np.float64, ensure_non_negative=True)
@@ -307,14 +247,8 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
     def without_search(self) -> Self:
         """Return an unfitted clone with the C and the width that were chosen, for training on other rows.
 
-        Returns
-        -------
-        TunedSVMClassifier
-            Not fitted; its cross-validation serves calibration only.
+        Its cross-validation serves calibration only.
 
-        Examples
-        --------
-        >>> from skecoc.learners import TunedSVMClassifier
         >>> model = TunedSVMClassifier(C=[1.0, 10.0], width=1.0).fit([[0.0], [0.1], [1.0], [1.1]], [0, 0, 1, 1])
         >>> model.without_search()
         TunedSVMClassifier(C=1.0, width=1.0)
@@ -369,7 +303,7 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Margin of each row; positive for ``classes_[1]``, and at least 1 beyond the margin's border.
+            Margin of each sample; positive for ``classes_[1]``, and at least 1 beyond the margin's border.
         """
         check_is_fitted(self)
         return self._margins(validate_data(self, X, dtype=np.float64, reset=False))
@@ -378,52 +312,10 @@ class TunedSVMClassifier(ClassifierMixin, BaseEstimator):
         """Compute the margins of checked rows."""
         return rbf_margins(X, self.support_vectors_, self.dual_coef_[0], self.intercept_[0], self.gamma_)
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class of each row: the second where the margin is positive, else the first.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predicted labels.
-        """
-        margins = self.decision_function(X)
-        return self.classes_[(margins > 0.0).astype(np.intp)]
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Compute the probability of each class, 1 / (1 + exp(-slope_ * margin)) for the second.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Probabilities, in the order of `classes_`.
-        """
-        margins = self.decision_function(X)
-        logits = self.slope_ * margins
-        return np.column_stack([expit(-logits), expit(logits)])
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that only two classes are supported."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-
-def _check_rows(rows: ArrayLike) -> NDArray[np.intp]:
-    """Check that `rows` holds indices: a mask would be taken for the rows 0 and 1."""
-    checked = np.asarray(rows)
-    if checked.ndim != 1 or checked.dtype.kind not in "iu":
-        raise ValueError(f"rows must be None or hold row indices, got shape {checked.shape}, dtype {checked.dtype}")
-    return checked.astype(np.intp, copy=False)
+    def _slope(self) -> float:
+        """Give the factor from margins to log-odds."""
+        check_is_fitted(self)
+        return self.slope_
 
 
 def _grid_values(name: str, values: float | ArrayLike | None, default: Floats) -> Floats:

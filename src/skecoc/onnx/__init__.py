@@ -4,13 +4,11 @@ Importing this module teaches skl2onnx to convert the classifiers of this librar
 meta-estimators. It needs the ``onnx`` extra: ``pip install "scikit-ecoc[onnx]"``.
 """
 
-try:
-    import skl2onnx as _skl2onnx  # noqa: F401
-except ModuleNotFoundError as error:
-    raise ImportError('export to ONNX needs skl2onnx: pip install "scikit-ecoc[onnx]"') from error
+from skecoc.support.errors import import_extra
 
-from skecoc.onnx._converter import register_converters
-from skecoc.onnx.export import ExportCheck, check_export, to_onnx
+import_extra("skl2onnx", "onnx", "export to ONNX")
+
+from skecoc.onnx._export import ExportCheck, check_export, register_converters, to_onnx  # noqa: E402
 
 __all__ = ["ExportCheck", "check_export", "register_converters", "to_onnx"]
 

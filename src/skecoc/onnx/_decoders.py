@@ -1,11 +1,10 @@
-"""Scores of decoders as ONNX nodes."""
+"""Scores of decoders as ONNX nodes, and tied scores in the order that `skecoc.decoding` gives them."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from onnx import TensorProto
 
 from skecoc.decoding import (
@@ -21,36 +20,16 @@ from skecoc.decoding import (
     OptimizedWeightDecoder,
     ProbabilisticDecoder,
 )
-from skecoc.decoding._score_ties import TIE_TOLERANCE, TIE_TOLERANCE_WITHOUT_MARGIN
 from skecoc.decoding.losses import LARGEST_EXPONENT, LARGEST_OUTPUT
-from skecoc.onnx._graph import Graph
-from skecoc.onnx._ties import write_ordered_ties
+from skecoc.decoding.ties import ROUNDING_TOLERANCE, SOLVED_TIE_TOLERANCE, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, priority
+from skecoc.onnx._graph import Floats, Graph, Value
 
-Floats = NDArray[np.float64]
+# Below every score, and finite, so that differences from it are numbers.
+_LOWEST = -1e300
 
 
 def write_scores(graph: Graph, codewords: str, decoder: Any) -> str:
-    """Write the scores that a fitted decoder gives to codewords.
-
-    Parameters
-    ----------
-    graph : Graph
-        Takes the nodes.
-    codewords : str
-        Name of the codewords, of shape (n_samples, n_columns).
-    decoder : decoder
-        A fitted decoder of `skecoc.decoding`.
-
-    Returns
-    -------
-    str
-        Name of the scores, of shape (n_samples, n_rows).
-
-    Raises
-    ------
-    NotImplementedError
-        If the decoder is of another class.
-    """
+    """Write the scores that a fitted decoder of `skecoc.decoding` gives to codewords, (n_samples, n_rows)."""
     writer = _WRITERS.get(type(decoder))
     if writer is None:
         raise NotImplementedError(
@@ -62,35 +41,35 @@ def write_scores(graph: Graph, codewords: str, decoder: Any) -> str:
 
 def _product(graph: Graph, tensor: str, matrix: Floats) -> str:
     """Multiply a tensor of shape (n_samples, n_columns) with the transpose of a matrix of shape (n_rows, n_columns)."""
-    return str(graph.node("MatMul", tensor, np.ascontiguousarray(matrix.T)))
+    return graph.node("MatMul", tensor, np.ascontiguousarray(matrix.T))
 
 
 def _negated(graph: Graph, tensor: str) -> str:
     """Negate a tensor."""
-    return str(graph.node("Neg", tensor))
+    return graph.node("Neg", tensor)
 
 
 def _exponential(graph: Graph, margins: str) -> str:
     """Write exp(-t)."""
-    return str(graph.node("Exp", graph.node("Min", _negated(graph, margins), LARGEST_EXPONENT)))
+    return graph.node("Exp", graph.node("Min", _negated(graph, margins), LARGEST_EXPONENT))
 
 
 def _hinge(graph: Graph, margins: str) -> str:
     """Write max(0, 1 - t)."""
-    return str(graph.node("Max", graph.node("Sub", 1.0, margins), 0.0))
+    return graph.node("Max", graph.node("Sub", 1.0, margins), 0.0)
 
 
 def _logistic(graph: Graph, margins: str) -> str:
     """Write log(1 + exp(-t)) as max(-t, 0) + log(1 + exp(-abs(t))), which never overflows."""
     small = graph.node("Exp", _negated(graph, graph.node("Abs", margins)))
     large = graph.node("Max", _negated(graph, margins), 0.0)
-    return str(graph.node("Add", large, graph.node("Log", graph.node("Add", small, 1.0))))
+    return graph.node("Add", large, graph.node("Log", graph.node("Add", small, 1.0)))
 
 
 def _squared(graph: Graph, margins: str) -> str:
     """Write (1 - t)^2."""
     shortfalls = graph.node("Clip", graph.node("Sub", 1.0, margins), -LARGEST_OUTPUT, LARGEST_OUTPUT)
-    return str(graph.node("Mul", shortfalls, shortfalls))
+    return graph.node("Mul", shortfalls, shortfalls)
 
 
 def _binomial_deviance(graph: Graph, margins: str) -> str:
@@ -117,19 +96,19 @@ def _negated_losses(graph: Graph, loss: str, codewords: str, signed_weights: Flo
     at_plus_one = _product(graph, write_loss(graph, codewords), -np.maximum(signed_weights, 0.0))
     opposite = write_loss(graph, _negated(graph, codewords))
     at_minus_one = _product(graph, opposite, -np.maximum(-signed_weights, 0.0))
-    return str(graph.node("Add", at_plus_one, at_minus_one))
+    return graph.node("Add", at_plus_one, at_minus_one)
 
 
 def _hamming_distances(graph: Graph, codewords: str, matrix: Floats) -> str:
     """Write the Hamming distances to the rows of a matrix."""
     agreement = _product(graph, graph.node("Sign", codewords), -0.5 * matrix)
-    return str(graph.node("Add", agreement, 0.5 * matrix.shape[1]))
+    return graph.node("Add", agreement, 0.5 * matrix.shape[1])
 
 
 def _agreements(graph: Graph, codewords: str, matrix: Floats) -> str:
     """Write the numbers of positions where the signs agree."""
     agreement = _product(graph, graph.node("Sign", codewords), 0.5 * matrix)
-    return str(graph.node("Add", agreement, 0.5 * np.abs(matrix).sum(axis=1)))
+    return graph.node("Add", agreement, 0.5 * np.abs(matrix).sum(axis=1))
 
 
 def _write_hamming(graph: Graph, codewords: str, decoder: HammingDecoder) -> str:
@@ -159,7 +138,7 @@ def _negated_root(graph: Graph, negated_squares: str) -> str:
 def _write_laplacian(graph: Graph, codewords: str, decoder: LaplacianDecoder) -> str:
     n_positions = np.abs(decoder.matrix_).sum(axis=1)
     agreements = _agreements(graph, codewords, decoder.matrix_)
-    return str(graph.node("Div", graph.node("Add", agreements, 1.0), n_positions + 2.0))
+    return graph.node("Div", graph.node("Add", agreements, 1.0), n_positions + 2.0)
 
 
 def _write_beta_density(graph: Graph, codewords: str, decoder: BetaDensityDecoder) -> str:
@@ -167,7 +146,7 @@ def _write_beta_density(graph: Graph, codewords: str, decoder: BetaDensityDecode
     twice = graph.node("Round", graph.node("Mul", _agreements(graph, codewords, decoder.matrix_), 2.0))
     first = decoder._table_row * decoder._table.shape[1]
     place = graph.node("Add", graph.cast(twice, TensorProto.INT64), first)
-    return str(graph.node("Gather", decoder._table.ravel(), place, axis=0))
+    return graph.node("Gather", decoder._table.ravel(), place, axis=0)
 
 
 def _write_probabilistic(graph: Graph, codewords: str, decoder: ProbabilisticDecoder) -> str:
@@ -178,17 +157,17 @@ def _write_probabilistic(graph: Graph, codewords: str, decoder: ProbabilisticDec
         return log_product
     # log(a + b) is log(a) plus the logistic loss of log(a) - log(b).
     difference = graph.node("Sub", log_product, decoder._log_invalid_mass)
-    return str(graph.node("Add", log_product, _logistic(graph, difference)))
+    return graph.node("Add", log_product, _logistic(graph, difference))
 
 
 def _write_loss_based(graph: Graph, codewords: str, decoder: LossBasedDecoder) -> str:
     losses = _negated_losses(graph, decoder.loss, codewords, decoder.matrix_)
-    return str(graph.node("Sub", losses, decoder._loss_of_zeros)) if decoder._loss_of_zeros.any() else losses
+    return graph.node("Sub", losses, decoder._loss_of_zeros) if decoder._loss_of_zeros.any() else losses
 
 
 def _write_loss_averaged(graph: Graph, codewords: str, decoder: LossAveragedDecoder) -> str:
     losses = _negated_losses(graph, decoder.loss, codewords, decoder.matrix_)
-    return str(graph.node("Div", losses, np.abs(decoder.matrix_).sum(axis=1)))
+    return graph.node("Div", losses, np.abs(decoder.matrix_).sum(axis=1))
 
 
 def _write_loss_weighted(graph: Graph, codewords: str, decoder: LossWeightedDecoder) -> str:
@@ -201,13 +180,13 @@ def _write_optimized(graph: Graph, codewords: str, decoder: OptimizedWeightDecod
     if decoder.margin > 0:
         shares = decoder.tie_shares_
         lowered = (shares.max() - shares) / (np.ptp(shares) or 1.0)
-        return write_ordered_ties(graph, scores, lowered, TIE_TOLERANCE, n_rows)
+        return write_ordered_ties(graph, scores, lowered, SOLVED_TIE_TOLERANCE, n_rows)
     keys = _product(graph, codewords, decoder.tie_weights_ * decoder.matrix_)
     largest = graph.node("ReduceMax", keys, np.array([1]), keepdims=1)
     spread = graph.node("Sub", largest, graph.node("ReduceMin", keys, np.array([1]), keepdims=1))
     share = graph.node("Div", graph.node("Sub", largest, keys), spread)
     behind = graph.node("Where", graph.node("Greater", spread, 0.0), share, 0.0)
-    return write_ordered_ties(graph, scores, behind, TIE_TOLERANCE_WITHOUT_MARGIN, n_rows)
+    return write_ordered_ties(graph, scores, behind, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, n_rows)
 
 
 _WRITERS: Mapping[type, Callable[[Graph, str, Any], str]] = MappingProxyType(
@@ -225,3 +204,56 @@ _WRITERS: Mapping[type, Callable[[Graph, str, Any], str]] = MappingProxyType(
         OptimizedWeightDecoder: _write_optimized,
     }
 )
+
+
+def write_winner(graph: Graph, scores: str, second_key: str, prior: Floats, scale: Value) -> str:
+    """Write the class that wins, (n_samples,): by score, then by the second key, by the prior, by index.
+
+    Rounding is relative to the scores and to the scale, a number or a tensor of shape (n_samples, 1).
+    """
+    n_classes = len(prior)
+    tied = _write_tied_for_best(graph, scores, scale, n_classes)
+    keys = graph.node("Where", tied, second_key, _LOWEST)
+    tied = _write_tied_for_best(graph, keys, scale, n_classes)
+    priorities = graph.node("Where", tied, priority(prior), np.array(-1))
+    return graph.node("ArgMax", priorities, axis=1, keepdims=0)
+
+
+def _write_tied_for_best(graph: Graph, scores: str, scale: Value, n_classes: int) -> str:
+    """Write which scores tie with the best one, in a chain of ties."""
+    descending, _ = graph.nodes("TopK", 2, scores, np.array([n_classes]), axis=1)
+    upper, lower = graph.part(descending, 0, -1), graph.part(descending, 1, n_classes)
+    size = graph.node("Max", graph.node("Abs", upper), graph.node("Abs", lower), scale)
+    apart = graph.node("Greater", graph.node("Sub", upper, lower), graph.node("Mul", size, ROUNDING_TOLERANCE))
+    n_gaps = graph.node("CumSum", graph.cast(apart, TensorProto.INT32), np.array(1))
+    in_chain = graph.node("Equal", n_gaps, graph.cast(graph.constant(0), TensorProto.INT32))
+    best = graph.part(descending, 0, 1)
+    lowest = graph.node("ReduceMin", graph.node("Where", in_chain, lower, best), np.array([1]), keepdims=1)
+    return graph.node("GreaterOrEqual", scores, lowest)
+
+
+def write_ordered_ties(graph: Graph, scores: str, lowered: str | Floats, tolerance: float, n_classes: int) -> str:
+    """Write scores with tied ones put in order, as `order_ties` of optimised weights does.
+
+    `lowered` says by which part of half the tolerance a class falls behind the best of its tie: a number for each
+    class, or the name of a tensor of shape (n_samples, n_classes).
+    """
+    descending, order = graph.nodes("TopK", 2, scores, np.array([n_classes]), axis=1)
+    upper, lower = graph.part(descending, 0, -1), graph.part(descending, 1, n_classes)
+    apart = graph.node("Greater", graph.node("Sub", upper, lower), tolerance)
+    starts = graph.node("Pad", apart, np.array([0, 1, 0, 0]))  # one column of False on the left
+    group = graph.node("CumSum", graph.cast(starts, TensorProto.INT64), np.array(1))
+    lowest = graph.node("Min", descending, _LOWEST)
+    table = graph.node("ScatterElements", lowest, group, descending, axis=1, reduction="max")
+    highest = graph.node("GatherElements", table, group, axis=1)
+    close = graph.node("Not", apart)
+    close_to_higher, close_to_lower = (
+        graph.node("Pad", close, np.array(pads)) for pads in ([0, 1, 0, 0], [0, 0, 0, 1])
+    )
+    tied = graph.node("Or", close_to_higher, close_to_lower)
+    if isinstance(lowered, str):
+        behind = graph.node("GatherElements", lowered, order, axis=1)
+    else:
+        behind = graph.node("Gather", lowered, order, axis=0)
+    ordered = graph.node("Sub", highest, graph.node("Mul", behind, 0.5 * tolerance))
+    return graph.node("ScatterElements", scores, order, graph.node("Where", tied, ordered, descending), axis=1)

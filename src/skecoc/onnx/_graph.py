@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType
-from skl2onnx.proto import onnx_proto
 
 #: Operators are used as this version of ONNX defines them (ScatterElements with a reduction is its latest).
 SMALLEST_OPSET = 18
@@ -19,22 +18,14 @@ _TENSOR_TYPES = {
     "U": TensorProto.STRING,
 }
 
+Floats = NDArray[np.float64]
+
 #: What a node takes: the name of another node's output, or a constant.
 Value = str | float | NDArray[Any]
 
 
 class Graph:
-    """The part of a graph that one converter writes.
-
-    Tensors are known by their names. Everything is computed in double precision.
-
-    Parameters
-    ----------
-    scope : skl2onnx.common._topology.Scope
-        Gives out names, and declares operators that other converters write.
-    container : skl2onnx.common._container.ModelComponentContainer
-        Takes the nodes.
-    """
+    """The part of a graph that one converter of skl2onnx writes: tensors by name, everything in double precision."""
 
     def __init__(self, scope: Any, container: Any) -> None:
         if container.target_opset < SMALLEST_OPSET:
@@ -53,18 +44,16 @@ class Graph:
         self.container.add_initializer(name, kind, list(array.shape), content)
         return str(name)
 
-    def node(self, operator: str, *inputs: Value, n_outputs: int = 1, **attributes: Any) -> Any:
-        """Add a node; inputs that are numbers or arrays become constants.
+    def node(self, operator: str, *inputs: Value, **attributes: Any) -> str:
+        """Add a node, inputs that are numbers or arrays as constants; return the name of its output."""
+        return self.nodes(operator, 1, *inputs, **attributes)[0]
 
-        Returns
-        -------
-        str or list of str
-            The name of the output, or the names if there are several.
-        """
+    def nodes(self, operator: str, n_outputs: int, *inputs: Value, **attributes: Any) -> list[str]:
+        """Add a node with several outputs; return their names."""
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
-        outputs = [self.scope.get_unique_variable_name(operator.lower()) for _ in range(n_outputs)]
+        outputs = [str(self.scope.get_unique_variable_name(operator.lower())) for _ in range(n_outputs)]
         self.write(operator, names, outputs, **attributes)
-        return outputs[0] if n_outputs == 1 else outputs
+        return outputs
 
     def write(self, operator: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
         """Add a node whose outputs have names already."""
@@ -73,7 +62,7 @@ class Graph:
 
     def cast(self, tensor: str, kind: int) -> str:
         """Convert the entries of a tensor to another type."""
-        return str(self.node("Cast", tensor, to=kind))
+        return self.node("Cast", tensor, to=kind)
 
     def double(self, tensor: str) -> str:
         """Convert the entries of a tensor to double precision."""
@@ -81,22 +70,23 @@ class Graph:
 
     def part(self, tensor: str, first: int, end: int) -> str:
         """Take the columns from `first` up to `end`, which may be negative: from the last one."""
-        return str(self.node("Slice", tensor, np.array([first]), np.array([end]), np.array([1])))
+        return self.node("Slice", tensor, np.array([first]), np.array([end]), np.array([1]))
 
     def joined(self, tensors: list[str]) -> str:
         """Put tensors side by side."""
-        return tensors[0] if len(tensors) == 1 else str(self.node("Concat", *tensors, axis=1))
+        return tensors[0] if len(tensors) == 1 else self.node("Concat", *tensors, axis=1)
 
-    def columns(self, tensor: str, order: NDArray[np.intp]) -> str:
-        """Take columns in an order."""
-        return str(self.node("Gather", tensor, order, axis=1))
+    def joined_groups(self, parts: dict[Any, str], groups: dict[Any, list[int]]) -> str:
+        """Put the columns of groups, whose numbers each group lists, side by side in the order of these numbers."""
+        order = np.concatenate([np.array(members) for members in groups.values()])
+        tensor = self.joined([parts[key] for key in groups])
+        return tensor if (np.diff(order) == 1).all() else self.node("Gather", tensor, np.argsort(order), axis=1)
 
     def variable(self, tensor: str, n_columns: int, *, single: bool = False) -> Any:
         """Declare a tensor as a variable that other converters take; with `single`, in single precision."""
         kind = FloatTensorType if single else DoubleTensorType
         variable = self.scope.declare_local_variable("rows", kind([None, n_columns]))
-        to = onnx_proto.TensorProto.FLOAT if single else onnx_proto.TensorProto.DOUBLE
-        self.write("Cast", [tensor], [variable.onnx_name], to=to)
+        self.write("Cast", [tensor], [variable.onnx_name], to=TensorProto.FLOAT if single else TensorProto.DOUBLE)
         return variable
 
     def transformed(self, alias: str, transformer: Any, variable: Any) -> Any:

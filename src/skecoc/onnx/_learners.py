@@ -1,16 +1,16 @@
-"""Answers of trained binary learners as ONNX nodes.
+"""Outputs of trained binary learners as ONNX nodes.
 
-Every learner that is known here has a margin, and a slope h such that its probability p of the second class is answered
-as ``2 p - 1 = tanh(h * margin)``. Margins of learners of one kind are computed together. Other learners are left to
-their own converters.
+Every learner that is known here has a margin, and a slope h such that its probability p of the second class is output
+as ``2 p - 1 = tanh(h * margin)``. Margins of learners of one kind are computed together, in double precision. Other
+learners are left to their own converters. skl2onnx has converters for linear learners, support vector machines and
+gradient-boosted trees too: `benchmarks/onnx_converters.py` shows what these cost an output code of many columns.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from skl2onnx import get_model_alias
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -28,11 +28,8 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.learners.columns import ConstantClassifier, Response
-from skecoc.onnx._graph import Graph
-from skecoc.onnx._kernels import RBFMachine, nearest_centres, rbf_margins
+from skecoc.onnx._graph import Floats, Graph
 from skecoc.onnx._trees import boosted_tree_margins, stump_margins
-
-Floats = NDArray[np.float64]
 
 # scikit-learn itself reads rows in single precision here.
 _SINGLE_PRECISION = (
@@ -46,57 +43,33 @@ _SINGLE_PRECISION = (
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to answer: the name of a tensor of doubles, and its number of columns."""
+    """Samples to predict: the name of a tensor of doubles, and its number of columns."""
 
     name: str
     n_features: int
 
 
 @dataclass(frozen=True)
-class FixedAnswer:
-    """Stands for a learner that answers every row with the same number."""
+class FixedOutput:
+    """Stands for a learner that gives every sample the same number."""
 
     value: float
 
 
-def write_answers(graph: Graph, rows: Rows, learners: Sequence[Any], response: Response) -> str:
-    """Write the answers of learners, as `skecoc.learners.columns.evaluate_columns` gives them.
-
-    Parameters
-    ----------
-    graph : Graph
-        Takes the nodes.
-    rows : Rows
-        The rows to answer.
-    learners : sequence of length n_learners
-        Trained learners, or fixed answers.
-    response : {"predict_proba", "decision_function", "predict"}
-        How they answer.
-
-    Returns
-    -------
-    str
-        Name of the answers, of shape (n_samples, n_learners).
-
-    Raises
-    ------
-    NotImplementedError
-        If a learner cannot be exported; the message names it.
-    """
+def write_outputs(graph: Graph, rows: Rows, learners: Sequence[Any], response: Response) -> str:
+    """Write the outputs of learners, as `skecoc.learners.columns.evaluate_columns` gives them."""
     groups: dict[_Writer, list[int]] = {}
     for number, learner in enumerate(learners):
-        groups.setdefault(_writer(learner, response), []).append(number)
-    parts = [write(graph, rows, [learners[q] for q in members], response) for write, members in groups.items()]
-    answers = graph.joined(parts)
-    order = np.concatenate([np.array(members) for members in groups.values()])
-    return answers if (np.diff(order) == 1).all() else graph.columns(answers, np.argsort(order))
+        groups.setdefault(_choose_writer(learner, response), []).append(number)
+    parts = {write: write(graph, rows, [learners[q] for q in members], response) for write, members in groups.items()}
+    return graph.joined_groups(parts, groups)
 
 
 _Writer = Callable[[Graph, Rows, list[Any], Response], str]
 
 
-def _writer(learner: Any, response: Response) -> _Writer:
-    """Choose the function that writes the answers of a learner, and of others like it."""
+def _choose_writer(learner: Any, response: Response) -> _Writer:
+    """Choose the function that writes the outputs of a learner, and of others like it."""
     writer = _WRITERS.get(type(learner))
     if writer is not None:
         return writer
@@ -109,7 +82,7 @@ def _writer(learner: Any, response: Response) -> _Writer:
 
 
 def _is_linear(learner: Any, response: Response) -> bool:
-    """Tell whether a learner's answers follow from a linear margin, probabilities by the logistic function."""
+    """Tell whether a learner's outputs follow from a linear margin, probabilities by the logistic function."""
     if type(learner) in (LogisticRegression, LogisticRegressionCV, LinearDiscriminantAnalysis):
         return True
     if response == "predict_proba":
@@ -118,12 +91,12 @@ def _is_linear(learner: Any, response: Response) -> bool:
 
 
 def _write_response(graph: Graph, margins: str, slopes: Floats, response: Response) -> str:
-    """Turn margins into answers."""
+    """Turn margins into outputs."""
     if response == "decision_function":
         return margins
     if response == "predict_proba":
-        return str(graph.node("Tanh", graph.node("Mul", margins, slopes)))
-    return str(graph.node("Where", graph.node("Greater", margins, 0.0), 1.0, -1.0))
+        return graph.node("Tanh", graph.node("Mul", margins, slopes))
+    return graph.node("Where", graph.node("Greater", margins, 0.0), 1.0, -1.0)
 
 
 def _dense(values: Any) -> Floats:
@@ -132,17 +105,17 @@ def _dense(values: Any) -> Floats:
 
 
 def _write_stumps(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
-    """Write the answers of boosted stumps."""
+    """Write the outputs of boosted stumps."""
     return _write_response(graph, stump_margins(graph, rows.name, learners), np.ones(1), response)
 
 
 def _write_boosted_trees(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
-    """Write the answers of gradient-boosted trees."""
+    """Write the outputs of gradient-boosted trees."""
     return _write_response(graph, boosted_tree_margins(graph, rows.name, learners), np.array([0.5]), response)
 
 
 def _write_linear(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
-    """Write the answers of linear learners."""
+    """Write the outputs of linear learners."""
     coefficients = np.vstack([_dense(learner.coef_).reshape(1, -1) for learner in learners])
     intercepts = np.array([float(np.ravel(learner.intercept_)[0]) for learner in learners])
     margins = graph.node("Gemm", rows.name, np.ascontiguousarray(coefficients.T), intercepts)
@@ -150,7 +123,7 @@ def _write_linear(graph: Graph, rows: Rows, learners: list[Any], response: Respo
 
 
 def _write_rbf(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
-    """Write the answers of support vector machines with a Gaussian kernel."""
+    """Write the outputs of support vector machines with a Gaussian kernel."""
     machines = [
         RBFMachine(
             _dense(learner.support_vectors_),
@@ -160,35 +133,35 @@ def _write_rbf(graph: Graph, rows: Rows, learners: list[Any], response: Response
         )
         for learner in learners
     ]
-    # scikit-learn's machines have no slope, and are never asked for probabilities here.
+    # scikit-learn's machines have no slope, and their probabilities are left to skl2onnx.
     slopes = np.array([getattr(learner, "slope_", np.nan) / 2.0 for learner in learners])
     return _write_response(graph, rbf_margins(graph, rows.name, machines), slopes, response)
 
 
 def _write_fixed(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:  # noqa: ARG001
-    """Write answers that are the same for every row."""
-    values = [learner.value if isinstance(learner, FixedAnswer) else 2.0 * learner.side - 1.0 for learner in learners]
+    """Write outputs that are the same for every row."""
+    values = [learner.value if isinstance(learner, FixedOutput) else 2.0 * learner.side - 1.0 for learner in learners]
     n_rows = graph.node("Shape", rows.name, end=1)
     shape = graph.node("Concat", n_rows, np.array([len(values)]), axis=0)
-    return str(graph.node("Expand", np.array([values]), shape))
+    return graph.node("Expand", np.array([values]), shape)
 
 
 def _write_regions(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
-    """Write the answers of region learners: of the learner whose centre is nearest, which is one of all that answer."""
+    """Write the outputs of region learners: all their learners', of which the nearest centre's is taken."""
     n_regions = max(learner.n_regions_ for learner in learners)
     slots: list[Any] = []
     for learner in learners:
-        slots += _region_answers(learner, response)
-        slots += [FixedAnswer(0.0)] * (n_regions - learner.n_regions_)
+        slots += _region_outputs(learner, response)
+        slots += [FixedOutput(0.0)] * (n_regions - learner.n_regions_)
     shape = np.array([0, len(learners), n_regions])
-    answers = graph.node("Reshape", write_answers(graph, rows, slots, response), shape)
+    outputs = graph.node("Reshape", write_outputs(graph, rows, slots, response), shape)
     nearest = nearest_centres(graph, rows.name, [learner.centres_ for learner in learners], n_regions)
-    chosen = graph.node("GatherElements", answers, nearest, axis=2)
-    return str(graph.node("Squeeze", chosen, np.array([2])))
+    chosen = graph.node("GatherElements", outputs, nearest, axis=2)
+    return graph.node("Squeeze", chosen, np.array([2]))
 
 
-def _region_answers(learner: RegionClassifier, response: Response) -> list[Any]:
-    """List what answers each region: its learner, or the class that it remembers."""
+def _region_outputs(learner: RegionClassifier, response: Response) -> list[Any]:
+    """List what predicts in each region: its learner, or the class that it remembers."""
     margins = learner.region_margins_
     remembered = {
         "decision_function": margins,
@@ -196,33 +169,33 @@ def _region_answers(learner: RegionClassifier, response: Response) -> list[Any]:
         "predict": np.sign(margins),
     }[response]
     return [
-        FixedAnswer(float(answer)) if inner is None else inner
-        for inner, answer in zip(learner.estimators_, remembered, strict=True)
+        FixedOutput(float(output)) if inner is None else inner
+        for inner, output in zip(learner.estimators_, remembered, strict=True)
     ]
 
 
 def _write_pipelines(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
-    """Write the answers of pipelines: the steps by their own converters, the learners as all others."""
+    """Write the outputs of pipelines: the steps by their own converters, the learners as all others."""
     return graph.joined([_write_pipeline(graph, rows, learner, response) for learner in learners])
 
 
 def _write_pipeline(graph: Graph, rows: Rows, pipeline: Pipeline, response: Response) -> str:
-    """Write the answers of one pipeline."""
+    """Write the outputs of one pipeline."""
     variable = graph.variable(rows.name, rows.n_features)
     for _, step in pipeline.steps[:-1]:
         if step not in (None, "passthrough"):
             variable = graph.transformed(_alias(step), step, variable)
     learner = pipeline.steps[-1][1]
-    return write_answers(graph, Rows(graph.double(variable.onnx_name), learner.n_features_in_), [learner], response)
+    return write_outputs(graph, Rows(graph.double(variable.onnx_name), learner.n_features_in_), [learner], response)
 
 
 def _write_by_own_converter(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
-    """Write the answers of learners that skl2onnx, or whoever has registered a converter, knows how to convert."""
+    """Write the outputs of learners that skl2onnx, or whoever has registered a converter, knows how to convert."""
     return graph.joined([_write_one_by_own_converter(graph, rows, learner, response) for learner in learners])
 
 
 def _write_one_by_own_converter(graph: Graph, rows: Rows, learner: Any, response: Response) -> str:
-    """Write the answers of one learner by its own converter."""
+    """Write the outputs of one learner by its own converter."""
     alias = _alias(learner)
     if response == "decision_function":
         raise NotImplementedError(
@@ -236,7 +209,7 @@ def _write_one_by_own_converter(graph: Graph, rows: Rows, learner: Any, response
         second = graph.node("Reshape", graph.double(labels), np.array([-1, 1]))
     else:
         second = graph.part(graph.double(probabilities), 1, 2)
-    return str(graph.node("Sub", graph.node("Mul", second, 2.0), 1.0))
+    return graph.node("Sub", graph.node("Mul", second, 2.0), 1.0)
 
 
 def _alias(part: Any) -> str:
@@ -250,7 +223,7 @@ def _alias(part: Any) -> str:
 
 
 _WRITERS: dict[type, _Writer] = {
-    FixedAnswer: _write_fixed,
+    FixedOutput: _write_fixed,
     ConstantClassifier: _write_fixed,
     StumpAdaBoostClassifier: _write_stumps,
     TunedSVMClassifier: _write_rbf,
@@ -258,3 +231,80 @@ _WRITERS: dict[type, _Writer] = {
     HistGradientBoostingClassifier: _write_boosted_trees,
     Pipeline: _write_pipelines,
 }
+
+
+class RBFMachine(NamedTuple):
+    """A trained support vector machine with the kernel exp(-gamma ||x - z||^2)."""
+
+    support_vectors: Floats
+    coefficients: Floats
+    intercept: float
+    gamma: float
+
+
+def rbf_margins(graph: Graph, rows: str, machines: Sequence[RBFMachine]) -> str:
+    """Write the margins of several machines, (n_samples, n_machines).
+
+    The exponent -gamma ||x - z||^2 is linear in x and ||x||^2 for a given z, so that each machine is a matrix product,
+    exponentials, and another product. Machines of the same gamma share these.
+    """
+    origin = coarse_origin(np.vstack([machine.support_vectors for machine in machines]))
+    shifted = _shifted(graph, rows, origin)
+    squares = graph.node("ReduceSumSquare", shifted, np.array([1]), keepdims=1)
+    extended = graph.joined([shifted, squares])
+    groups: dict[float, list[int]] = {}
+    for number, machine in enumerate(machines):
+        groups.setdefault(machine.gamma, []).append(number)
+    parts = {
+        gamma: _group_margins(graph, extended, [machines[q] for q in members], origin)
+        for gamma, members in groups.items()
+    }
+    return graph.joined_groups(parts, groups)
+
+
+def _group_margins(graph: Graph, extended: str, machines: Sequence[RBFMachine], origin: Floats) -> str:
+    """Write the margins of machines that have the same gamma, from shifted rows with their squares appended."""
+    gamma = machines[0].gamma
+    stacked = np.vstack([machine.support_vectors for machine in machines])
+    vectors, place = np.unique(stacked, axis=0, return_inverse=True)
+    owners = np.repeat(np.arange(len(machines)), [len(machine.coefficients) for machine in machines])
+    coefficients = np.zeros((len(vectors), len(machines)))
+    # A row that both classes have is two support vectors of one machine.
+    np.add.at(coefficients, (place.reshape(-1), owners), np.concatenate([machine.coefficients for machine in machines]))
+    centred = vectors - origin
+    product = np.vstack([2.0 * gamma * centred.T, np.full(len(centred), -gamma)])
+    exponents = graph.node("Gemm", extended, product, -gamma * np.square(centred).sum(axis=1))
+    intercepts = np.array([machine.intercept for machine in machines])
+    return graph.node("Gemm", graph.node("Exp", exponents), coefficients, intercepts)
+
+
+def nearest_centres(graph: Graph, rows: str, centres: Sequence[Floats], n_regions: int) -> str:
+    """Write which of its centres is nearest, the first if several are, (n_samples, n_learners, 1)."""
+    # Copies of the first centre are never taken: of several nearest centres the first one is.
+    padded = [np.vstack([own, np.repeat(own[:1], n_regions - len(own), axis=0)]) for own in centres]
+    origin = coarse_origin(np.vstack(padded))
+    centred = np.vstack(padded) - origin
+    # ||x||^2, which all centres have in common, is left out.
+    distances = graph.node("Gemm", _shifted(graph, rows, origin), -2.0 * centred.T, np.square(centred).sum(axis=1))
+    by_learner = graph.node("Reshape", distances, np.array([0, len(centres), n_regions]))
+    return graph.node("ArgMin", by_learner, axis=2, keepdims=1)
+
+
+def coarse_origin(points: Floats) -> Floats:
+    """Return a point near the middle of others, so that expanded squares lose few digits to cancellation.
+
+    Its coordinates are multiples of a power of two of about the points' spread. So where rows and points have few
+    binary digits, as counts and grades have, differences and products are exact, and ties stay ties.
+
+    >>> coarse_origin(np.array([[1000.25, 0.5], [1003.25, 1.5]]))
+    array([1000.,    1.])
+    """
+    spread = np.ptp(points, axis=0)
+    middle = points.mean(axis=0)
+    step = np.exp2(np.ceil(np.log2(np.where(spread > 0.0, spread, 1.0))))
+    return np.rint(middle / step) * step
+
+
+def _shifted(graph: Graph, rows: str, origin: Floats) -> str:
+    """Subtract the origin, unless it is zero."""
+    return graph.node("Sub", rows, origin) if origin.any() else rows

@@ -10,9 +10,7 @@ from onnx import TensorProto
 from onnx.helper import make_tensor
 
 from skecoc.learners import StumpAdaBoostClassifier
-from skecoc.onnx._graph import Graph
-
-Floats = NDArray[np.float64]
+from skecoc.onnx._graph import Floats, Graph
 
 # Columns that share the trees of their features: more make bigger leaves, fewer make more trees.
 _GROUP = 32
@@ -46,18 +44,9 @@ class TreeTable:
         values: Floats,
         missing_left: NDArray[Any] | None = None,
     ) -> None:
-        """Add a tree.
+        """Add a tree whose leaves add `values`, (n_nodes, n_targets), to some sums.
 
-        Parameters
-        ----------
-        features, thresholds, left, right : ndarray of shape (n_nodes,)
-            Values up to the threshold go to the left. Node 0 is the root; a leaf has 0 on its left.
-        targets : ndarray of int of shape (n_targets,)
-            The sums that the tree adds to.
-        values : ndarray of shape (n_nodes, n_targets)
-            What a leaf adds to each.
-        missing_left : ndarray of shape (n_nodes,), default=None
-            Whether a missing value goes to the left; none does by default.
+        Values up to the threshold go to the left. Node 0 is the root; a leaf has 0 on its left.
         """
         leaves = np.flatnonzero(left == 0)
         self.features.append(np.where(left == 0, 0, features))
@@ -102,7 +91,7 @@ class TreeTable:
             ),
         )
         sums = graph.double(sums)
-        return str(graph.node("Add", graph.part(sums, 0, n_targets), graph.part(sums, n_targets, 2 * n_targets)))
+        return graph.node("Add", graph.part(sums, 0, n_targets), graph.part(sums, n_targets, 2 * n_targets))
 
     @staticmethod
     def _coarse(values: Floats, trees: NDArray[np.intp], targets: NDArray[np.int64], n_targets: int) -> Floats:
@@ -153,14 +142,8 @@ def _step_functions(
 ) -> tuple[Floats, NDArray[np.intp], Floats]:
     """Sum stumps of one feature up to one step function per model.
 
-    Returns
-    -------
-    steps : ndarray of shape (n_steps,)
-        The finite thresholds, ascending.
-    models : ndarray of int of shape (n_models,)
-        The models that have a stump here.
-    values : ndarray of shape (n_steps + 1, n_models)
-        Values up to the first step, up to the second, and so on, and beyond the last.
+    Returns the finite thresholds, ascending; the models that have a stump here; and the values up to the first step,
+    up to the second, and so on, and beyond the last, (n_steps + 1, n_models).
     """
     models, model = np.unique(owners, return_inverse=True)
     steps = np.unique(thresholds[np.isfinite(thresholds)])
@@ -173,14 +156,10 @@ def _step_functions(
 
 
 def _search_tree(n_steps: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]]:
-    """Lay out a balanced search tree.
+    """Lay out a balanced search tree of ``2 * n_steps + 1`` nodes.
 
-    Returns
-    -------
-    left, right : ndarray of int of shape (2 * n_steps + 1,)
-        Children of each node; 0 for a leaf.
-    place : ndarray of int of shape (2 * n_steps + 1,)
-        The step that an inner node compares with, the interval between steps that a leaf stands for.
+    Returns the left and right child of each node, 0 for a leaf, and its place: the step that an inner node compares
+    with, the interval between steps that a leaf stands for.
     """
     left, right, place = np.zeros((3, 2 * n_steps + 1), dtype=np.int64)
     ranges = [(0, n_steps)]  # of the intervals below each node
@@ -214,4 +193,4 @@ def boosted_tree_margins(graph: Graph, rows: str, learners: Sequence[Any]) -> st
                 nodes["missing_go_to_left"].astype(np.int64),
             )
     base = [float(np.ravel(learner._baseline_prediction)[0]) for learner in learners]
-    return str(graph.node("Add", table.write(graph, rows, len(learners)), np.array(base)))
+    return graph.node("Add", table.write(graph, rows, len(learners)), np.array(base))

@@ -1,0 +1,115 @@
+"""Evaluate trained learners on coded rows: the codewords of a block, without its features."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from skecoc.blocks.bins import Bins, Ints
+from skecoc.blocks.kernels import add_coded_votes, nearest_coded_centre
+from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from skecoc.learners.base import Codes
+from skecoc.learners.columns import ConstantClassifier, Floats, Response
+
+
+class CodedStumps(NamedTuple):
+    """Boosted models whose thresholds are bins: arrays as `add_coded_votes` takes them."""
+
+    features: Ints
+    cuts: Ints
+    votes: Floats
+    starts: Ints
+
+
+class CodedRegions(NamedTuple):
+    """A region learner: its centres, the margins of its pure regions, and the model of each region (pure: empty)."""
+
+    centres: Floats
+    margins: Floats
+    stumps: CodedStumps
+
+
+class CodedLearners(NamedTuple):
+    """The learners of some columns, as coded rows are evaluated by them."""
+
+    kinds: list[tuple[str, int]]  # "stumps", "regions" or "constant", and the number among those, or the side
+    stumps: CodedStumps  # of all columns of stumps
+    regions: list[CodedRegions]
+    bin_starts: Ints
+    bin_centres: Floats  # empty if there are no region learners
+    response: Response
+
+
+def code_learners(learners: Sequence[BaseEstimator], bins: Bins, response: Response) -> CodedLearners:
+    """Prepare learners that were trained on rows coded by the same bins, as a message for blocks."""
+    kinds: list[tuple[str, int]] = []
+    stumps: list[StumpAdaBoostClassifier] = []
+    regions: list[CodedRegions] = []
+    for learner in learners:
+        if isinstance(learner, ConstantClassifier):
+            kinds.append(("constant", 2 * learner.side - 1))
+        elif isinstance(learner, RegionClassifier):
+            kinds.append(("regions", len(regions)))
+            regions.append(
+                CodedRegions(learner.centres_, learner.region_margins_, _code_stumps(learner.estimators_, bins))
+            )
+        else:
+            kinds.append(("stumps", len(stumps)))
+            stumps.append(learner)
+    centres = bins.centres if regions else np.empty(0)
+    return CodedLearners(kinds, _code_stumps(stumps, bins), regions, bins.starts, centres, response)
+
+
+def _code_stumps(learners: Sequence[StumpAdaBoostClassifier | None], bins: Bins) -> CodedStumps:
+    """Turn thresholds into bins; None has no stumps."""
+    features, cuts, votes, sizes = [], [], [], [0]
+    for learner in learners:
+        for f, threshold in () if learner is None else zip(learner.features_, learner.thresholds_, strict=True):
+            features.append(f)
+            cuts.append(bins.cut(f, threshold) if f >= 0 else 0)
+        if learner is not None:
+            votes.append(learner.alphas_ * learner.polarities_)
+        sizes.append(0 if learner is None else learner.n_estimators_)
+    return CodedStumps(
+        np.array(features, dtype=np.int64),
+        np.array(cuts, dtype=np.int64),
+        np.concatenate([np.empty(0), *votes]),
+        np.cumsum(sizes),
+    )
+
+
+def evaluate_coded(codes: Codes, learners: CodedLearners) -> Floats:
+    """Evaluate learners on coded rows, as `skecoc.learners.columns.evaluate_columns` does on the rows themselves."""
+    outputs = np.empty((codes.shape[1], len(learners.kinds)))
+    F = add_coded_votes(codes, *learners.stumps)
+    for q, (kind, number) in enumerate(learners.kinds):
+        if kind == "constant":
+            outputs[:, q] = number
+        elif kind == "regions":
+            outputs[:, q] = _evaluate_regions(codes, learners.regions[number], learners)
+        else:
+            outputs[:, q] = _respond(F[:, number], learners.response)
+    return outputs
+
+
+def _respond(F: Floats, response: Response) -> Floats:
+    """Turn weighted votes into outputs."""
+    if response == "predict_proba":
+        return np.tanh(F)
+    return np.where(F > 0.0, 1.0, -1.0) if response == "predict" else F
+
+
+def _evaluate_regions(codes: Codes, regions: CodedRegions, learners: CodedLearners) -> Floats:
+    """Evaluate every row by the learner of its region."""
+    squares = squared_distances(regions.centres, learners.bin_starts, learners.bin_centres)
+    region = nearest_coded_centre(codes, learners.bin_starts, squares)
+    F = add_coded_votes(codes, *regions.stumps)
+    is_pure = np.diff(regions.stumps.starts) == 0
+    own = np.where(is_pure[region], regions.margins[region], F[np.arange(len(region)), region])
+    return _respond(own, learners.response)
+
+
+def squared_distances(centres: Floats, bin_starts: Ints, bin_centres: Floats) -> Floats:
+    """Return the squared distance of each bin's middle from each centre along its feature, (n_centres, n_bins)."""
+    return (bin_centres - np.repeat(centres, np.diff(bin_starts), axis=1)) ** 2

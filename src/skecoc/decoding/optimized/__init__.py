@@ -1,0 +1,9 @@
+"""Weights of minimal training risk: the decoder, and the solver that certifies them.
+
+`decoder` is the estimator; `problem` states what is minimised and bounds it by one pass over the samples; `rows` says
+where samples are; `solver` minimises with a penalty and `face` without one; `kernels` are the compiled loops.
+"""
+
+from skecoc.decoding.optimized.decoder import Certificate, OptimizedWeightDecoder
+
+__all__ = ["Certificate", "OptimizedWeightDecoder"]

@@ -1,0 +1,389 @@
+"""Optimised-weight decoding: the weights that minimise the training risk, with a certificate."""
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral, Real
+from time import perf_counter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from skecoc.decoding.base import BaseDecoder, Floats, check_decoder_matrix
+from skecoc.decoding.losses import loss_weights, sum_correct
+from skecoc.decoding.optimized.face import maximum_entropy_minimizer
+from skecoc.decoding.optimized.problem import Problem, WeightSpace
+from skecoc.decoding.optimized.rows import (
+    Block,
+    RemoteRows,
+    Rows,
+    collapse_rows,
+    map_blocks,
+    rows_from_arrays,
+    rows_from_blocks,
+    sum_blocks,
+)
+from skecoc.decoding.optimized.solver import minimize_regularized
+from skecoc.decoding.risk import RiskAndConfusion, risk_and_confusion
+from skecoc.decoding.ties import (
+    SOLVED_TIE_TOLERANCE,
+    SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN,
+    is_tied_for_best,
+    order_ties,
+)
+
+# Hard codewords tie exactly at the optimum; solved to this gap, which costs little for few rows, ties are sharp.
+_GAP_OF_COLLAPSED_ROWS = 1e-8
+# How far warm-start weights may be from feasible ones: rounding, not a mistake.
+_START_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proved about optimised weights.
+
+    Attributes
+    ----------
+    objective : float
+        What was minimised: the mean hinge with the margin plus the penalty. Appending columns never raises it.
+    hinge : float
+        The mean hinge with the margin alone.
+    risk : float
+        The mean hinge without margin: eq. 7 of the paper, divided by the number of samples.
+    lower_bound : float
+        No weights have a smaller objective: the exact value of a feasible point of the dual problem.
+    gap : float
+        ``(objective - lower_bound) / max(objective, 1e-3)``.
+    n_rounds : int
+        Passes over all samples.
+    n_cuts : int
+        Rows that lie at a kink of their (smoothed) hinge in the last pass, and so decide the weights; with `l2=0`,
+        constraints of the last reduced problem.
+    n_rows : int
+        Rows after identical ones were put together.
+    seconds : float
+        Wall-clock time of the fit.
+    """
+
+    objective: float
+    hinge: float
+    risk: float
+    lower_bound: float
+    gap: float
+    n_rounds: int
+    n_cuts: int
+    n_rows: int
+    seconds: float
+
+
+class OptimizedWeightDecoder(BaseDecoder):
+    r"""Score a class by a weighted sum of its codes' agreements, with weights of minimal training risk.
+
+    The score of class p for codeword x is :math:`t_p(x) = \sum_q W_{pq} M_{pq} x_q`, with weights in the unit simplex
+    of each class and zero where the code is zero. They minimise
+
+    .. math::
+        \frac{\lambda}{2} \|W\|^2 + \frac{1}{\sum_i w_i} \sum_i w_i
+        \max\bigl(0, \max_{p \ne y_i} (\Delta + t_p(x_i) - t_{y_i}(x_i))\bigr),
+
+    which has one solution if :math:`\lambda` (`l2`) is positive. With ``l2=0`` the minimisers are a face, of which
+    the point of maximum entropy is taken. ``margin=0, l2=0`` is the problem of the paper (eq. 7), for study.
+
+    Scores within 1e-4 of each other count as tied. Where several classes share a codeword and none has more than half
+    of its samples, the best weights tie them exactly, so many samples with hard codewords do: they go to the class that
+    holds most of the training samples that are tied with it. With ``margin=0`` a tie costs nothing and most samples may
+    be tied; scores within 0.05 of each other are then put in the order of the loss-weighted scores.
+
+    Parameters
+    ----------
+    margin : float, default=0.3
+        The margin :math:`\Delta \ge 0`, in units of codewords.
+    l2 : float, default=0.01
+        The penalty :math:`\lambda \ge 0`; the larger, the closer are the weights to equal ones.
+    tol : float, default=1e-4
+        Relative gap between the objective and its lower bound at which to stop; hard codewords that were put together
+        are solved to 1e-8 if that is less, so that ties are sharp.
+    max_rounds : int, default=500
+        Largest number of passes over the samples; a few dozen are usual.
+    class_weight : {"balanced"}, default=None
+        "balanced" gives every class the same total weight in the risk; None counts every row by its sample weight.
+    n_jobs : int, default=None
+        Number of threads that share the samples, as joblib counts them; it changes no bit of the result.
+
+    Attributes
+    ----------
+    matrix_ : ndarray of shape (n_rows, n_columns)
+        The code matrix.
+    weights_ : ndarray of shape (n_rows, n_columns)
+        The weights :math:`W`; every row sums to 1.
+    certificate_ : Certificate
+        Objective, lower bound, gap and effort.
+    tie_shares_ : ndarray of shape (n_rows,)
+        Share of the training samples that are of this class and tied with others for the best score. The higher comes
+        first where scores tie; not with ``margin=0``.
+    tie_weights_ : ndarray of shape (n_rows, n_columns)
+        Loss weights, whose scores order tied ones; only with ``margin=0``.
+
+    See Also
+    --------
+    LossWeightedDecoder : Weights from how often columns are correct.
+    skecoc.decoding.risk.risk_and_confusion : Which classes cost how much.
+
+    Notes
+    -----
+    Every sample's hinge is the largest of its linear functions of the weights. A pass over the samples at some weights
+    sums up a mixture of them, one by one: a cut, which bounds the objective from below everywhere and whose minimum is
+    known exactly. A smooth mixture leaves a smooth problem with a curvature, so that a dozen Newton steps, each a
+    small quadratic program, lead to weights and a cut with a small primal-dual gap. Memory beside the codewords is one
+    float32 per row and class. Identical hard codewords of a class are put together first.
+
+    References
+    ----------
+    X.-L. Zhang. Heuristic ternary error-correcting output codes via weight optimization and layered clustering-based
+    approach. IEEE Transactions on Cybernetics 45(2), 289-301, 2015.
+
+    Examples
+    --------
+    >>> from skecoc.decoding import OptimizedWeightDecoder
+    >>> matrix = [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
+    >>> codewords = [[0.9, -0.8, 0.4], [0.5, -0.9, 0.6], [-0.7, 0.8, -0.2], [-0.6, -0.1, 0.9]]
+    >>> decoder = OptimizedWeightDecoder().fit(codewords, [0, 0, 1, 2], matrix)
+    >>> decoder.weights_.sum(axis=1).round(9)
+    array([1., 1., 1.])
+    >>> decoder.certificate_.gap <= 1e-4
+    True
+    >>> decoder.scores([[0.4, -0.6, 0.5]]).argmax(axis=1)
+    array([0])
+    """
+
+    learns_from_codewords: ClassVar[bool] = True
+    weights_: Floats
+    certificate_: Certificate
+
+    def __init__(
+        self,
+        margin: float = 0.3,
+        l2: float = 0.01,
+        *,
+        tol: float = 1e-4,
+        max_rounds: int = 500,
+        class_weight: str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.margin = margin
+        self.l2 = l2
+        self.tol = tol
+        self.max_rounds = max_rounds
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        codewords: ArrayLike,
+        y: ArrayLike,
+        matrix: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        warm_start_weights: ArrayLike | None = None,
+    ) -> Self:
+        """Find the weights of minimal training risk.
+
+        Parameters
+        ----------
+        codewords : array-like of shape (n_samples, n_columns)
+            Predicted codewords of the training samples. Arrays of floats or integers (such as int8 hard codewords) are
+            read as they are, without a copy.
+        y : array-like of int of shape (n_samples,)
+            Index of the matrix row that each training row belongs to; every one must occur.
+        matrix : array-like of shape (n_rows, n_columns)
+            The code matrix, with entries in {-1, 0, 1}.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the training samples; None means 1 each.
+        warm_start_weights : array-like of shape (n_rows, n_columns), default=None
+            Feasible weights to start from, such as those of an earlier fit with zeros for new columns. The objective
+            will not be above theirs (with ``l2=0``, not by more than 1e-8).
+
+        Returns
+        -------
+        self
+            The fitted decoder.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an array is not as described.
+        """
+        started = perf_counter()
+        self._check_parameters()
+        M = check_decoder_matrix(matrix)
+        rows = rows_from_arrays(codewords, y, sample_weight, M, self.class_weight, self.n_jobs)
+        return self._minimize(rows, M, warm_start_weights, started)
+
+    def fit_blocks(
+        self, blocks: Iterable[Any], matrix: ArrayLike, *, warm_start_weights: ArrayLike | None = None
+    ) -> Self:
+        """Find the weights of minimal training risk from samples that come in blocks.
+
+        Blocks are read once per pass over the samples and need not fit into memory together.
+
+        Parameters
+        ----------
+        blocks : iterable of (codewords, y, sample_weight or None)
+            Blocks of samples, as `fit` takes them. It is read again and again, so it must be a list, or an object whose
+            ``__iter__`` starts afresh, and not an iterator.
+        matrix : array-like of shape (n_rows, n_columns)
+            The code matrix, with entries in {-1, 0, 1}.
+        warm_start_weights : array-like of shape (n_rows, n_columns), default=None
+            Feasible weights to start from.
+
+        Returns
+        -------
+        self
+            The fitted decoder.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an array is not as described.
+        """
+        started = perf_counter()
+        self._check_parameters()
+        M = check_decoder_matrix(matrix)
+        rows = rows_from_blocks(blocks, M, self.class_weight, self.n_jobs)
+        return self._minimize(rows, M, warm_start_weights, started)
+
+    def fit_remote(self, rows: RemoteRows, matrix: ArrayLike, warm_start_weights: ArrayLike | None = None) -> Self:
+        """Find the weights of minimal training risk from samples that live elsewhere, such as on other machines."""
+        started = perf_counter()
+        self._check_parameters()
+        return self._minimize(rows, check_decoder_matrix(matrix), warm_start_weights, started)
+
+    def risk_and_confusion(
+        self, codewords: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> RiskAndConfusion:
+        """Sum up the losses and the errors of every class by its worst rival, with the margin of this decoder.
+
+        Parameters
+        ----------
+        codewords : array-like of shape (n_samples, n_columns)
+            Predicted codewords.
+        y : array-like of int of shape (n_samples,)
+            Index of the matrix row that each row belongs to.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the samples; None means 1 each.
+
+        Returns
+        -------
+        risk : ndarray of shape (n_rows, n_rows)
+            Losses of the samples of each class (first axis) by their worst rival.
+        confusion : ndarray of shape (n_rows, n_rows)
+            Weights of the samples of each class by the class they are taken for.
+        """
+        return risk_and_confusion(
+            codewords, y, self.matrix_, self.weights_, margin=self.margin, sample_weight=sample_weight
+        )
+
+    def _check_parameters(self) -> None:
+        """Check the constructor's arguments."""
+        for name in ("margin", "l2"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not 0.0 <= float(value) < np.inf:
+                raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+        if not isinstance(self.tol, Real) or not 0.0 < self.tol < np.inf:
+            raise ValueError(f"tol must be a positive number, got {self.tol!r}")
+        if not isinstance(self.max_rounds, Integral) or self.max_rounds < 1:
+            raise ValueError(f"max_rounds must be an integer of at least 1, got {self.max_rounds!r}")
+        if self.class_weight not in (None, "balanced"):
+            raise ValueError(f"class_weight must be None or 'balanced', got {self.class_weight!r}")
+
+    def _minimize(self, rows: Rows, M: Floats, warm_start_weights: ArrayLike | None, started: float) -> Self:
+        """Solve the problem and set the fitted attributes."""
+        given, rows = rows, collapse_rows(rows, M.shape[1])
+        tol = self.tol if rows is given else min(self.tol, _GAP_OF_COLLAPSED_ROWS)
+        problem = Problem(WeightSpace(M), float(self.margin), float(self.l2))
+        start = problem.space.equal()
+        if warm_start_weights is not None:
+            start = _check_start(warm_start_weights, problem.space)
+        if self.l2 > 0:
+            keep = warm_start_weights is not None
+            found = minimize_regularized(problem, rows, start, tol, self.max_rounds, keep_start=keep)
+        else:
+            found = maximum_entropy_minimizer(problem, rows, start, self.max_rounds)
+        self.matrix_, self.weights_ = M, found.weights
+        if self.margin > 0:
+            self.tie_shares_ = tie_shares(rows, found.weights * M)
+        else:
+            self.tie_weights_ = loss_weights(sum_blocks(rows, partial(_sum_correct, matrix=M), np.add), M)
+        self.certificate_ = Certificate(
+            objective=found.objective,
+            hinge=found.hinge,
+            risk=found.risk,
+            lower_bound=found.lower_bound,
+            gap=found.gap,
+            n_rounds=found.n_rounds,
+            n_cuts=found.n_cuts,
+            n_rows=rows.n_rows,
+            seconds=perf_counter() - started,
+        )
+        if found.gap > self.tol:
+            warnings.warn(
+                f"optimised weights have a relative gap of {found.gap:.1e} after {found.n_rounds} rounds, above "
+                f"tol={self.tol}; raise max_rounds or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _scores(self, codewords: Floats) -> Floats:
+        """Return the classes' weighted agreements, with ties put in order."""
+        scores = codewords @ (self.weights_ * self.matrix_).T
+        if self.margin > 0:
+            return order_ties(scores, self.tie_shares_, SOLVED_TIE_TOLERANCE)
+        loss_weighted = codewords @ (self.tie_weights_ * self.matrix_).T
+        return order_ties(scores, loss_weighted, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN)
+
+
+def _sum_correct(block: Block, matrix: Floats) -> Floats:
+    """Sum up the weights of a block's correct outputs, from which loss weights follow."""
+    correct = np.zeros_like(matrix)
+    for chunk in block.chunks(len(matrix)):
+        correct += sum_correct(chunk.codewords, chunk.y, matrix, chunk.weight)
+    return correct
+
+
+def tie_shares(rows: Rows, code: Floats) -> Floats:
+    """Return the weight of each class's rows whose own class ties with others for the best score."""
+    shares = np.zeros(len(code))
+    for of_block in map_blocks(rows, partial(_tied_weights, code=code)):
+        for of_chunk in of_block:
+            shares += of_chunk
+    return shares
+
+
+def _tied_weights(block: Block, code: Floats) -> list[Floats]:
+    """Return the weights of the tied rows of each class, chunk by chunk."""
+    found: list[Floats] = []
+    for chunk in block.chunks(len(code)):
+        counts = is_tied_for_best(chunk.codewords @ code.T, chunk.y, SOLVED_TIE_TOLERANCE)
+        found.append(np.bincount(chunk.y, chunk.weight * counts, minlength=len(code)).astype(np.float64))
+    return found
+
+
+def _check_start(weights: ArrayLike, space: WeightSpace) -> Floats:
+    """Check that weights are feasible up to rounding and return them as exactly feasible ones."""
+    start = np.asarray(weights, dtype=np.float64)
+    if start.shape != space.matrix.shape:
+        raise ValueError(
+            f"warm_start_weights must have the shape {space.matrix.shape} of the matrix, got {start.shape}"
+        )
+    sums = np.where(space.matrix != 0, start, 0.0).sum(axis=1)
+    # Written so that NaN fails it.
+    is_feasible = (start >= -_START_TOLERANCE).all() and (np.abs(sums - 1.0) <= _START_TOLERANCE).all()
+    if not is_feasible or (start[space.matrix == 0] != 0).any():
+        raise ValueError(
+            "warm_start_weights must be non-negative, zero where the matrix is zero, and have rows that sum to 1"
+        )
+    return space.repair(space.flatten(start))

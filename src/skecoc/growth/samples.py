@@ -1,0 +1,334 @@
+"""The samples that a code grows on: they train its columns, hold its codewords, and are summed over.
+
+Everything a method wants to know of samples is a function of one block of them, or a sum of such functions. So the same
+methods grow codes on arrays, on memory-mapped blocks and on the partitions of a cluster.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from skecoc.coding.matrix import CodeMatrix
+from skecoc.decoding import BaseDecoder, OptimizedWeightDecoder
+from skecoc.decoding.ties import decode
+from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, Response
+from skecoc.support.executor import Blocks, Executor, MemoryExecutor
+
+# Sums over samples are sums of multiples of this, which do not depend on the order or on the division into blocks.
+_SUM_UNIT = 2.0**-24
+
+
+class CodedSamples(NamedTuple):
+    """A block of training samples with their codewords.
+
+    Without folds `out_of_fold` is the same array as `codewords`.
+    """
+
+    codewords: NDArray[np.floating]  # (n_samples, n_columns), of learners that have seen the sample
+    out_of_fold: NDArray[np.floating]  # of learners that have not
+    y: Integers
+    weight: Floats  # in (0, 1], parts of the largest weight
+    fold: Integers  # the fold that holds the sample out; negative for none
+    keys: NDArray[np.uint64]  # hashes of the samples; empty in memory
+
+    @property
+    def is_cross_fitted(self) -> bool:
+        """Whether there are out-of-fold codewords."""
+        return self.out_of_fold is not self.codewords
+
+    def first(self, n_columns: int) -> "CodedSamples":
+        """Return the same samples with their first columns only."""
+        if n_columns == self.codewords.shape[1]:
+            return self
+        codewords = self.codewords[:, :n_columns]
+        return self._replace(
+            codewords=codewords,
+            out_of_fold=self.out_of_fold[:, :n_columns] if self.is_cross_fitted else codewords,
+        )
+
+    def beside(self, codewords: NDArray[np.floating], out_of_fold: NDArray[np.floating] | None) -> "CodedSamples":
+        """Return the same samples with further columns; None for `out_of_fold` if samples have no folds."""
+        joined = np.hstack([self.codewords, codewords])
+        return self._replace(
+            codewords=joined,
+            out_of_fold=joined if out_of_fold is None else np.hstack([self.out_of_fold, out_of_fold]),
+        )
+
+    def scaled(self, scale: float) -> "CodedSamples":
+        """Return the same samples with codewords divided by a number."""
+        codewords = self.codewords / scale
+        return self._replace(
+            codewords=codewords, out_of_fold=self.out_of_fold / scale if self.is_cross_fitted else codewords
+        )
+
+
+class TrainingSamples(ABC):
+    """What a code grows on, wherever the samples are."""
+
+    executor: Executor
+    prior: Floats  # share of each class in the weight of all samples
+    response: Response
+    total_weight: float  # of all samples
+    unit_weight: float  # what a weight of 1 in `CodedSamples` stands for
+    n_folds: int  # 0 without out-of-fold codewords
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.prior)
+
+    @abstractmethod
+    def without_columns(self) -> Blocks:
+        """Return the states of samples before there are any columns; columns that come are the first of their kind."""
+
+    @abstractmethod
+    def train(self, columns: Sequence[Column], coded: Blocks, scale: float) -> tuple[list[BaseEstimator], Blocks]:
+        """Train columns; return their learners, and samples with their outputs divided by a scale."""
+
+    @abstractmethod
+    def fit_weights(
+        self,
+        decoder: OptimizedWeightDecoder,
+        coded: Blocks,
+        matrix: CodeMatrix,
+        *,
+        without_fold: int | None = None,
+        warm_start: Floats | None = None,
+    ) -> OptimizedWeightDecoder:
+        """Fit weights for the columns of a matrix, the first ones of the samples, to both kinds of their codewords."""
+
+    @abstractmethod
+    def for_calibration(self, coded: Blocks, n_columns: int) -> tuple[NDArray[np.floating], Integers, Floats]:
+        """Return out-of-fold codewords, classes and weights of all samples, or of many, to fit a temperature on."""
+
+
+class SamplesInMemory(TrainingSamples):
+    """Samples in arrays, or in anything else that a learner takes: one block."""
+
+    executor: MemoryExecutor
+
+    def __init__(self, trainer: ColumnTrainer, n_classes: int, weight: Floats) -> None:
+        if trainer.response is None:
+            raise ValueError("the trainer of a growing code must know how to evaluate its columns")
+        self.executor, self.trainer, self.response = MemoryExecutor(), trainer, trainer.response
+        self.total_weight, self.unit_weight = float(weight.sum()), float(weight.max())
+        self.weight = weight / self.unit_weight
+        self.prior = np.bincount(trainer.y, weights=weight, minlength=n_classes) / self.total_weight
+        self.n_folds = 0 if trainer.folds is None else int(trainer.folds.max(initial=-1)) + 1
+
+    def without_columns(self) -> Blocks:
+        """Return one block without codewords."""
+        self.trainer = self.trainer.reset()
+        y, folds = self.trainer.y, self.trainer.folds
+        empty = np.empty((len(y), 0))
+        fold = np.full(len(y), -1) if folds is None else folds
+        return Blocks([CodedSamples(empty, empty, y, self.weight, fold, np.empty(0, np.uint64))])
+
+    def train(self, columns: Sequence[Column], coded: Blocks, scale: float) -> tuple[list[BaseEstimator], Blocks]:
+        """Train columns by their learners' own means."""
+        trained = self.trainer.train(columns)
+        out_of_fold = None if trained.out_of_fold is trained.outputs else trained.out_of_fold / scale
+        return trained.learners, self.executor.map(
+            CodedSamples.beside, coded, message=(trained.outputs / scale, out_of_fold)
+        )
+
+    def fit_weights(
+        self,
+        decoder: OptimizedWeightDecoder,
+        coded: Blocks,
+        matrix: CodeMatrix,
+        *,
+        without_fold: int | None = None,
+        warm_start: Floats | None = None,
+    ) -> OptimizedWeightDecoder:
+        """Fit weights to arrays."""
+        samples = self.executor.state(coded).first(matrix.shape[1])
+        codewords, y, weight = stacked(samples, without_fold)
+        return decoder.fit(codewords, y, matrix, weight, warm_start_weights=warm_start)
+
+    def for_calibration(self, coded: Blocks, n_columns: int) -> tuple[NDArray[np.floating], Integers, Floats]:
+        """Return all samples."""
+        samples = self.executor.state(coded).first(n_columns)
+        return samples.out_of_fold, samples.y, samples.weight * self.unit_weight
+
+
+def stacked(samples: CodedSamples, without_fold: int | None) -> tuple[NDArray[np.floating], Integers, Floats]:
+    """Return codewords, classes and weights of both kinds of codewords, without the samples of a fold.
+
+    Out-of-fold codewords show where learners err; the others are those of the very learners that are kept.
+    """
+    kept = slice(None) if without_fold is None else np.flatnonzero(samples.fold != without_fold)
+    codewords, y, weight = samples.codewords[kept], samples.y[kept], samples.weight[kept]
+    if not samples.is_cross_fitted:
+        return codewords, y, weight
+    return np.vstack([codewords, samples.out_of_fold[kept]]), np.tile(y, 2), np.tile(weight, 2)
+
+
+class GrowingCode:
+    """A code matrix, its learners and the training samples' codewords, growing together."""
+
+    def __init__(self, samples: TrainingSamples) -> None:
+        self.samples = samples
+        self.coded = samples.without_columns()
+        self.matrix: CodeMatrix = np.empty((samples.n_classes, 0), dtype=np.int8)
+        self.learners: list[BaseEstimator] = []
+        self.kinds: list[str] = []  # "initial", "simple" or "clustered"
+        self.margin_scale = 1.0  # what margins are divided by
+        self.training_seconds = 0.0  # of the columns added last
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns so far."""
+        return self.matrix.shape[1]
+
+    @property
+    def arrays(self) -> CodedSamples:
+        """The samples of a code that grows in memory."""
+        executor = self.samples.executor
+        if not isinstance(executor, MemoryExecutor):
+            raise TypeError("this method grows codes on samples in memory only")
+        return executor.state(self.coded)
+
+    def start(self, matrix: CodeMatrix) -> None:
+        """Train the initial columns; margins are divided by their largest output from now on."""
+        self._append([Column(pattern) for pattern in matrix.T], ["initial"] * matrix.shape[1])
+        if self.samples.response == "decision_function":
+            self.margin_scale = self.sum(_largest_output, merge=max) or 1.0  # the paper's max |u|
+            self.coded = self.map(CodedSamples.scaled, message=(self.margin_scale,))
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Train and append further columns."""
+        self._append(columns, ["clustered" if column.clustered else "simple" for column in columns])
+
+    def _append(self, columns: Sequence[Column], kinds: list[str]) -> None:
+        """Train columns and append them, their kinds and their outputs."""
+        started = perf_counter()
+        learners, self.coded = self.samples.train(columns, self.coded, self.margin_scale)
+        self.matrix = np.column_stack([self.matrix, *(column.pattern for column in columns)])
+        self.learners += learners
+        self.kinds += kinds
+        self.training_seconds = perf_counter() - started
+
+    def fit_weights(
+        self,
+        decoder: OptimizedWeightDecoder,
+        n_columns: int,
+        *,
+        without_fold: int | None = None,
+        warm_start: Floats | None = None,
+    ) -> OptimizedWeightDecoder:
+        """Fit optimised weights of the first columns."""
+        return self.samples.fit_weights(
+            decoder, self.coded, self.matrix[:, :n_columns], without_fold=without_fold, warm_start=warm_start
+        )
+
+    def map(self, function: Callable[..., Any], *values: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
+        """Compute something for each sample from its codewords, and from values computed so before."""
+        return self.samples.executor.map(function, self.coded, *values, message=message)
+
+    def sum(self, function: Callable[..., Any], *values: Blocks, message: tuple[Any, ...] = (), **merge: Any) -> Any:
+        """Sum something up over samples."""
+        return self.samples.executor.sum(function, self.coded, *values, message=message, **merge)
+
+    def step(self, function: Callable[..., Any], *values: Blocks, message: tuple[Any, ...] = ()) -> tuple[Blocks, Any]:
+        """Compute something for each sample, and sum something up, in one pass."""
+        return self.samples.executor.step(function, self.coded, *values, message=message)
+
+    def mean(self, values: Blocks) -> float:
+        """Return the mean of a value of each sample."""
+        return _from_units(self.sum(_weighted_sum, values)) * self.samples.unit_weight / self.samples.total_weight
+
+    def drop(self, before: Blocks, now: Blocks) -> tuple[float, float]:
+        """Return by how much the mean of a value falls, and the standard error of that."""
+        sums = self.sum(_sums_of_differences, before, now)
+        total = self.samples.total_weight
+        mean, square = (_from_units(part) * self.samples.unit_weight / total for part in sums)
+        return mean, float(np.sqrt(max(square - mean**2, 0.0) / total))
+
+
+def _largest_output(samples: CodedSamples) -> float | None:
+    """Return the largest absolute output; None if there are no samples."""
+    return float(np.abs(samples.codewords).max()) if len(samples.y) else None
+
+
+def mean_output(code: GrowingCode) -> float:
+    """Return the mean absolute output of all columns, or 1 if all are zero."""
+    size, number = code.sum(_sizes_of_outputs)
+    return size / number or 1.0
+
+
+def _sizes_of_outputs(samples: CodedSamples) -> tuple[float, int]:
+    """Return the sum of the absolute outputs, and their number."""
+    return float(np.abs(samples.codewords).sum(dtype=np.float64)), samples.codewords.size
+
+
+def in_units(values: Floats) -> Floats:
+    """Round values to whole multiples of the unit of sums, and return how many these are."""
+    return np.rint(values / _SUM_UNIT)
+
+
+def _from_units(units: Any) -> Any:
+    """Return the value of a sum of multiples of the unit."""
+    return units * _SUM_UNIT
+
+
+def sum_by_pairs(code: GrowingCode, units: NDArray[np.int64]) -> Floats:
+    """Return sums by pairs of classes, in real weights, from sums of `pairs_in_units`."""
+    sums: Floats = _from_units(units) * code.samples.unit_weight
+    return sums
+
+
+def pairs_in_units(y: Integers, other: Integers, values: Floats, n_classes: int) -> NDArray[np.int64]:
+    """Sum values up by the class of each sample (first axis) and another class, in units."""
+    sums = np.bincount(y * n_classes + other, in_units(values), minlength=n_classes**2)
+    return sums.astype(np.int64).reshape(n_classes, n_classes)
+
+
+def _weighted_sum(samples: CodedSamples, values: Floats) -> int:
+    """Sum a value of each sample up, in units."""
+    return int(in_units(samples.weight * values).sum())
+
+
+def _sums_of_differences(samples: CodedSamples, before: Floats, now: Floats) -> tuple[int, int]:
+    """Sum differences and their squares up, in units."""
+    difference = before - now
+    return _weighted_sum(samples, difference), _weighted_sum(samples, difference**2)
+
+
+def errors_of(samples: CodedSamples, decoder: BaseDecoder, matrix: CodeMatrix, prior: Floats) -> Floats:
+    """Return 1 for each sample that is decoded wrongly from its out-of-fold codeword, else 0."""
+    return _errors(samples.first(matrix.shape[1]).out_of_fold, samples.y, decoder, matrix, prior)
+
+
+def training_errors_of(samples: CodedSamples, decoder: BaseDecoder, matrix: CodeMatrix, prior: Floats) -> Floats:
+    """Return 1 for each sample that is decoded wrongly from its plain codeword, else 0."""
+    return _errors(samples.first(matrix.shape[1]).codewords, samples.y, decoder, matrix, prior)
+
+
+def nested_errors_of(
+    samples: CodedSamples, decoders: Sequence[BaseDecoder], whole: BaseDecoder, matrix: CodeMatrix, prior: Floats
+) -> Floats:
+    """Return errors on out-of-fold codewords by decoders that were fitted without each fold.
+
+    Samples of no fold are decoded by the decoder of all samples.
+    """
+    samples = samples.first(matrix.shape[1])
+    errors = np.empty(len(samples.y))
+    for fold, decoder in [(-1, whole), *enumerate(decoders)]:
+        members = np.flatnonzero(samples.fold == fold)
+        errors[members] = _errors(samples.out_of_fold[members], samples.y[members], decoder, matrix, prior)
+    return errors
+
+
+def _errors(
+    codewords: NDArray[np.floating], y: Integers, decoder: BaseDecoder, matrix: CodeMatrix, prior: Floats
+) -> Floats:
+    """Return 1 for each codeword that is not decoded to its class, else 0."""
+    if len(y) == 0:
+        return np.empty(0)
+    return (decode(decoder, codewords, matrix, prior).argmax(axis=1) != y).astype(np.float64)

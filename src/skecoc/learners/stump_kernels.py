@@ -1,0 +1,280 @@
+"""The compiled loops of boosted stumps: search a stump, reweight the rows, add up the votes.
+
+Every row carries a signed weight: its weight, positive for the second class and negative for the first. For the
+stump that votes +1 on the rows of a set L and -1 on the others, the *edge* is the sum of the signed weights in L less
+the sum of the others. It equals (weight of all rows) x (1 - 2 x weighted error), so the largest absolute edge over
+all cuts is the lowest error over all cuts and both polarities, and a feature's histogram of signed weights yields it.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from skecoc.learners.base import Codes, Floats
+
+Ints = NDArray[np.int64]
+RowNumbers = NDArray[np.uint32]
+
+#: When the weight of all rows has left this range, counted from the last rebuilding of the histograms, they are
+#: rebuilt. Rounding errors never shrink with the weights, so a fall by 2^10 costs ten of the 53 bits.
+_LARGEST_GROWTH = 2.0**64
+_LARGEST_FALL = 2.0**10
+
+#: Rows whose votes are added up together.
+_BLOCK = 256
+
+
+@njit(cache=True, nogil=True)
+def boost(
+    codes: Codes,
+    starts: Ints,
+    signed: Floats,
+    n_estimators: int,
+    tolerance: float,
+    smallest_error: float,
+) -> tuple[Ints, Ints, Ints, Floats]:
+    """Boost stumps on coded features; return each stump's feature, cut, polarity (vote on the left) and alpha.
+
+    The absolute values of `signed`, which is overwritten, sum to 1. Multiplying all weights by a constant changes
+    nothing, so a round multiplies either the rows that the stump gets wrong by exp(2 alpha) or those it gets right by
+    exp(-2 alpha), whichever are fewer, and only these rows change the histograms.
+    """
+    n_samples = codes.shape[1]
+    features = np.empty(n_estimators, np.int64)
+    cuts = np.empty(n_estimators, np.int64)
+    polarities = np.empty(n_estimators, np.int64)
+    alphas = np.empty(n_estimators)
+    histograms = np.empty(starts[-1])
+    rows = np.empty(n_samples, np.uint32)
+    changes = np.empty(n_samples)
+    _start_over(signed, 1.0, rows, changes, histograms)
+    weight, edge = _sum_weights(signed)
+    heaviest = weight
+    changed = rows
+    for t in range(n_estimators):
+        add_rows(codes, starts, histograms, changed, changes)
+        slack = 2.0 * tolerance * weight  # a difference of errors counts twice in edges
+        features[t], cuts[t], polarities[t], best = best_stump(histograms, starts, edge, slack)
+        if best <= slack:  # a weighted error of one half
+            return features[:t], cuts[:t], polarities[:t], alphas[:t]
+        n_wrong = _part_wrong_from_right(codes, signed, features[t], cuts[t], polarities[t], rows)
+        wrong, wrong_edge = _sum_some_weights(signed, rows[:n_wrong])
+        error = max(wrong / weight, smallest_error)
+        alphas[t] = 0.5 * np.log((1.0 - error) / error)
+        if wrong == 0.0:
+            return features[: t + 1], cuts[: t + 1], polarities[: t + 1], alphas[: t + 1]
+        right, right_edge = weight - wrong, edge - wrong_edge
+        if 2 * n_wrong <= n_samples:
+            factor = (1.0 - error) / error
+            changed = rows[:n_wrong]
+            weight, edge = right + factor * wrong, right_edge + factor * wrong_edge
+        else:
+            factor = error / (1.0 - error)
+            changed = rows[n_wrong:]
+            weight, edge = factor * right + wrong, factor * right_edge + wrong_edge
+        _scale_weights(signed, changed, factor, changes)
+        heaviest = max(heaviest, weight)
+        if weight > _LARGEST_GROWTH or weight * _LARGEST_FALL < heaviest:
+            _start_over(signed, weight, rows, changes, histograms)
+            weight, edge = _sum_weights(signed)
+            heaviest = weight
+            changed = rows
+    return features, cuts, polarities, alphas
+
+
+@njit(cache=True, nogil=True)
+def _start_over(signed: Floats, weight: float, rows: RowNumbers, changes: Floats, histograms: Floats) -> None:
+    """Divide all weights by their sum, empty the histograms, and list every row as changed."""
+    for i in range(signed.size):
+        signed[i] /= weight
+        changes[i] = signed[i]
+        rows[i] = i
+    for k in range(histograms.size):
+        histograms[k] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def _sum_weights(signed: Floats) -> tuple[float, float]:
+    """Sum the weights and the signed weights of all rows."""
+    weight = 0.0
+    edge = 0.0
+    for value in signed:
+        weight += abs(value)
+        edge += value
+    return weight, edge
+
+
+@njit(cache=True, nogil=True)
+def _sum_some_weights(signed: Floats, rows: RowNumbers) -> tuple[float, float]:
+    """Sum the weights and the signed weights of some rows."""
+    weight = 0.0
+    edge = 0.0
+    for row in rows:
+        weight += abs(signed[row])
+        edge += signed[row]
+    return weight, edge
+
+
+@njit(cache=True, nogil=True)
+def _scale_weights(signed: Floats, rows: RowNumbers, factor: float, changes: Floats) -> None:
+    """Multiply the weights of some rows, and note by how much each changes."""
+    for j in range(rows.size):
+        changes[j] = (factor - 1.0) * signed[rows[j]]
+        signed[rows[j]] *= factor
+
+
+@njit(cache=True, nogil=True)
+def add_rows(
+    codes: Codes, starts: Ints, histograms: Floats | Ints, rows: RowNumbers | Ints, changes: Floats | Ints
+) -> None:
+    """Add the changes of some rows to the histograms of all features: of floats, or of integers for exact sums.
+
+    Four features go together: additions to one histogram often wait for each other, those to four do not.
+    """
+    n_features = codes.shape[0]
+    n_fours = n_features // 4
+    for four in range(n_fours):
+        f = 4 * four
+        a, b, c, d = codes[f], codes[f + 1], codes[f + 2], codes[f + 3]
+        into_a, into_b = histograms[starts[f] :], histograms[starts[f + 1] :]
+        into_c, into_d = histograms[starts[f + 2] :], histograms[starts[f + 3] :]
+        for j in range(rows.size):
+            row, change = rows[j], changes[j]
+            into_a[a[row]] += change
+            into_b[b[row]] += change
+            into_c[c[row]] += change
+            into_d[d[row]] += change
+    for f in range(4 * n_fours, n_features):
+        a, into_a = codes[f], histograms[starts[f] :]
+        for j in range(rows.size):
+            into_a[a[rows[j]]] += changes[j]
+
+
+@njit(cache=True, nogil=True)
+def best_stump(histograms: Floats, starts: Ints, total: float, slack: float) -> tuple[int, int, int, float]:
+    """Find the stump of lowest error: its feature (-1: constant), cut, vote on the left, and absolute edge."""
+    feature, cut, left_edge = -1, 0, total
+    best = abs(total)
+    for f in range(starts.size - 1):
+        peak = _largest_edge(histograms[starts[f] : starts[f + 1]], total)
+        if peak > best + slack:
+            feature, best = f, peak
+    if feature >= 0:
+        histogram = histograms[starts[feature] : starts[feature + 1]]
+        cut, left_edge = _first_cut(histogram, total, best - slack)
+    return feature, cut, 1 if left_edge > 0.0 else -1, best
+
+
+@njit(cache=True, nogil=True)
+def _largest_edge(histogram: Floats, total: float) -> float:
+    """Find the largest absolute edge over all cuts of a feature.
+
+    Half the edge is the sum up to the cut less half the total. Four bins go together, so that only one of the four
+    additions waits for the one before.
+    """
+    n_cuts = histogram.size - 1
+    n_fours = n_cuts // 4
+    half = -0.5 * total
+    highest = lowest = half
+    for four in range(n_fours):
+        k = 4 * four
+        two = histogram[k] + histogram[k + 1]
+        half_1 = half + histogram[k]
+        half_2 = half + two
+        half_3 = half_2 + histogram[k + 2]
+        half += two + (histogram[k + 2] + histogram[k + 3])
+        high = max(half_1, half_2, half_3, half)
+        low = min(half_1, half_2, half_3, half)
+        highest = max(highest, high)
+        lowest = min(lowest, low)
+    for k in range(4 * n_fours, n_cuts):
+        half += histogram[k]
+        highest = max(highest, half)
+        lowest = min(lowest, half)
+    return 2.0 * max(highest, -lowest)
+
+
+@njit(cache=True, nogil=True)
+def _first_cut(histogram: Floats, total: float, level: float) -> tuple[int, float]:
+    """Find the first cut whose absolute edge reaches a level: its last bin on the left, and its edge."""
+    edge = -total
+    last = 0
+    for k in range(histogram.size - 1):
+        edge += 2.0 * histogram[k]
+        last = k
+        if abs(edge) >= level:
+            break
+    return last, edge
+
+
+@njit(cache=True, nogil=True)
+def _part_wrong_from_right(
+    codes: Codes, signed: Floats, feature: int, cut: int, polarity: int, rows: RowNumbers
+) -> int:
+    """List the rows that a stump gets wrong at the front of `rows`, the others at its end; return how many."""
+    n_wrong = 0
+    last = signed.size - 1
+    left_is_positive = polarity > 0
+    if feature < 0:
+        for i in range(signed.size):
+            is_wrong = left_is_positive != (signed[i] > 0.0)
+            rows[n_wrong] = rows[last] = i
+            n_wrong += is_wrong
+            last -= not is_wrong
+        return n_wrong
+    of_feature = codes[feature]
+    for i in range(signed.size):
+        is_wrong = ((of_feature[i] <= cut) == left_is_positive) != (signed[i] > 0.0)
+        # Writing to both ends and moving one of them is faster than a branch that nobody can predict.
+        rows[n_wrong] = rows[last] = i
+        n_wrong += is_wrong
+        last -= not is_wrong
+    return n_wrong
+
+
+@njit(cache=True, nogil=True)
+def add_votes(
+    X: NDArray[np.float64] | NDArray[np.float32],
+    features: Ints,
+    thresholds: Floats,
+    votes: Floats,
+    starts: Ints,
+) -> Floats:
+    """Add up the votes of several models for the same rows, (n_samples, n_models), in the order of their stumps.
+
+    Model `q` owns the stumps ``starts[q]:starts[q + 1]``; values up to a stump's threshold get its vote, alpha times
+    polarity, others the opposite. The constant stump has feature -1 and an infinite threshold.
+    """
+    n_samples = X.shape[0]
+    n_models = starts.size - 1
+    result = np.empty((n_samples, n_models))
+    place = np.full(X.shape[1], -1, np.int64)  # where in `block` a feature lies
+    used = np.empty(X.shape[1], np.int64)
+    n_used = 0
+    for feature in features:
+        if place[max(feature, 0)] < 0:
+            place[max(feature, 0)] = n_used
+            used[n_used] = max(feature, 0)
+            n_used += 1
+    block = np.zeros((n_used, _BLOCK))
+    sums = np.empty(_BLOCK)
+    for first in range(0, n_samples, _BLOCK):
+        n_rows = min(_BLOCK, n_samples - first)
+        for k in range(n_used):
+            for i in range(n_rows):
+                block[k, i] = X[first + i, used[k]]
+        for q in range(n_models):
+            for i in range(_BLOCK):
+                sums[i] = 0.0
+            for t in range(starts[q], starts[q + 1]):
+                _add_vote(block[place[max(features[t], 0)]], thresholds[t], votes[t], sums)
+            for i in range(n_rows):
+                result[first + i, q] = sums[i]
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _add_vote(values: Floats, threshold: float, vote: float, sums: Floats) -> None:
+    """Add one stump's vote for each of a block of values."""
+    for i in range(_BLOCK):
+        sums[i] += vote if values[i] <= threshold else -vote

@@ -1,0 +1,306 @@
+"""Fitted models as files that can be passed on: loading one runs no code of whoever made it.
+
+Needs skops: ``pip install "scikit-ecoc[persistence]"``. A model's file is a zip archive: skops' description of the
+model and its arrays, and ``skecoc.json``, which says what made it. Types are looked up by name when it is loaded, and
+only those of scikit-learn, numpy and scipy that skops trusts, and those of `TRUSTED_TYPES`, are accepted; estimators of
+scikit-learn that run compiled code on what a file holds, such as neighbours, must be named as trusted.
+"""
+
+import hashlib
+import json
+import os
+import warnings
+import zipfile
+from collections.abc import Sequence
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import sklearn
+
+from skecoc import __version__
+from skecoc.persistence.restored import check_restored, unchecked_types
+from skecoc.support.errors import import_extra
+from skecoc.support.files import replacement
+
+__all__ = ["TRUSTED_TYPES", "ModelFileError", "dump_model", "load_model", "save_model"]
+
+#: What this package adds to the types that skops trusts: all that fitted models of it are made of.
+TRUSTED_TYPES = (
+    "skecoc.music.transformer.ModulationFeatures",
+    "skecoc.classifiers.ECOCClassifier",
+    "skecoc.decoding.distances.AttenuatedEuclideanDecoder",
+    "skecoc.decoding.distances.BetaDensityDecoder",
+    "skecoc.decoding.distances.EuclideanDecoder",
+    "skecoc.decoding.distances.HammingDecoder",
+    "skecoc.decoding.distances.InverseHammingDecoder",
+    "skecoc.decoding.distances.LaplacianDecoder",
+    "skecoc.decoding.losses.LossAveragedDecoder",
+    "skecoc.decoding.losses.LossBasedDecoder",
+    "skecoc.decoding.losses.LossWeightedDecoder",
+    "skecoc.decoding.losses.binomial_deviance",
+    "skecoc.decoding.losses.exponential",
+    "skecoc.decoding.losses.hinge",
+    "skecoc.decoding.losses.linear",
+    "skecoc.decoding.losses.logistic",
+    "skecoc.decoding.losses.squared",
+    "skecoc.decoding.optimized.decoder.Certificate",
+    "skecoc.decoding.optimized.decoder.OptimizedWeightDecoder",
+    "skecoc.decoding.probabilistic.ProbabilisticDecoder",
+    "skecoc.benchmarking.data.MedianImputer",
+    "skecoc.tables.preprocessing._days",
+    "skecoc.tables.preprocessing._floats",
+    "skecoc.tables.preprocessing._strings",
+    "skecoc.growth.layered.LCECOCClassifier",
+    "skecoc.growth.one.ECOCOneClassifier",
+    "skecoc.growth.subclass.SubclassECOCClassifier",
+    "skecoc.growth.wolc.WOLCClassifier",
+    "skecoc.growth.engine.GrowthRound",
+    "skecoc.learners.columns.ConstantClassifier",
+    "skecoc.learners.regions.RegionClassifier",
+    "skecoc.learners.stumps.StumpAdaBoostClassifier",
+    "skecoc.learners.svm.TunedSVMClassifier",
+    "skecoc.tables.model.TableClassifier",
+)
+
+_FORMAT = "skecoc-model-1"
+_LABEL = "skecoc.json"
+# First bytes of pickles of protocol 2 and later, and of the compressed ones that joblib writes.
+_PICKLE_STARTS = (b"\x80", b"\x1f\x8b", b"x\x01", b"x^", b"x\x9c", b"x\xda", b"BZh", b"\xfd7zXZ")
+
+
+class ModelFileError(ValueError):
+    """A file is not a model that can be loaded, or a model cannot be made a file; one line says why.
+
+    Parameters
+    ----------
+    message : str
+        One line.
+    untrusted : sequence of str, default=()
+        Names of the types that are not trusted, if they are the reason.
+
+    Examples
+    --------
+    >>> raise ModelFileError("'song.mp3' is not a model of skecoc")
+    Traceback (most recent call last):
+    ...
+    skecoc.persistence.ModelFileError: 'song.mp3' is not a model of skecoc
+    """
+
+    def __init__(self, message: str, untrusted: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.untrusted = list(untrusted)
+
+
+def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> None:
+    """Write a fitted model to a file, whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        A model of this package or of scikit-learn, or a pipeline of such.
+    path : str or path-like
+        The file to write or replace.
+    trusted : sequence of str, default=()
+        Names of further types that the model may hold, such as those of another library's learner.
+
+    Raises
+    ------
+    ModelFileError
+        If the model holds something that could not be loaded again.
+    OSError
+        If the file cannot be written.
+    ImportError
+        If skops is not installed.
+
+    Examples
+    --------
+    >>> from skecoc import ECOCClassifier
+    >>> from skecoc.datasets import load_uci
+    >>> X, y = load_uci("iris", return_X_y=True)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(ECOCClassifier().fit(X, y), Path(folder, "iris.skops"))
+    ...     load_model(Path(folder, "iris.skops")).score(X, y) > 0.9
+    True
+    """
+    content = dump_model(model, trusted=trusted)
+    with replacement(Path(path)) as file:
+        file.write(content)
+
+
+def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
+    """Turn a fitted model into the content of a file.
+
+    Parameters
+    ----------
+    model : estimator
+        As for `save_model`, which raises the same errors.
+    trusted : sequence of str, default=()
+        As for `save_model`.
+
+    Returns
+    -------
+    bytes
+        The content.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> dump_model(MinMaxScaler().fit([[0.0], [1.0]]))[:2]
+    b'PK'
+    """
+    skops = _skops()
+    try:
+        content = skops.dumps(model)
+    except Exception as error:  # whatever the state of a foreign estimator makes skops stumble over
+        raise ModelFileError(f"{type(model).__name__} cannot be saved: {_one_line(error)}") from error
+    foreign = _foreign_types(content, model, trusted)
+    if foreign:
+        raise ModelFileError(f"{type(model).__name__} cannot be saved: it holds {', '.join(foreign)}", foreign)
+    try:
+        check_restored(model)
+    except ValueError as error:  # better now than when it is loaded
+        raise ModelFileError(f"{type(model).__name__} cannot be saved: {_one_line(error)}") from error
+    return _labelled(content)
+
+
+def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
+    """Load a model that `save_model` has written.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    trusted : sequence of str, default=()
+        Names of further types that may be loaded, such as those of another library's learner. Only name types whose
+        code you would run: loading may call them.
+
+    Returns
+    -------
+    estimator
+        The fitted model.
+
+    Raises
+    ------
+    ModelFileError
+        A ValueError: the file is missing, a pickle, damaged, changed, of other origin, or holds types that are not
+        trusted. Nothing of it has been run.
+    ImportError
+        If skops is not installed.
+
+    Warns
+    -----
+    UserWarning
+        If another version of this package or of scikit-learn has made the file.
+
+    Examples
+    --------
+    >>> load_model("missing.skops")
+    Traceback (most recent call last):
+    ...
+    skecoc.persistence.ModelFileError: 'missing.skops': there is no such file
+    """
+    name = repr(str(path))
+    content = _read(Path(path), name)
+    label = _check_label(content, name)
+    origin = " and ".join(f"{key} {label[key]}" for key in _versions())
+    other = [f"{key} {label[key]} (this is {version})" for key, version in _versions().items() if label[key] != version]
+    if other:
+        warnings.warn(f"{name} was saved with {' and '.join(other)}", UserWarning, stacklevel=2)
+    skops = _skops()
+    untrusted = import_module("skops.io.exceptions").UntrustedTypesFoundException
+    try:
+        model = skops.loads(content, trusted=[*TRUSTED_TYPES, *trusted])
+        check_restored(model)
+        foreign = _foreign_types(content, model, trusted)
+    except untrusted:
+        model, foreign = None, _foreign_types(content, None, trusted)
+    except Exception as error:  # skops checks types, not whether the rest of a description makes sense
+        raise ModelFileError(f"{name}, saved with {origin}, cannot be loaded: {_one_line(error)}") from error
+    if foreign:
+        names = ", ".join(foreign)
+        raise ModelFileError(f"{name} is refused: it holds types that are not trusted, {names}", foreign)
+    return model
+
+
+def _skops() -> ModuleType:
+    """Import skops, or say how to get it."""
+    return import_extra("skops.io", "persistence", "saving and loading models")
+
+
+def _foreign_types(content: bytes, model: Any, trusted: Sequence[str]) -> list[str]:
+    """Name the types of a model, and of the content of its file, that may not be loaded."""
+    found = set(_skops().get_untrusted_types(data=content)) | unchecked_types(model)
+    return sorted(found - {*TRUSTED_TYPES, *trusted})
+
+
+def _versions() -> dict[str, str]:
+    """Name what a model's file depends on."""
+    return {"skecoc": __version__, "scikit-learn": sklearn.__version__}
+
+
+def _labelled(content: bytes) -> bytes:
+    """Add what made the file, and a checksum of the rest."""
+    file = BytesIO(content)
+    label = {"format": _FORMAT, **_versions(), "sha256": _checksum(content)}
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr(_LABEL, json.dumps(label, indent=1))
+    return file.getvalue()
+
+
+def _read(path: Path, name: str) -> bytes:
+    """Read a file that looks like a model."""
+    if path.is_dir():
+        raise ModelFileError(f"{name} is a folder, expected a model's file")
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise ModelFileError(f"{name}: there is no such file") from error
+    except OSError as error:
+        raise ModelFileError(f"{name} cannot be read: {error.strerror}") from error
+    if content.startswith(_PICKLE_STARTS):
+        raise ModelFileError(f"{name} may be a pickle, which could run any code; expected a model saved by skecoc")
+    return content
+
+
+def _check_label(content: bytes, name: str) -> dict[str, str]:
+    """Return what made a file; refuse files of other origin, and those that have changed."""
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            _check_stored(archive, len(content))
+            label = json.loads(archive.read(_LABEL))
+        is_known = label["format"] == _FORMAT and all(isinstance(label[key], str) for key in (*_versions(), "sha256"))
+        is_whole = is_known and label["sha256"] == _checksum(content)
+    except Exception as error:  # damaged archives fail in many ways
+        raise ModelFileError(f"{name} is not a model of skecoc, or damaged: {_one_line(error)}") from error
+    if not is_known:
+        raise ModelFileError(f"{name} has a format that this version does not know")
+    if not is_whole:
+        raise ModelFileError(f"{name} has been changed since it was saved")
+    return dict(label)
+
+
+def _check_stored(archive: zipfile.ZipFile, size: int) -> None:
+    """Refuse archives that unpack to more than they are: models are stored without compression."""
+    members = archive.infolist()
+    plain = all(member.compress_type == zipfile.ZIP_STORED for member in members)
+    if not plain or sum(member.file_size for member in members) > size:
+        raise ValueError("its parts are compressed")
+
+
+def _checksum(content: bytes) -> str:
+    """Hash the names and contents of all members of an archive but the label."""
+    digest = hashlib.sha256()
+    with zipfile.ZipFile(BytesIO(content)) as archive:
+        for member in sorted(set(archive.namelist()) - {_LABEL}):
+            data = archive.read(member)
+            digest.update(f"{member}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()
+
+
+def _one_line(error: Exception) -> str:
+    """Say what an error says, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,223 @@
+"""Where blocks of samples live, and how a function is applied to all of them: in memory, in files, or on a cluster.
+
+The states of blocks never meet. A function gets the state of one block and a small message, and returns a new state, a
+small summand, or both; summands are merged in a tree whose shape depends on the number of blocks alone. Functions are
+pure, so that an executor which has lost a state can compute it again.
+"""
+
+import pickle
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+from weakref import finalize
+
+from joblib import Parallel, delayed, effective_n_jobs
+
+#: So many summands are merged at once.
+FAN_IN = 8
+
+Merge = Callable[[Any, Any], Any]
+
+
+def add(first: Any, second: Any) -> Any:
+    """Add two summands: numbers, arrays, or tuples of them.
+
+    >>> add((1, 2.5), (10, 0.5))
+    (11, 3.0)
+    """
+    if isinstance(first, tuple):
+        return tuple(add(a, b) for a, b in zip(first, second, strict=True))
+    return first + second
+
+
+def merge_in_turn(merge: Merge, summands: Iterable[Any]) -> Any:
+    """Merge summands from the first to the last; None stands for nothing."""
+    merged = None
+    for summand in summands:
+        if merged is None:
+            merged = summand
+        elif summand is not None:
+            merged = merge(merged, summand)
+    return merged
+
+
+def merge_tree(merge: Merge, summands: Iterable[Any]) -> Any:
+    """Merge summands in groups of `FAN_IN`, the results again, and so on, holding no more than one per level.
+
+    >>> merge_tree(lambda a, b: f"({a}{b})", "abcdefghij")
+    '((((((((ab)c)d)e)f)g)h)(ij))'
+    """
+    merged: list[Any] = [None]  # so far, level by level
+    counts = [0]
+    for summand in summands:
+        merged[0], counts[0] = merge_in_turn(merge, [merged[0], summand]), counts[0] + 1
+        for level in range(len(counts)):
+            if counts[level] < FAN_IN:
+                break
+            if level + 1 == len(counts):
+                merged.append(None)
+                counts.append(0)
+            merged[level + 1] = merge_in_turn(merge, [merged[level + 1], merged[level]])
+            counts[level + 1] += 1
+            merged[level], counts[level] = None, 0
+    total = None
+    for level in merged:
+        total = merge_in_turn(merge, [level, total])
+    return total
+
+
+class Blocks:
+    """The states of all blocks at one moment of a fit; only its executor knows what the handles are."""
+
+    def __init__(self, handles: Iterable[Any]) -> None:
+        self.handles = handles
+
+
+class Executor(ABC):
+    """Applies functions to the states of all blocks."""
+
+    @abstractmethod
+    def map(self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
+        """Return the new states ``function(*states_of_a_block, *message)``."""
+
+    @abstractmethod
+    def sum(
+        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
+    ) -> Any:
+        """Merge ``function(*states_of_a_block, *message)`` over all blocks; None stands for nothing."""
+
+    @abstractmethod
+    def step(
+        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
+    ) -> tuple[Blocks, Any]:
+        """Compute new states and merge summands, from a function that returns both for a block."""
+
+
+class MemoryExecutor(Executor):
+    """Applies functions to a single block, which is in memory."""
+
+    def map(self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
+        """Compute a new state; see `Executor.map`."""
+        return Blocks([self.sum(function, *states, message=message)])
+
+    def sum(
+        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
+    ) -> Any:
+        """Apply the function; see `Executor.sum`."""
+        del merge  # there is one summand
+        return function(*(self.state(blocks) for blocks in states), *message)
+
+    def step(
+        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
+    ) -> tuple[Blocks, Any]:
+        """Compute a new state and a summand; see `Executor.step`."""
+        state, summand = self.sum(function, *states, message=message, merge=merge)
+        return Blocks([state]), summand
+
+    @staticmethod
+    def state(blocks: Blocks) -> Any:
+        """Return the state of the block."""
+        (state,) = blocks.handles
+        return state
+
+
+class LocalExecutor(Executor):
+    """Keeps the states of blocks in files of a temporary folder and works on a few blocks at a time, in threads."""
+
+    def __init__(self, directory: Any = None, n_jobs: int | None = None) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="skecoc-", dir=directory, ignore_cleanup_errors=True)
+        self._numbers = count()
+        self.n_jobs = n_jobs
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+    def map(self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
+        """Compute new states; see `Executor.map`."""
+        return Blocks(list(self._run(_map_block, function, states, message)))
+
+    def sum(
+        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
+    ) -> Any:
+        """Merge one summand per block; see `Executor.sum`."""
+        return merge_tree(merge, self._run(_sum_block, function, states, message))
+
+    def step(
+        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
+    ) -> tuple[Blocks, Any]:
+        """Compute new states and merge one summand per block; see `Executor.step`."""
+        handles: list[_Stored] = []
+
+        def summands() -> Iterator[Any]:
+            for handle, summand in self._run(_step_block, function, states, message):
+                handles.append(handle)
+                yield summand
+
+        total = merge_tree(merge, summands())
+        return Blocks(handles), total
+
+    def _run(
+        self,
+        task: Callable[..., Any],
+        function: Callable[..., Any],
+        states: tuple[Blocks, ...],
+        message: tuple[Any, ...],
+    ) -> Iterator[Any]:
+        """Run a task for each block, and give the results in the order of the blocks."""
+        blocks = zip(*(blocks.handles for blocks in states), strict=True)
+        if effective_n_jobs(self.n_jobs) == 1:
+            yield from (task(self._new_path(), function, handles, message) for handles in blocks)
+            return
+        tasks = (delayed(task)(self._new_path(), function, handles, message) for handles in blocks)
+        # Each thread takes one block at a time, so that no more than twice as many are held as there are threads.
+        threads = Parallel(
+            n_jobs=self.n_jobs, require="sharedmem", return_as="generator", batch_size=1, pre_dispatch="n_jobs"
+        )
+        yield from threads(tasks)
+
+    def _new_path(self) -> Path:
+        """Return the name of a file that does not exist yet."""
+        return Path(self._folder.name, f"{next(self._numbers)}.state")
+
+
+class _Stored:
+    """A state in a file, which goes when nothing refers to the state any more."""
+
+    def __init__(self, path: Path, state: Any) -> None:
+        self._path = path
+        with path.open("wb") as file:
+            pickle.dump(state, file, protocol=pickle.HIGHEST_PROTOCOL)
+        finalize(self, path.unlink, missing_ok=True)
+
+    def load(self) -> Any:
+        """Read the state."""
+        with self._path.open("rb") as file:
+            return pickle.load(file)  # noqa: S301 (this process has written it)
+
+
+def _loaded(handles: tuple[Any, ...]) -> list[Any]:
+    """Read the states of a block; what a user gave is taken as it is."""
+    return [handle.load() if isinstance(handle, _Stored) else handle for handle in handles]
+
+
+def _map_block(path: Path, function: Callable[..., Any], handles: tuple[Any, ...], message: tuple[Any, ...]) -> Any:
+    """Compute and store a new state."""
+    return _Stored(path, function(*_loaded(handles), *message))
+
+
+def _sum_block(path: Path, function: Callable[..., Any], handles: tuple[Any, ...], message: tuple[Any, ...]) -> Any:
+    """Compute a summand."""
+    del path
+    return function(*_loaded(handles), *message)
+
+
+def _step_block(path: Path, function: Callable[..., Any], handles: tuple[Any, ...], message: tuple[Any, ...]) -> Any:
+    """Compute and store a new state, and compute a summand."""
+    state, summand = function(*_loaded(handles), *message)
+    return _Stored(path, state), summand
