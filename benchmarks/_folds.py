@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from skecoc.benchmarking.data import scaled_numbers
 from skecoc.benchmarking.runs import split_rows
 from skecoc.datasets import load_uci
 from skecoc.paper.protocol import PROTOCOLS
-from skecoc.tables.preprocessing import make_preprocessor
 
 Fold = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -16,5 +16,5 @@ def splits(name: str, repeat: int, n_folds: int = 10) -> Iterator[Fold]:
     """Yield training rows and labels, test rows and labels, of each fold."""
     X, y = load_uci(name, return_X_y=True)
     for train, test in split_rows(y, name, repeat, n_folds, PROTOCOLS["paper"].seed):
-        prepare = make_preprocessor(X).fit(X[train])
+        prepare = scaled_numbers().fit(X[train])
         yield prepare.transform(X[train]), y[train], prepare.transform(X[test]), y[test]

@@ -1,4 +1,4 @@
-"""Predict a table of two million rows by ``skecoc predict``, and show that memory does not grow with the table.
+"""Read and predict large tables beside pandas, and show that the memory of ``skecoc predict`` does not grow with them.
 
 A model of ten numbers and a text column is fitted to a few rows; tables of 20,000 and of 2,000,000 rows are predicted
 by the installed command, in processes of their own whose peak memory the system tells. Beside it, what one would write
@@ -7,7 +7,10 @@ probabilities, in chunks of as many rows. Speeds are those of further rows, in s
 work on the machine disturbs little. Exits with 1 if the large table takes more memory than the small one by more than
 a few chunks.
 
-Run with ``python benchmarks/predict_stream.py [ROWS]``.
+At the end, a table of 300,000 rows is read in this process, by this package and by `pandas.read_csv`, which checks
+neither the number of cells of each row nor what follows quotes; the ratio is that of the best of several times.
+
+Run with ``python benchmarks/predict_stream.py [ROWS]``; of these, two million are predicted by default.
 """
 
 import os
@@ -19,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 COMMAND = Path(sys.executable).parent / "skecoc"
-FEW, MANY, BY_HAND, CHUNK = 20_000, 2_000_000, 100_000, 10_000
+FEW, MANY, BY_HAND, TO_READ, CHUNK = 20_000, 2_000_000, 100_000, 300_000, 10_000
 LARGEST_GROWTH = 64.0  # MiB: a few chunks of rows, and what allocators keep
 CENTRES = np.random.default_rng(0).normal(size=(4, 10))
 COLOURS = np.array(["red", "green", "blue", "grün"])
@@ -37,6 +40,46 @@ def write_table(path, n_rows, seed):
             colours = COLOURS[np.where(random.random(len(y)) < 0.7, y, random.integers(4, size=len(y)))]
             cells = [*np.char.mod("%.4f", X.T), colours, np.char.add("class ", y.astype(str))]
             file.writelines(f"{line}\n" for line in map(",".join, zip(*cells, strict=True)))
+
+
+def best_seconds(function, n_times=5):
+    """Return the least seconds of the processor that a function takes."""
+    seconds = []
+    for _ in range(n_times):
+        start = time.process_time()
+        function()
+        seconds.append(time.process_time() - start)
+    return min(seconds)
+
+
+def measure_reading(folder):
+    """Read a table whole and in chunks, by this package and by pandas alone; print seconds and ratios."""
+    import pandas as pd
+
+    from skecoc.tables import load_table
+    from skecoc.tables.reading import open_table
+
+    path = folder / "read.csv"
+    write_table(path, TO_READ, seed=4)
+    text = {"colour": str, "label": str}
+
+    def chunks(**options):
+        with open_table(path) as table:
+            return sum(len(chunk) for chunk in table.chunks(CHUNK, **options))
+
+    cases = [
+        ("whole, with types", lambda: load_table(path, target="label"), lambda: pd.read_csv(path)),
+        (
+            "chunks, numbers as such",
+            lambda: chunks(numbers=NUMBERS),
+            lambda: sum(map(len, pd.read_csv(path, dtype=text, chunksize=CHUNK))),
+        ),
+        ("chunks, all text", chunks, lambda: sum(map(len, pd.read_csv(path, dtype=str, chunksize=CHUNK)))),
+    ]
+    for name, ours, theirs in cases:
+        seconds, reference = best_seconds(ours), best_seconds(theirs)
+        ratio = f"{seconds / reference:.2f} times as long as pandas ({reference:.2f} s)"
+        print(f"reading {TO_READ:,} rows, {name:24s} {seconds:.2f} s, {ratio}", flush=True)
 
 
 def run(program, *arguments):
@@ -109,6 +152,7 @@ def main(many):
                 f"{cost:.1f} s of the processor, peak {peak:.1f} MiB",
                 flush=True,
             )
+        measure_reading(folder)  # last, as the system counts memory of this process to those that it starts
     speed = (many - FEW) / (costs[1] - costs[0])
     print(f"{speed:,.0f} further rows per second of the processor: {speed / by_hand:.2f} times as many as by hand")
     growth = peaks[1] - peaks[0]

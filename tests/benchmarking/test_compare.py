@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skecoc.benchmarking import DataSet, compare, load_data_sets
 from skecoc.support.errors import InputError
+from skecoc.tables import as_data_set
 from tests.reference import compare as reference
 
 METHODS = ["one-vs-one/hamming", "dense-random/loss-based", "dense-random/hamming", "sklearn/output-code"]
@@ -157,7 +158,7 @@ def test_a_table_with_text_dates_and_gaps():
             "noise": [None, *np.random.default_rng(0).random(29)],
         }
     )
-    result = compare([DataSet("own.csv", frame, y)], ["one-vs-rest/loss-based"], folds=5)
+    result = compare([as_data_set("own.csv", frame, y)], ["one-vs-rest/loss-based"], folds=5)
     assert result.runs("accuracy").min() == 1.0
     assert result.notes == ["own.csv: left out, as they only number or name the rows: column id"]
 
@@ -165,7 +166,7 @@ def test_a_table_with_text_dates_and_gaps():
 def test_a_row_counter_does_not_give_the_class_away():
     y = np.repeat(["x", "y"], 50)
     frame = pd.DataFrame({"id": range(100), "noise": np.random.default_rng(0).random(100)})
-    assert compare([DataSet("own.csv", frame, y)], ["one-vs-rest/loss-based"]).runs("accuracy").mean() < 0.7
+    assert compare([as_data_set("own.csv", frame, y)], ["one-vs-rest/loss-based"]).runs("accuracy").mean() < 0.7
 
 
 class WarningClassifier(DummyClassifier):

@@ -1,9 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.impute import SimpleImputer
 
 from skecoc.benchmarking import DEFAULT_DATA_SETS, DataSet, load_data_sets
-from skecoc.benchmarking.data import check_data_set, load_own
+from skecoc.benchmarking.data import MedianImputer, check_data_set
 from skecoc.datasets import list_uci
 from skecoc.support.errors import InputError
 
@@ -29,63 +35,6 @@ def test_an_unknown_set_is_refused_with_the_valid_ones():
     assert str(caught.value) == f"datasets: 'rose' is not known; expected one of {', '.join(list_uci())}"
 
 
-@pytest.mark.parametrize("write", ["to_csv", "to_parquet"])
-def test_a_file_comes_first_under_its_own_name(tmp_path, write):
-    path = tmp_path / ("iris.csv" if write == "to_csv" else "iris.parquet")
-    getattr(pd.DataFrame({"a": [1.5, 2.5], "label": ["x", "y"]}), write)(path, index=False)
-    own, shipped = load_data_sets(["iris"], path, "label")
-    assert (own.name, shipped.name) == (path.name, "iris")
-    assert own.X.columns.tolist() == ["a"]
-    assert own.y.tolist() == ["x", "y"]
-    assert own.y.dtype.kind == "U"
-
-
-@pytest.mark.parametrize(
-    ("labels", "expected"),
-    [
-        (pd.to_datetime(["2024-01-01", "2024-01-02"]), ["2024-01-01 00:00:00", "2024-01-02 00:00:00"]),
-        (pd.to_timedelta(["1D", "2D"]), ["1 days 00:00:00", "2 days 00:00:00"]),
-        ([b"x", b"\xff"], ["b'x'", "b'\\xff'"]),
-        ([True, False], [True, False]),
-    ],
-)
-def test_labels_that_no_model_could_hold_become_text(tmp_path, labels, expected):
-    pd.DataFrame({"a": [1.5, 2.5], "label": labels}).to_parquet(tmp_path / "own.parquet")
-    y = load_own(tmp_path / "own.parquet", "label").y
-    assert y.tolist() == expected
-    assert y.dtype.kind in "bU"
-
-
-@pytest.mark.parametrize(
-    ("content", "target", "message"),
-    [
-        (None, "label", "data='.*own.csv': there is no such file"),
-        ("", "label", "data='.*own.csv' is empty"),
-        ("a,label\n", "label", "has a header but no rows"),
-        ("a,label\n1,x\n2,y\n", "lable", "target='lable' is not a column"),
-        ("a,label\n1,x\n2,x\n", "label", "target='label' has a single class"),
-        ("a,label\n1,x\n2,\n", "label", "target='label' is missing in 1 of 2 rows"),
-        ("a,label\n1,x\n2,y,z,w\n", "label", "data='.*own.csv' cannot be read as a table"),
-        ("a,label\n1,x\n2,y\n", None, "target: expected the name of the column"),
-    ],
-)
-def test_a_file_that_cannot_be_used(tmp_path, content, target, message):
-    path = tmp_path / "own.csv"
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(InputError, match=message):
-        load_data_sets([], path, target)
-
-
-def test_missing_optional_dependency_is_an_input_error(tmp_path, monkeypatch):
-    def without_pandas(path, target):
-        raise ImportError("load_table needs pandas")
-
-    monkeypatch.setattr("skecoc.tables.reading.load_table", without_pandas)
-    with pytest.raises(InputError, match="load_table needs pandas"):
-        load_data_sets([], tmp_path / "own.csv", "label")
-
-
 def test_nothing_to_note():
     assert check_data_set(data_set({"a": 5, "b": 5}), folds=5) == []
 
@@ -101,10 +50,9 @@ def test_a_long_list_of_rare_classes_is_cut():
     assert "in class r0, r1, r2, r3, r4 and 3 more: kept" in note
 
 
-def test_identifiers_are_noted():
-    frame = pd.DataFrame({"id": range(6), "size": [1.0, 2.0] * 3})
-    note = check_data_set(data_set({"a": 3, "b": 3}, frame), folds=3)
-    assert note == ["own: left out, as they only number or name the rows: column id"]
+def test_notes_of_a_data_set_follow_that_on_rare_classes():
+    noted = replace(data_set({"a": 5, "b": 4}), notes=["a column is left out"])
+    assert check_data_set(noted, folds=5)[1:] == ["a column is left out"]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +60,7 @@ def test_identifiers_are_noted():
     [
         (DataSet("own", np.zeros((0, 1)), np.array([], dtype=str)), "data set 'own' has no rows"),
         (data_set({"a": 3, "b": 3}, np.zeros((6, 0))), "data set 'own' has no columns to learn from"),
-        (data_set({"a": 3, "b": 3}, pd.DataFrame({"id": range(6)})), "data set 'own' has no columns to learn from"),
+        (data_set({"a": 3, "b": 3}, pd.DataFrame({"t": list("xyzxyz")})), "has values that are no numbers"),
         (data_set({"a": 3, "b": 3}, np.full((6, 2), np.inf)), "has infinite values in column 0, 1"),
         (data_set({"a": 6}), r"data set 'own' has one class only \(a\)"),
         (data_set({"a": 1, "b": 1}), "folds: 3 is more than the 2 rows of data set 'own'"),
@@ -125,3 +73,34 @@ def test_identifiers_are_noted():
 def test_data_that_cannot_be_cross_validated(bad, message):
     with pytest.raises(InputError, match=message):
         check_data_set(bad, folds=3)
+
+
+def test_an_array_is_imputed_and_scaled_by_its_training_part():
+    X = np.array([[0.0, 10.0], [4.0, np.nan], [1.0, 20.0], [np.nan, 30.0]])
+    X_train, X_test, _ = DataSet("own", X, np.arange(4)).prepared(np.arange(3), np.array([3]))
+    np.testing.assert_array_equal(X_train, [[0, 0], [1, 0.5], [0.25, 1]])
+    np.testing.assert_array_equal(X_test, [[0.25, 2.0]])
+
+
+def test_a_column_without_values_becomes_zero():
+    X = np.array([[np.nan, 1.0], [np.nan, 2.0], [3.0, 1.5]])
+    X_train, _, _ = DataSet("own", X, np.arange(3)).prepared(np.arange(2), np.array([2]))
+    np.testing.assert_array_equal(X_train, [[0, 0], [0, 1]])
+
+
+def test_a_preprocessor_is_cloned_and_left_unfitted():
+    given_one = MedianImputer()
+    X = np.array([[1.0], [np.nan], [3.0]])
+    _, X_test, fitted = DataSet("own", X, np.arange(3), given_one).prepared(np.array([0, 2]), np.array([1]))
+    assert X_test.tolist() == [[2.0]]
+    assert fitted is not given_one
+    assert not hasattr(given_one, "medians_")
+
+
+CELLS = st.one_of(st.just(float("nan")), st.floats(-1e6, 1e6))
+
+
+@given(arrays(np.float64, st.tuples(st.integers(1, 9), st.integers(1, 4)), elements=CELLS))
+def test_gaps_are_filled_as_scikit_learn_does(X):
+    theirs = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X)
+    np.testing.assert_array_equal(MedianImputer().fit_transform(X), theirs)

@@ -1,5 +1,6 @@
 """The command line, mostly in this process; where the process itself matters, as the installed command."""
 
+import argparse
 import csv
 import io
 import json
@@ -10,11 +11,13 @@ import signal
 import subprocess
 import sys
 import termios
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import skecoc
+from skecoc import cli
 from skecoc.cli import main
 from skecoc.datasets import list_uci
 
@@ -85,10 +88,10 @@ def test_another_learner(capsys):
 
 
 def test_all_data_sets(monkeypatch, capsys):
-    asked = []
-    monkeypatch.setattr("skecoc.cli.compare.load_data_sets", lambda names, path, target: asked.extend(names) or [])
+    loaded = []
+    monkeypatch.setattr("skecoc.cli.compare.load_data_sets", lambda names: loaded.extend(names) or [])
     assert main(["compare", "--datasets", "all"]) == 2
-    assert asked == list_uci()
+    assert loaded == list_uci()
     assert capsys.readouterr().err == "skecoc: error: datasets: expected at least one data set\n"
 
 
@@ -102,6 +105,54 @@ def test_help_and_version(capsys):
     assert "loss-weighted" in out
     assert main([]) == 0
     assert "compare" in capsys.readouterr().out
+
+
+def loaded_modules(code, folder):
+    """Run Python in a process of its own; return the modules of this package that it has loaded at the end."""
+    code = f"{code}\nprint('loaded', *sorted(name for name in sys.modules if name.startswith('skecoc.')))"
+    finished = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120, check=True
+    )
+    return finished.stdout.splitlines()[-1].split()[1:]
+
+
+def test_commands_load_nothing_of_the_paper(own_file):
+    code = """
+import sys
+from skecoc.cli import main
+fast = ["--folds", "2", "--jobs", "1"]
+assert main(["fit", "own.csv", "--target", "label", "-o", "m.skops", "--method", "one-vs-rest/hamming", *fast]) == 0
+assert main(["predict", "m.skops", "own.csv"]) == 0
+assert main(["inspect", "m.skops"]) == 0
+assert main(["compare", "--datasets", "iris", "--methods", "one-vs-rest/hamming", *fast]) == 0
+"""
+    loaded = loaded_modules(code, own_file.parent)
+    assert {"skecoc.cli.fit", "skecoc.cli.predict", "skecoc.cli.inspect", "skecoc.cli.compare"} <= set(loaded)
+    assert [name for name in loaded if name.startswith(("skecoc.paper", "skecoc.music"))] == []
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_a_command_is_loaded_when_it_is_given(option, tmp_path):
+    code = f"""
+import sys
+from skecoc.cli import main
+try:
+    main(["{option}"])
+except SystemExit:
+    pass
+"""
+    loaded = loaded_modules(code, tmp_path)
+    assert [name for name in loaded if name.startswith("skecoc.cli.")] == ["skecoc.cli.console"]
+    above = ("skecoc.tables", "skecoc.benchmarking", "skecoc.reports", "skecoc.paper", "skecoc.music")
+    assert [name for name in loaded if name.startswith(above)] == []
+
+
+def test_every_command_is_known_by_its_module():
+    commands = argparse.ArgumentParser().add_subparsers()
+    for name, (module, _) in cli._COMMANDS.items():
+        if name not in commands.choices:
+            import_module(f"skecoc.cli.{module}").add_command(commands.add_parser)
+    assert set(commands.choices) == set(cli._COMMANDS)
 
 
 @pytest.mark.parametrize(

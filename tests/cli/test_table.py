@@ -157,7 +157,7 @@ def test_dates_as_classes(work, capsys):
     assert "accuracy 100.00 % on the 24 rows" in captured.err
 
 
-@pytest.mark.parametrize("part", ["check_table_model", "render"])
+@pytest.mark.parametrize("part", ["check_table_model", "model_page"])
 def test_fit_writes_nothing_that_could_not_be_used(work, monkeypatch, capsys, part):
     def fail(*_):
         raise InputError("that does not work")

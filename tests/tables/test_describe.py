@@ -12,7 +12,7 @@ from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.datasets import load_uci
 from skecoc.support.errors import InputError
 from skecoc.tables import describe_model
-from skecoc.tables.text import model_text
+from skecoc.tables.describe import model_text
 
 
 @pytest.fixture(scope="module")
@@ -148,4 +148,4 @@ def test_text_of_a_grown_code(grown):
     text = model_text(describe_model(grown))
     assert text.startswith("WOLCClassifier for 11 classes")
     assert "growth ended, since" in text
-    assert "then asked about" in text
+    assert "then added for" in text

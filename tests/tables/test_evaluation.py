@@ -8,16 +8,20 @@ import pytest
 from skecoc.benchmarking import DataSet, compare
 from skecoc.benchmarking.methods import make_learner
 from skecoc.tables import importance
-from skecoc.tables.card import calibration_bins, make_card
 from skecoc.tables.columns import kinds_of, typed
-from skecoc.tables.evaluation import REFERENCES, evaluate
+from skecoc.tables.fitting import REFERENCES, calibration_bins, evaluate, make_card
 from skecoc.tables.importance import PairCounts, count_pairs, important_columns
+from skecoc.tables.preprocessing import make_preprocessor
 
 
 @pytest.fixture(scope="module")
 def data_set(things):
     used = things.X.drop(columns=["id", "unit"])
-    return DataSet(things.name, typed(used, kinds_of(used)), things.y)
+    return with_preprocessor(things.name, typed(used, kinds_of(used)), things.y)
+
+
+def with_preprocessor(name, X, y):
+    return DataSet(name, X, y, make_preprocessor(X))
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +53,7 @@ def test_jobs_change_nothing(data_set, evaluation):
 def test_a_class_that_is_absent_from_a_training_part_has_no_probability():
     X = pd.DataFrame({"a": np.arange(13.0)})
     y = np.array(["a"] * 6 + ["b"] * 6 + ["c"])
-    found = evaluate(DataSet("rare", X, y), "one-vs-rest/loss-based", make_learner("stumps"), folds=3)
+    found = evaluate(with_preprocessor("rare", X, y), "one-vs-rest/loss-based", make_learner("stumps"), folds=3)
     assert found.probabilities[-1, 2] == 0.0
     assert found.predicted[-1] != 2
     assert found.pair_counts.n_rows.tolist() == [6, 6, 1]
@@ -59,7 +63,8 @@ def test_a_class_that_is_absent_from_a_training_part_has_no_probability():
 def test_two_classes(things):
     two = things.y != things.y[0]
     used = typed(things.X[two][["weight"]], {"weight": "number"})
-    found = evaluate(DataSet("two", used, things.y[two]), "one-vs-one/hamming", make_learner("stumps"), folds=2)
+    data_set = with_preprocessor("two", used, things.y[two])
+    found = evaluate(data_set, "one-vs-one/hamming", make_learner("stumps"), folds=2)
     assert found.pair_counts.right.sum() == pytest.approx(found.accuracy[0].mean() * two.sum())
 
 

@@ -17,9 +17,9 @@ from skecoc.persistence import _labelled, _skops, dump_model
 from skecoc.reports.model import summarize_model
 from skecoc.support.errors import InputError
 from skecoc.tables import TableClassifier, TablePredictions, describe_model, fit_table
-from skecoc.tables.chunks import open_table
-from skecoc.tables.loading import check_table_model, read_model
-from skecoc.tables.text import model_text
+from skecoc.tables.describe import model_text
+from skecoc.tables.model import check_table_model, read_model
+from skecoc.tables.reading import open_table
 from tests.tables.things import make_things
 
 # What a forged file must not make Python do. Code that is compiled from text is told from modules by its name.

@@ -3,18 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.support.errors import InputError
 from skecoc.tables import TableClassifier
-from skecoc.tables.model import encoded_sources
-from skecoc.tables.preprocessing import MedianImputer, make_preprocessor
+from skecoc.tables.preprocessing import encoded_sources, make_preprocessor
 from tests.tables.things import make_things
 
 
@@ -111,12 +106,3 @@ def test_sources_of_encoded_features():
     for place, name in enumerate(frame.columns):
         after = preprocessor.transform(frame.assign(**{name: frame[name].to_numpy()[::-1]}))
         assert set(sources[(before != after).any(axis=0)]) == {place}
-
-
-CELLS = st.one_of(st.just(float("nan")), st.floats(-1e6, 1e6))
-
-
-@given(arrays(np.float64, st.tuples(st.integers(1, 9), st.integers(1, 4)), elements=CELLS))
-def test_gaps_are_filled_as_scikit_learn_does(X):
-    theirs = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X)
-    np.testing.assert_array_equal(MedianImputer().fit_transform(X), theirs)

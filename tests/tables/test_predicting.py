@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from skecoc import ECOCClassifier
 from skecoc.support.errors import InputError
 from skecoc.tables import TableClassifier, TablePredictions, load_table
-from skecoc.tables.chunks import open_table
 from skecoc.tables.columns import kinds_of, useless_columns
-from skecoc.tables.writing import make_writer
+from skecoc.tables.predicting import make_writer
+from skecoc.tables.reading import open_table
 from tests.tables.things import CLASSES, make_things
 
 
@@ -197,9 +197,9 @@ def test_every_format_can_be_read_again(model, new, tmp_path, name, n_rows):
     path = tmp_path / name
     with open_table(as_stream(new)) as table, path.open("wb") as file:
         predictions = TablePredictions(model, table, keep=["id"])
-        with make_writer(file, path, predictions.columns) as writer:
+        with make_writer(file, path, predictions.columns) as write:
             for chunk in predictions.chunks(n_rows):
-                writer.write(chunk)
+                write(chunk)
     with open_table(path) as table:
         found = pd.concat(table.chunks(1000))
     expected, _ = predict(model, as_stream(new), keep=["id"])
@@ -221,9 +221,9 @@ def test_a_table_without_rows_can_be_read_again(name, tmp_path):
 
 def test_columns_of_parquet_may_begin_empty_and_have_gaps_later(tmp_path):
     path = tmp_path / "out.parquet"
-    with path.open("wb") as file, make_writer(file, path, ["a", "b"]) as writer:
-        writer.write(pd.DataFrame({"a": [None, None], "b": [1, 2]}))
-        writer.write(pd.DataFrame({"a": ["x", None], "b": [3.0, np.nan]}))
+    with path.open("wb") as file, make_writer(file, path, ["a", "b"]) as write:
+        write(pd.DataFrame({"a": [None, None], "b": [1, 2]}))
+        write(pd.DataFrame({"a": ["x", None], "b": [3.0, np.nan]}))
     found = pd.read_parquet(path)
     assert found["a"].dropna().tolist() == ["x"]
     assert found["b"].dropna().tolist() == [1, 2, 3]
@@ -236,27 +236,27 @@ def test_columns_that_are_kept_have_the_types_of_the_table(model, new, tmp_path)
     new.assign(late=late, whole=whole).to_parquet(path)
     with open_table(path) as table, out.open("wb") as file:
         predictions = TablePredictions(model, table, keep=["late", "whole", "picked"])
-        with make_writer(file, out, predictions.columns, predictions.types) as writer:
+        with make_writer(file, out, predictions.columns, predictions.types) as write:
             for chunk in predictions.chunks(4):
-                writer.write(chunk)
+                write(chunk)
     found, given = (pd.read_parquet(each, dtype_backend="pyarrow") for each in (out, path))
     pd.testing.assert_frame_equal(found[predictions.keep], given[predictions.keep])
 
 
 def test_a_column_that_changes_its_kind_is_one_line(tmp_path):
     path = tmp_path / "out.parquet"
-    with path.open("wb") as file, make_writer(file, path, ["a"]) as writer:
-        writer.write(pd.DataFrame({"a": [1]}))
+    with path.open("wb") as file, make_writer(file, path, ["a"]) as write:
+        write(pd.DataFrame({"a": [1]}))
         with pytest.raises(InputError, match="does not hold the same kind of values throughout"):
-            writer.write(pd.DataFrame({"a": ["x"]}))
+            write(pd.DataFrame({"a": ["x"]}))
 
 
 @pytest.mark.parametrize("name", ["out.csv.gz", "out.parquet"])
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 def test_writers_that_are_left_by_an_error_are_quiet(name, tmp_path):
     def fail():
-        with (tmp_path / name).open("wb") as file, make_writer(file, Path(name), ["a"]) as writer:
-            writer.write(pd.DataFrame({"a": [1]}))
+        with (tmp_path / name).open("wb") as file, make_writer(file, Path(name), ["a"]) as write:
+            write(pd.DataFrame({"a": [1]}))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

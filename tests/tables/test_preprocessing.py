@@ -3,30 +3,16 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from skecoc.tables.preprocessing import (
-    MAX_CATEGORIES,
-    identifier_columns,
-    infinite_columns,
-    make_preprocessor,
-)
+from skecoc.support.errors import InputError
+from skecoc.tables import as_data_set
+from skecoc.tables.columns import MAX_CATEGORIES, identifier_columns
+from skecoc.tables.preprocessing import make_preprocessor, read_data_set
 
 
 def transform(train, test=None):
     """Fit on the first table, transform the second (or the first)."""
     preprocessor = clone(make_preprocessor(train)).fit(train)
     return preprocessor.transform(train if test is None else test)
-
-
-def test_an_array_is_imputed_and_scaled_by_its_training_part():
-    train = np.array([[0.0, 10.0], [4.0, np.nan], [1.0, 20.0]])
-    test = np.array([[np.nan, 30.0]])
-    np.testing.assert_array_equal(transform(train), [[0, 0], [1, 0.5], [0.25, 1]])
-    np.testing.assert_array_equal(transform(train, test), [[0.25, 2.0]])
-
-
-def test_a_column_without_values_becomes_zero():
-    train = np.array([[np.nan, 1.0], [np.nan, 2.0]])
-    np.testing.assert_array_equal(transform(train), [[0, 0], [0, 1]])
 
 
 @pytest.mark.parametrize(
@@ -112,13 +98,84 @@ def test_numbers_with_a_stray_cell_are_no_identifier():
     assert identifier_columns(pd.DataFrame({"size": sizes})) == ["size"]
 
 
-def test_arrays_and_tiny_tables_have_no_identifiers():
-    assert identifier_columns(np.arange(6.0).reshape(3, 2)) == []
+def test_tiny_tables_have_no_identifiers():
     assert identifier_columns(pd.DataFrame({"a": [1, 2]})) == []
 
 
-def test_infinite_columns():
-    frame = pd.DataFrame({"t": ["x", "y"], "a": [1.0, np.inf], "b": [np.nan, 0.0], "c": [-np.inf, 0.0]})
-    assert infinite_columns(frame) == ["a", "c"]
-    assert infinite_columns(frame[["t"]]) == []
-    assert infinite_columns(np.array([[0.0, -np.inf], [np.nan, 1.0]])) == ["1"]
+def test_a_table_as_a_data_set_has_its_preprocessor_and_notes():
+    frame = pd.DataFrame({"id": range(6), "size": [1.0, 2.0] * 3, "colour": ["red", None] * 3})
+    data_set = as_data_set("own", frame, list("ababab"))
+    assert data_set.notes == ["own: left out, as they only number or name the rows: column id"]
+    X_train, X_test, _ = data_set.prepared(np.arange(4), np.arange(4, 6))
+    np.testing.assert_array_equal(X_train, [[0, 0, 1], [1, 1, 0]] * 2)
+    np.testing.assert_array_equal(X_test, X_train[:2])
+    assert as_data_set("own", frame[["size"]], list("ababab")).notes == []
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame({"id": range(6)}), "data set 'own' has no columns to learn from besides the target"),
+        (pd.DataFrame({"t": ["x", "y"], "a": [1.0, np.inf], "b": [np.nan, 0], "c": [-np.inf, 0]}), "in column a, c$"),
+    ],
+)
+def test_tables_that_are_no_data_sets(frame, message):
+    with pytest.raises(InputError, match=message):
+        as_data_set("own", frame, np.arange(len(frame)) % 2)
+
+
+@pytest.mark.parametrize("write", ["to_csv", "to_parquet"])
+def test_a_file_is_read_under_its_own_name(tmp_path, write):
+    path = tmp_path / ("iris.csv" if write == "to_csv" else "iris.parquet")
+    getattr(pd.DataFrame({"a": [1.5, 2.5], "label": ["x", "y"]}), write)(path, index=False)
+    own = read_data_set(path, "label")
+    assert own.name == path.name
+    assert own.X.columns.tolist() == ["a"]
+    assert own.y.tolist() == ["x", "y"]
+    assert own.y.dtype.kind == "U"
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (pd.to_datetime(["2024-01-01", "2024-01-02"]), ["2024-01-01 00:00:00", "2024-01-02 00:00:00"]),
+        (pd.to_timedelta(["1D", "2D"]), ["1 days 00:00:00", "2 days 00:00:00"]),
+        ([b"x", b"\xff"], ["b'x'", "b'\\xff'"]),
+        ([True, False], [True, False]),
+    ],
+)
+def test_labels_that_no_model_could_hold_become_text(tmp_path, labels, expected):
+    pd.DataFrame({"a": [1.5, 2.5], "label": labels}).to_parquet(tmp_path / "own.parquet")
+    y = read_data_set(tmp_path / "own.parquet", "label").y
+    assert y.tolist() == expected
+    assert y.dtype.kind in "bU"
+
+
+@pytest.mark.parametrize(
+    ("content", "target", "message"),
+    [
+        (None, "label", "data='.*own.csv': there is no such file"),
+        ("", "label", "data='.*own.csv' is empty"),
+        ("a,label\n", "label", "has a header but no rows"),
+        ("a,label\n1,x\n2,y\n", "lable", "target='lable' is not a column"),
+        ("a,label\n1,x\n2,x\n", "label", "target='label' has a single class"),
+        ("a,label\n1,x\n2,\n", "label", "target='label' is missing in 1 of 2 rows"),
+        ("a,label\n1,x\n2,y,z,w\n", "label", "data='.*own.csv' cannot be read as a table"),
+        ("a,label\n1,x\n2,y\n", None, "target: expected the name of the column"),
+    ],
+)
+def test_a_file_that_cannot_be_used(tmp_path, content, target, message):
+    path = tmp_path / "own.csv"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_data_set(path, target)
+
+
+def test_missing_optional_dependency_is_an_input_error(tmp_path, monkeypatch):
+    def without_pandas(path, target):
+        raise ImportError("load_table needs pandas")
+
+    monkeypatch.setattr("skecoc.tables.preprocessing.load_table", without_pandas)
+    with pytest.raises(InputError, match="load_table needs pandas"):
+        read_data_set(tmp_path / "own.csv", "label")

@@ -135,7 +135,7 @@ def test_unparsable_file(write, name):
         ("wide_rows.csv", "line 2 has 3 cells, but its header has 2"),
         ("short_row.csv", "line 3 has 1 cell, but its header has 2"),
         ("latin1.csv", r"line 2 is not UTF-8 \(byte 0xe9\)"),
-        ("open_quote.csv", r"line 3: unexpected end of data \(is a quote missing\?\)"),
+        ("open_quote.csv", r"line 2: unexpected end of data within quotes \(is a quote missing\?\)"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_explained(write, name, reason):

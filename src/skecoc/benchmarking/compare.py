@@ -108,8 +108,8 @@ def compare(
     """Cross-validate every method on every data set.
 
     All methods see the same stratified folds. Missing values, scales and text
-    columns are dealt with on the training part of each fold (see
-    `skecoc.tables.preprocessing`), the same way for all methods.
+    columns are dealt with on the training part of each fold (see `DataSet`),
+    the same way for all methods.
 
     Parameters
     ----------

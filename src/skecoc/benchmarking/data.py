@@ -1,16 +1,18 @@
-"""The data sets of an experiment: shipped ones by name, or a user's own table."""
+"""Data sets of an experiment: shipped ones by name, what a fold of them is prepared with, and checks before any run."""
 
-import os
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skecoc.datasets import list_uci, load_uci
 from skecoc.support.errors import InputError
@@ -43,9 +45,15 @@ class DataSet:
     name : str
         What tables call it; it is also part of the seeds of its runs.
     X : ndarray of shape (n_samples, n_features) or pandas.DataFrame
-        The rows; numbers may be NaN where a value is missing.
+        The samples; numbers may be NaN where a value is missing.
     y : ndarray of shape (n_samples,)
         Class labels.
+    preprocessor : transformer, default=None
+        Turns X into a dense float array; it is cloned and fitted on the training part of each fold. None stands for
+        median imputation and scaling to [0, 1], for arrays of numbers. `skecoc.tables.as_data_set` makes one for a
+        data frame.
+    notes : sequence of str, default=()
+        What a reader should know about X, such as columns that are left out.
 
     Examples
     --------
@@ -56,87 +64,72 @@ class DataSet:
     name: str
     X: Any
     y: NDArray[Any]
+    preprocessor: Any = None
+    notes: Sequence[str] = ()
+
+    def prepared(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any], Any]:
+        """Return the training and test part as numbers, and the preprocessor fitted on the training part."""
+        preprocessor = scaled_numbers() if self.preprocessor is None else clone(self.preprocessor)
+        X_train = preprocessor.fit_transform(_safe_indexing(self.X, train))
+        return X_train, preprocessor.transform(_safe_indexing(self.X, test)), preprocessor
 
 
-def load_data_sets(
-    names: Sequence[str] = (), path: str | Path | None = None, target: str | None = None
-) -> list[DataSet]:
-    """Load shipped data sets and a user's table.
+class MedianImputer(TransformerMixin, BaseEstimator):
+    """Fill gaps with the median of each column, and columns without any value with 0.
+
+    It does what scikit-learn's `SimpleImputer` does for floats, but is made of nothing except numbers: that one holds
+    a `numpy.dtype`, and restoring such an object from a forged file could corrupt memory.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn the medians of the columns of X, of shape (n_samples, n_features)."""
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        self.medians_ = np.zeros(X.shape[1])
+        filled = ~np.isnan(X).all(axis=0)
+        self.medians_[filled] = np.nanmedian(X[:, filled], axis=0)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Fill the gaps of samples of shape (n_samples, n_features)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        return np.where(np.isnan(X), self.medians_, X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def scaled_numbers() -> Pipeline:
+    """Impute the median and scale to [0, 1]; a column without any value becomes 0."""
+    return make_pipeline(MedianImputer(), MinMaxScaler())
+
+
+def load_data_sets(names: Sequence[str]) -> list[DataSet]:
+    """Load shipped data sets.
 
     Parameters
     ----------
-    names : sequence of str, default=()
+    names : sequence of str
         Names of shipped data sets; repeated names count once.
-    path : str or pathlib.Path, default=None
-        A user's CSV or Parquet file, which comes first. Its name in tables is
-        the file's, so that it never collides with a shipped set's.
-    target : str, default=None
-        The column of the file that holds the class labels.
 
     Returns
     -------
     list of DataSet
-        The user's table, if any, then the shipped ones in the order of `names`.
+        In the order of `names`.
 
     Raises
     ------
     InputError
-        If a name is not known, or the file cannot be read as a table with that
-        target.
+        If a name is not known.
 
     Examples
     --------
     >>> [data_set.X.shape for data_set in load_data_sets(["iris", "wine"])]
     [(150, 4), (178, 13)]
     """
-    own = [] if path is None else [load_own(Path(path), target)]
-    return own + [_load_shipped(name) for name in dict.fromkeys(names)]
-
-
-def check_data_set(data_set: DataSet, folds: int) -> list[str]:
-    """Refuse a data set that cannot be cross-validated, and note what a reader should know.
-
-    Parameters
-    ----------
-    data_set : DataSet
-        The data set.
-    folds : int
-        The number of folds it is going to be split into.
-
-    Returns
-    -------
-    list of str
-        One sentence for each of: classes with fewer rows than folds, columns
-        left out because they look like identifiers.
-
-    Raises
-    ------
-    InputError
-        If there are no rows or columns, infinite values, missing labels, fewer
-        than two classes with at least two rows, or too few rows for the folds.
-
-    Examples
-    --------
-    >>> y = np.array(["a"] * 5 + ["b"] * 5 + ["c"])
-    >>> check_data_set(DataSet("tiny", np.zeros((11, 1)), y), folds=3)
-    ['tiny: fewer rows than the 3 folds in class c: kept, but absent from some folds']
-    """
-    from skecoc.tables.preprocessing import identifier_columns
-
-    identifiers = [str(name) for name in identifier_columns(data_set.X)]
-    _check_table(data_set, len(identifiers))
-    rare = _check_classes(data_set, folds)
-    notes = []
-    if rare:
-        notes.append(
-            f"{data_set.name}: fewer rows than the {folds} folds in class {_spell_out(rare)}: "
-            "kept, but absent from some folds"
-        )
-    if identifiers:
-        notes.append(
-            f"{data_set.name}: left out, as they only number or name the rows: column {_spell_out(identifiers)}"
-        )
-    return notes
+    return [_load_shipped(name) for name in dict.fromkeys(names)]
 
 
 def _load_shipped(name: str) -> DataSet:
@@ -148,65 +141,39 @@ def _load_shipped(name: str) -> DataSet:
     return DataSet(name, bunch.data, np.asarray(bunch.target))
 
 
-def load_own(source: Any, target: str | None) -> DataSet:
-    r"""Load a user's table.
-
-    Parameters
-    ----------
-    source : str, path-like or binary file
-        What `skecoc.tables.load_table` reads.
-    target : str or None
-        The column that holds the class labels.
-
-    Returns
-    -------
-    DataSet
-        Named after the file, or "standard input".
-
-    Raises
-    ------
-    InputError
-        If it cannot be read as a table with that target.
-
-    Examples
-    --------
-    >>> import io
-    >>> load_own(io.BytesIO(b"size,label\n1.5,a\n2.5,b\n"), "label").y
-    array(['a', 'b'], dtype='<U1')
-    """
-    from skecoc.tables.reading import load_table
-
-    if target is None:
-        raise InputError("target: expected the name of the column that holds the classes")
-    try:
-        bunch = load_table(source, target=target)
-    except (ValueError, OSError, ImportError) as error:
-        # What the reader calls its path is the argument `data` here.
-        raise InputError(re.sub("^path=", "data=", str(error))) from error
-    labels = np.asarray(bunch.target)
-    if labels.dtype.kind not in "biufU":
-        # Files of models hold no dates, and scikit-learn takes objects only if all of them are text.
-        labels = np.array([str(label) for label in bunch.target])
-    name = Path(source).name if isinstance(source, str | os.PathLike) else "standard input"
-    return DataSet(name, bunch.data, labels)
+def check_data_set(data_set: DataSet, folds: int) -> list[str]:
+    """Refuse a data set that cannot be cross-validated, and return what a reader should know about it."""
+    _check_numbers(data_set)
+    rare = _check_classes(data_set, folds)
+    notes = list(data_set.notes)
+    if rare:
+        notes.insert(
+            0,
+            f"{data_set.name}: fewer rows than the {folds} folds in class {spell_out(rare)}: "
+            "kept, but absent from some folds",
+        )
+    return notes
 
 
-def _check_table(data_set: DataSet, n_left_out: int) -> None:
-    """Refuse a table without rows, without usable columns or with infinite values."""
+def _check_numbers(data_set: DataSet) -> None:
+    """Refuse data without samples, without columns or with infinite values."""
     name, X = data_set.name, data_set.X
     if len(X) == 0:
         raise InputError(f"data set {name!r} has no rows")
-    if X.shape[1] - n_left_out == 0:
-        raise InputError(f"data set {name!r} has no columns to learn from besides the target and identifiers")
-    from skecoc.tables.preprocessing import infinite_columns
-
-    infinite = infinite_columns(X)
-    if infinite:
-        raise InputError(f"data set {name!r} has infinite values in column {_spell_out(infinite)}")
+    if X.shape[1] == 0:
+        raise InputError(f"data set {name!r} has no columns to learn from")
+    if data_set.preprocessor is not None:
+        return
+    try:
+        infinite = np.flatnonzero(np.isinf(np.asarray(X, dtype=np.float64)).any(axis=0))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"data set {name!r} has values that are no numbers, and no preprocessor: {error}") from error
+    if len(infinite):
+        raise InputError(f"data set {name!r} has infinite values in column {spell_out(infinite.tolist())}")
 
 
 def _check_classes(data_set: DataSet, folds: int) -> list[str]:
-    """Refuse labels that cannot be split; return the classes with fewer rows than folds."""
+    """Refuse labels that cannot be split; return the classes with fewer samples than folds."""
     name, y = data_set.name, data_set.y
     if y.dtype.kind in "fO" and (y != y).any():  # noqa: PLR0124 (NaN is what differs from itself)
         raise InputError(f"data set {name!r} has rows without a class label")
@@ -227,7 +194,7 @@ def _check_classes(data_set: DataSet, folds: int) -> list[str]:
     return sorted(str(label) for label, count in counts.items() if count < folds)
 
 
-def _spell_out(names: Sequence[str]) -> str:
+def spell_out(names: Sequence[Any]) -> str:
     """Join names, the first few only."""
-    shown = ", ".join(names[:_MAX_NAMES])
+    shown = ", ".join(map(str, names[:_MAX_NAMES]))
     return shown if len(names) <= _MAX_NAMES else f"{shown} and {len(names) - _MAX_NAMES} more"

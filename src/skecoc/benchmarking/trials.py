@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing
 from threadpoolctl import ThreadpoolController
 
 from skecoc.benchmarking.data import DataSet
@@ -80,12 +79,8 @@ def run_batch(batch: Batch, data_set: DataSet, learner: BaseEstimator, n_folds: 
 
 def _prepare(batch: Batch, data_set: DataSet, n_folds: int, seed: int) -> Fold:
     """Turn the rows of a fold into numbers; what is learnt, is learnt from the training part."""
-    from skecoc.tables.preprocessing import make_preprocessor
-
     train, test = split_rows(data_set.y, data_set.name, batch.repeat, n_folds, seed)[batch.fold]
-    preprocessor = make_preprocessor(data_set.X)
-    X_train = preprocessor.fit_transform(_safe_indexing(data_set.X, train))
-    X_test = preprocessor.transform(_safe_indexing(data_set.X, test))
+    X_train, X_test, _ = data_set.prepared(train, test)
     return Fold(X_train, data_set.y[train], X_test, data_set.y[test])
 
 

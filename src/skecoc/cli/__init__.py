@@ -1,14 +1,25 @@
 """The command line: parse, call one function, print."""
 
 import argparse
+import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NoReturn
 
 import skecoc
-from skecoc.cli import compare, fit, inspect, music, predict, reproduce
 from skecoc.cli.console import discard_output, say
 from skecoc.support.errors import InputError
 
+# The module of each command, which is imported when the command is given, and what --help says about it.
+_COMMANDS = {
+    "compare": ("compare", "compare methods on data sets by cross-validation"),
+    "fit": ("fit", "fit a model to a table of your own"),
+    "predict": ("predict", "predict the rows of a table with a model of skecoc fit"),
+    "inspect": ("inspect", "show what a model has learnt, and how accurate it is"),
+    "reproduce": ("reproduce", "run the paper's experiment: its tables and figures beside the published numbers"),
+    "report": ("reproduce", "write tables, figures and report of stored results again"),
+    "music": ("music", "music genres: extract features, compare codes, train, predict"),
+}
 _EXIT_BAD_INPUT = 2
 _EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 _EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -33,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> main(["compare", "--datasets", "no-such-set"])
     2
     """
-    options = _parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser(words).parse_args(words)
     try:
         options.run(options)
     except InputError as error:
@@ -56,12 +68,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(_EXIT_BAD_INPUT, f"skecoc: error: {message} (see {self.prog} --help)\n")
 
 
-def _parser() -> argparse.ArgumentParser:
-    """Describe the command line."""
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Describe the command that the first word names, or all commands by one line each."""
     parser = _Parser(prog="skecoc", description=skecoc.__doc__, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"skecoc {skecoc.__version__}")
     parser.set_defaults(run=lambda _: parser.print_help())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (compare, fit, predict, inspect, reproduce, music):
-        command.add_command(commands.add_parser)
+    if words and words[0] in _COMMANDS:
+        module, _ = _COMMANDS[words[0]]
+        import_module(f"skecoc.cli.{module}").add_command(commands.add_parser)
+        return parser
+    for name, (_, summary) in _COMMANDS.items():
+        commands.add_parser(name, help=summary)
     return parser

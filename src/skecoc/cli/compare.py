@@ -11,6 +11,7 @@ from skecoc.benchmarking import (
     DEFAULT_DATA_SETS,
     DEFAULT_METHODS,
     Comparison,
+    DataSet,
     compare,
     load_data_sets,
 )
@@ -22,19 +23,13 @@ from skecoc.reports.comparison import comparison_json, comparison_table
 from skecoc.reports.tables import to_csv, to_text
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_text
+from skecoc.tables.preprocessing import as_data_set, read_data_set
 
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe the command.
-
-    Parameters
-    ----------
-    add_parser : callable
-        Makes a parser for a subcommand.
-    """
+    """Describe the command."""
     parser = add_parser(
         "compare",
-        help="compare methods on data sets by cross-validation",
         description="Compare multiclass methods on data sets by stratified cross-validation,\n"
         "all on the same folds. Without options: the classical codes on shipped data,\n"
         "in less than a minute.",
@@ -96,7 +91,7 @@ def _run(options: argparse.Namespace) -> None:
     """Run the command."""
     _check_options(options)
     comparison = compare(
-        load_data_sets(_data_set_names(options), options.data, options.target),
+        [*_own_table(options), *load_data_sets(_data_set_names(options))],
         options.methods,
         learner=options.learner,
         folds=options.folds,
@@ -128,15 +123,23 @@ def _check_options(options: argparse.Namespace) -> None:
             raise InputError("--output and --report are the same file")
 
 
+def _own_table(options: argparse.Namespace) -> list[DataSet]:
+    """Read the user's file, if there is one; its name in tables is the file's, never that of a shipped set."""
+    if options.data is None:
+        return []
+    own = read_data_set(options.data, options.target)
+    return [as_data_set(own.name, own.X, own.y)]
+
+
 def _data_set_names(options: argparse.Namespace) -> list[str]:
-    """Return the names of the shipped data sets asked for; a user's file alone needs none."""
+    """Return the names of the shipped data sets to compare on; a user's file alone needs none."""
     if options.datasets is None:
         return [] if options.data is not None else list(DEFAULT_DATA_SETS)
     return list_uci() if options.datasets == ["all"] else list(options.datasets)
 
 
 def _format(comparison: Comparison, options: argparse.Namespace) -> str:
-    """Write the comparison in the format asked for."""
+    """Write the comparison in the format of the option."""
     if options.format == "json":
         return comparison_json(comparison)
     table = comparison_table(comparison)

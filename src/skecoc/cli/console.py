@@ -1,60 +1,46 @@
-"""What all commands share: messages, results on standard output, arguments."""
+"""What commands share: messages, results on standard output, arguments, files that must not be the same."""
 
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO, TextIO
 
 from joblib import cpu_count
 
 from skecoc.support.errors import InputError
 from skecoc.support.files import write_text
 
+#: What stands for standard input or output.
+STANDARD = Path("-")
+
 _MOST_DEFAULT_JOBS = 8  # every worker loads all libraries anew, which short runs do not pay back
 
 
-def add_jobs(group: argparse._ActionsContainer) -> None:
-    """Add the option ``--jobs``.
-
-    Parameters
-    ----------
-    group : argument parser or group
-        Where to add it.
-    """
-    group.add_argument(
-        "--jobs",
-        type=at_least(1),
-        default=min(cpu_count(), _MOST_DEFAULT_JOBS),
-        metavar="N",
-        help=f"runs at the same time (default: as many as cores, at most {_MOST_DEFAULT_JOBS}); changes no result",
-    )
+def say(message: str) -> None:
+    """Print one line on standard error; line breaks become spaces."""
+    one_line = " ".join(message.split())
+    print(f"skecoc: {one_line}", file=sys.stderr)
 
 
 def deliver(text: str, output: Path | None = None) -> None:
-    """Print a result, or write it to a file.
-
-    Parameters
-    ----------
-    text : str
-        The result.
-    output : pathlib.Path, default=None
-        The file of the option ``--output``; None prints.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    BrokenPipeError
-        If the reader of standard output went away.
-    """
+    """Print a result, or write it to the file of the option ``--output``."""
     if output is not None:
         write_text("--output", output, text)
         return
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name may hold what the terminal cannot show
+    with standard_output() as stream:
+        stream.write(text)
+
+
+@contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Write to standard output; an error of the system, such as a full disk, becomes an InputError."""
     try:
-        sys.stdout.write(text)
+        yield sys.stdout
         sys.stdout.flush()
     except BrokenPipeError:
         raise
@@ -68,36 +54,31 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def say(message: str) -> None:
-    """Print one line on standard error.
+def add_jobs(group: argparse._ActionsContainer) -> None:
+    """Add the option ``--jobs``."""
+    group.add_argument(
+        "--jobs",
+        type=at_least(1),
+        default=min(cpu_count(), _MOST_DEFAULT_JOBS),
+        metavar="N",
+        help=f"runs at the same time (default: as many as cores, at most {_MOST_DEFAULT_JOBS}); changes no result",
+    )
 
-    Parameters
-    ----------
-    message : str
-        What to say; line breaks become spaces.
-    """
-    one_line = " ".join(message.split())
-    print(f"skecoc: {one_line}", file=sys.stderr)
+
+def add_trust(group: argparse._ActionsContainer) -> None:
+    """Add the option ``--trust``."""
+    group.add_argument(
+        "--trust",
+        nargs="+",
+        metavar="TYPE",
+        default=[],
+        help="further types that the model may hold, such as sklearn.tree._tree.Tree; without this, only those of "
+        "scikit-ecoc and those of scikit-learn that no file can misuse are loaded",
+    )
 
 
 def at_least(smallest: int) -> Callable[[str], int]:
-    """Make a converter of arguments that are whole numbers and not too small.
-
-    Parameters
-    ----------
-    smallest : int
-        The smallest number that is accepted.
-
-    Returns
-    -------
-    callable
-        Turns the text of an argument into a number, or raises what argparse reports.
-
-    Examples
-    --------
-    >>> at_least(2)("5")
-    5
-    """
+    """Make a converter of arguments that are whole numbers and not too small."""
 
     def convert(text: str) -> int:
         try:
@@ -109,3 +90,19 @@ def at_least(smallest: int) -> Callable[[str], int]:
         return number
 
     return convert
+
+
+def table_source(path: Path) -> Path | BinaryIO:
+    """Return a file, or standard input for ``-``."""
+    return sys.stdin.buffer if path == STANDARD else path
+
+
+def check_different(outputs: dict[str, Path | None], inputs: dict[str, Path]) -> None:
+    """Refuse to write two results to one file, or to write over what is read; arguments name the files."""
+    seen = {path.resolve(): argument for argument, path in inputs.items() if path != STANDARD}
+    for argument, path in outputs.items():
+        if path is None or path == STANDARD or (path.exists() and not path.is_file()):
+            continue
+        if path.resolve() in seen:
+            raise InputError(f"{argument} and {seen[path.resolve()]} are the same file")
+        seen[path.resolve()] = argument

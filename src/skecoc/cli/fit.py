@@ -1,4 +1,4 @@
-"""``skecoc fit``: from a table to a model that knows what it is worth."""
+"""``skecoc fit``: from a table to a model in a file, with its held-out accuracy."""
 
 import argparse
 import sys
@@ -7,31 +7,32 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from textwrap import TextWrapper
 
-from skecoc.benchmarking.data import load_own
 from skecoc.benchmarking.methods import describe_parts
-from skecoc.cli.console import add_jobs, at_least, deliver, say
-from skecoc.cli.models import STANDARD, add_trust, check_different, table_source
+from skecoc.cli.console import (
+    STANDARD,
+    add_jobs,
+    add_trust,
+    at_least,
+    check_different,
+    deliver,
+    say,
+    table_source,
+)
 from skecoc.reports import check_template_engine
 from skecoc.reports.model import model_page, summarize_model
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_bytes, write_text
 from skecoc.tables import TableClassifier, describe_model, fit_table
+from skecoc.tables.describe import comparison_text
 from skecoc.tables.fitting import check_storable
-from skecoc.tables.loading import check_table_model
-from skecoc.tables.text import comparison_text
+from skecoc.tables.model import check_table_model
+from skecoc.tables.preprocessing import read_data_set
 
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe the command.
-
-    Parameters
-    ----------
-    add_parser : callable
-        Makes a parser for a subcommand.
-    """
+    """Describe the command."""
     parser = add_parser(
         "fit",
-        help="fit a model to a table of your own",
         description="Fit a model to a CSV or Parquet table: text becomes indicators, gaps are filled, constant\n"
         "columns and row numbers are left out. Prints the accuracy on held-out folds beside\n"
         "one-vs-one and one-vs-rest, and writes the model to a file.",
@@ -87,7 +88,7 @@ def _epilog() -> str:
 def _run(options: argparse.Namespace) -> None:
     """Run the command."""
     _check_options(options)
-    data_set = load_own(table_source(options.data), options.target)
+    data_set = read_data_set(table_source(options.data), options.target)
     with redirect_stdout(sys.stderr):  # learners of other libraries may print
         model = fit_table(
             data_set,

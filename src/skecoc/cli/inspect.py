@@ -4,14 +4,13 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from skecoc.cli.console import deliver, say
-from skecoc.cli.models import add_trust, check_different
+from skecoc.cli.console import add_trust, check_different, deliver, say
 from skecoc.reports import check_template_engine
 from skecoc.reports.model import model_page, summarize_model
 from skecoc.support.files import check_writable, write_text
 from skecoc.tables import describe_model
-from skecoc.tables.loading import read_model
-from skecoc.tables.text import model_text
+from skecoc.tables.describe import model_text
+from skecoc.tables.model import read_model
 
 _EPILOG = """\
 The page shows the code and its weights, which pairs of classes were hard and what was added for
@@ -24,16 +23,9 @@ examples:
 
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe the command.
-
-    Parameters
-    ----------
-    add_parser : callable
-        Makes a parser for a subcommand.
-    """
+    """Describe the command."""
     parser = add_parser(
         "inspect",
-        help="show what a model has learnt, and what it is worth",
         description="Show what a model has learnt: as text, and with --html as a page.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -9,15 +9,22 @@ from typing import BinaryIO
 
 from tqdm import tqdm
 
-from skecoc.cli.console import at_least, discard_output, say
-from skecoc.cli.models import STANDARD, add_trust, check_different, table_source
+from skecoc.cli.console import (
+    STANDARD,
+    add_trust,
+    at_least,
+    check_different,
+    say,
+    standard_output,
+    table_source,
+)
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, open_whole
 from skecoc.support.processes import interrupts_remembered
 from skecoc.tables import TablePredictions
-from skecoc.tables.chunks import TableReader, open_table
-from skecoc.tables.loading import read_table_model
-from skecoc.tables.writing import make_writer, output_suffix
+from skecoc.tables.model import read_table_model
+from skecoc.tables.predicting import make_writer, output_suffix
+from skecoc.tables.reading import TableReader, open_table
 
 _CHUNK_ROWS = 10_000
 _EPILOG = """\
@@ -32,16 +39,9 @@ examples:
 
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe the command.
-
-    Parameters
-    ----------
-    add_parser : callable
-        Makes a parser for a subcommand.
-    """
+    """Describe the command."""
     parser = add_parser(
         "predict",
-        help="predict the rows of a table with a model of skecoc fit",
         description="Predict the rows of a CSV or Parquet table, which may be larger than memory.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -85,13 +85,13 @@ def _run(options: argparse.Namespace) -> None:
         predictions = TablePredictions(model, table, probabilities=not options.no_probabilities, keep=options.keep)
         with (
             open_whole("--output", options.output) if to_file else _standard_output() as file,
-            make_writer(file, options.output if to_file else None, predictions.columns, predictions.types) as writer,
+            make_writer(file, options.output if to_file else None, predictions.columns, predictions.types) as write,
             tqdm(disable=not (to_file and sys.stderr.isatty()), unit="row", unit_scale=True) as bar,
             redirect_stdout(sys.stderr),
         ):
             for chunk in predictions.chunks(options.chunk_rows):
                 check_interrupt()
-                writer.write(chunk)
+                write(chunk)
                 bar.update(len(chunk))
     for note in predictions.notes():
         say(f"note: {note}")
@@ -109,12 +109,6 @@ def _open(path: Path) -> TableReader:
 
 @contextmanager
 def _standard_output() -> Iterator[BinaryIO]:
-    """Write to standard output; an error of the system is one line."""
-    try:
-        yield sys.stdout.buffer
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        discard_output()
-        raise InputError(f"cannot write to standard output: {error.strerror}") from error
+    """Write bytes to standard output."""
+    with standard_output() as stream:
+        yield stream.buffer

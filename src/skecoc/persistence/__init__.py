@@ -49,7 +49,7 @@ TRUSTED_TYPES = (
     "skecoc.decoding.optimized.decoder.Certificate",
     "skecoc.decoding.optimized.decoder.OptimizedWeightDecoder",
     "skecoc.decoding.probabilistic.ProbabilisticDecoder",
-    "skecoc.tables.preprocessing.MedianImputer",
+    "skecoc.benchmarking.data.MedianImputer",
     "skecoc.tables.preprocessing._days",
     "skecoc.tables.preprocessing._floats",
     "skecoc.tables.preprocessing._strings",

@@ -158,7 +158,7 @@ def _convergence(rounds: list[dict[str, Any]]) -> list[dict[str, str]]:
     kept = max(row["columns"] for row in rounds if row["is_kept"])
     accuracy = {
         "training rows": [100 * row["accuracy"] for row in rounds],
-        "training rows, out of fold": [100 * row["honest_accuracy"] for row in rounds],
+        "training rows, out of fold": [100 * row["out_of_fold_accuracy"] for row in rounds],
     }
     loss = {"loss": [row["loss"] for row in rounds]}
     pictures = [

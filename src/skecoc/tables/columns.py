@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.support.errors import InputError
-from skecoc.tables.preprocessing import MAX_CATEGORIES, identifier_columns, is_mostly_numbers
 from skecoc.tables.reading import BOOLEANS
 
 if TYPE_CHECKING:
@@ -24,6 +23,11 @@ KINDS: Mapping[str, str] = {
     "text": "text",
 }
 
+#: A text column's rarer values share one indicator beyond this many, which bounds the memory that free text can take.
+MAX_CATEGORIES = 100
+
+# Text of which at least this share is numbers, but not all, is numbers with stray cells.
+_MOST_NUMBERS = 0.8
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
 _IDENTIFIER_NAME = re.compile(r"(.*[ _-])?(id|uuid|guid|key|index|identifier)", re.IGNORECASE)
 # With fewer rows, whole numbers are often all different by chance.
@@ -31,25 +35,7 @@ _FEW_ROWS = 20
 
 
 def kinds_of(frame: "pd.DataFrame") -> dict[str, str]:
-    """Tell what each column of a table holds.
-
-    Parameters
-    ----------
-    frame : DataFrame of shape (n_rows, n_columns)
-        The table.
-
-    Returns
-    -------
-    dict of str to str
-        For each column one of `KINDS`: text is a date if every value is written as ISO 8601 has it, and categories
-        are text.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> kinds_of(pd.DataFrame({"size": [1, 2], "day": ["2024-01-31", None], "colour": ["red", "blue"]}))
-    {'size': 'number', 'day': 'date', 'colour': 'text'}
-    """
+    """Tell what each column of a table holds, one of `KINDS`; text is a date if every value is ISO 8601."""
     return {str(name): _kind_of(frame.iloc[:, place]) for place, name in enumerate(frame.columns)}
 
 
@@ -58,10 +44,8 @@ def _kind_of(column: "pd.Series[Any]") -> str:
     from pandas.api import types
 
     dtype = column.dtype
-    if types.is_bool_dtype(dtype):
-        return "boolean"
-    if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
-        return "number"
+    if is_number(column):
+        return "boolean" if types.is_bool_dtype(dtype) else "number"
     if dtype.kind in "mM":
         return "date" if dtype.kind == "M" else "duration"
     return "text" if isinstance(dtype, _categorical()) else _kind_of_objects(column.dropna())
@@ -78,6 +62,8 @@ def _kind_of_objects(values: "pd.Series[Any]") -> str:
     """Tell what a column of Python objects holds, all values of which are there."""
     if values.empty:
         return "number"
+    if isinstance(values.iloc[0], str) and not _ISO_DATE.fullmatch(values.iloc[0]):
+        return "text"
     if values.map(lambda value: isinstance(value, bool)).all():
         return "boolean"
     if values.map(lambda value: isinstance(value, Number) and not isinstance(value, complex | bool)).all():
@@ -87,33 +73,10 @@ def _kind_of_objects(values: "pd.Series[Any]") -> str:
 
 
 def typed(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> "pd.DataFrame":
-    """Turn cells of any origin into values of the kinds that are expected.
+    """Turn cells of any origin into values of the kinds that are expected, in the order of `kinds`.
 
-    A CSV file holds text, a Parquet file numbers, dates and categories: both become the same.
-
-    Parameters
-    ----------
-    frame : DataFrame of shape (n_rows, at least n_columns)
-        Rows; the index counts them from 0, for messages.
-    kinds : mapping of str to str
-        Names of the columns that are wanted, and what each holds.
-
-    Returns
-    -------
-    DataFrame of shape (n_rows, n_columns)
-        The wanted columns in the order of `kinds`: numbers and booleans as floats, dates and durations as such, text
-        as text, and a missing value wherever there is none.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, or a cell does not hold what its column should; the message says which.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> typed(pd.DataFrame({"a": ["1.5", None], "b": [1, 2]}), {"b": "text", "a": "number"}).values.tolist()
-    [['1', 1.5], ['2', nan]]
+    Text from a CSV file and values from a Parquet file become the same: numbers and booleans floats, dates and
+    durations such, text text. An InputError names the row and the column of a cell that is something else.
     """
     import pandas as pd
 
@@ -199,7 +162,11 @@ def _objects(column: "pd.Series[Any]") -> NDArray[np.object_]:
 
 def _texts(column: "pd.Series[Any]") -> NDArray[np.object_]:
     """Return the values as text, NaN for missing ones."""
+    import pandas as pd
+
     values, is_there = _objects(column), column.notna().to_numpy()
+    if isinstance(column.dtype, pd.StringDtype):
+        return values
     texts = np.full(len(values), np.nan, dtype=object)
     texts[is_there] = [value if isinstance(value, str) else str(value) for value in values[is_there]]
     return texts
@@ -209,28 +176,7 @@ _CONVERTERS = {"number": _numbers, "boolean": _booleans, "date": _dates, "durati
 
 
 def useless_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
-    """Find the columns that nothing can be learnt from.
-
-    Parameters
-    ----------
-    frame : DataFrame of shape (n_rows, n_columns)
-        The table.
-    kinds : mapping of str to str
-        What each column holds.
-
-    Returns
-    -------
-    dict of str to str
-        "constant" for columns with a single value, "identifier" for those that only number or
-        name the rows: see `skecoc.tables.preprocessing.identifier_columns`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"id": [1, 2, 3], "unit": ["cm", "cm", "cm"], "size": [1.5, 3.5, 2.5]})
-    >>> useless_columns(frame, kinds_of(frame))
-    {'id': 'identifier', 'unit': 'constant'}
-    """
+    """Find the columns that nothing can be learnt from: "constant" ones, and each "identifier"."""
     values = typed(frame, kinds)
     # Whole numbers count only where they still are whole numbers; dates only as dates, never as text.
     times = {name: values[name] for name, kind in kinds.items() if kind in ("date", "duration")}
@@ -244,6 +190,48 @@ def useless_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str
     return found
 
 
+def identifier_columns(frame: "pd.DataFrame") -> list[Any]:
+    """Name the columns that number or name the rows and say nothing about them.
+
+    Such a column is text with a different value in every row, or whole numbers that count the rows one by one: in a
+    file sorted by class, these would give the class away. Numbers with a few stray cells are no such column.
+    """
+    if len(frame) < 3:
+        return []
+    return [name for place, name in enumerate(frame.columns) if _is_identifier(frame.iloc[:, place])]
+
+
+def _is_identifier(column: "pd.Series[Any]") -> bool:
+    """Tell whether a column only numbers or names its rows."""
+    if column.dtype.kind in "iu":
+        steps = np.diff(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return bool((steps == 1).all() or (steps == -1).all())
+    if is_number(column) or column.dtype.kind in "mM":
+        return False
+    if column.isna().any():
+        return False
+    text = column.astype(object).map(str)  # any object may be in a cell, also bytes that are no text
+    return text.is_unique and not is_mostly_numbers(text)
+
+
+def is_number(column: "pd.Series[Any]") -> bool:
+    """Tell columns of numbers and booleans from dates, text and categories."""
+    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+
+    dtype = column.dtype
+    return (is_numeric_dtype(dtype) or is_bool_dtype(dtype)) and not is_complex_dtype(dtype)
+
+
+def is_mostly_numbers(text: "pd.Series[Any]") -> bool:
+    """Tell whether text without missing values is numbers except for a few stray cells."""
+    import pandas as pd
+
+    if text.empty:
+        return False
+    share = pd.to_numeric(text, errors="coerce").notna().mean()
+    return bool(_MOST_NUMBERS <= share < 1)
+
+
 def _is_constant(column: "pd.Series[Any]") -> bool:
     """Tell whether all rows have the same value; of numbers and dates, the missing ones become that value, too."""
     values = column.dropna()
@@ -253,27 +241,7 @@ def _is_constant(column: "pd.Series[Any]") -> bool:
 
 
 def suspicious_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
-    """Find columns that may be identifiers, and say why.
-
-    Parameters
-    ----------
-    frame : DataFrame of shape (n_rows, n_columns)
-        The table.
-    kinds : mapping of str to str
-        What each column holds.
-
-    Returns
-    -------
-    dict of str to str
-        Why a reader should have a look at a column: its name, whole numbers that are all different, or text of which
-        most is.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> suspicious_columns(pd.DataFrame({"user_id": [4, 4, 9], "size": [1.5, 3.5, 2.5]}), {"user_id": "number"})
-    {'user_id': 'its name says so'}
-    """
+    """Find columns that may be identifiers, and say why."""
     found = {name: _suspicion(frame[name], kind) for name, kind in kinds.items()}
     return {name: reason for name, reason in found.items() if reason}
 
@@ -292,26 +260,7 @@ def _suspicion(column: "pd.Series[Any]", kind: str) -> str:
 
 
 def stray_cells(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
-    """Find text columns that would hold numbers but for a few cells, and name the first of these.
-
-    Parameters
-    ----------
-    frame : DataFrame of shape (n_rows, n_columns)
-        The table.
-    kinds : mapping of str to str
-        What each column holds.
-
-    Returns
-    -------
-    dict of str to str
-        For each such column its first cell that is no number, and how many are numbers.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> stray_cells(pd.DataFrame({"size": ["1.5", "2", "?", "7", "8"]}), {"size": "text"})
-    {'size': "row 3 holds '?', 4 of 5 cells are numbers"}
-    """
+    """Find text columns that would hold numbers but for a few cells, and name the first of these."""
     found = {name: _stray_cell(frame[name]) for name, kind in kinds.items() if kind == "text"}
     return {name: reason for name, reason in found.items() if reason}
 
@@ -327,35 +276,16 @@ def _stray_cell(column: "pd.Series[Any]") -> str:
 
 
 def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Series[Any]":
-    """Write the true classes of rows as those of a model are written, whatever type they have in a table.
-
-    Parameters
-    ----------
-    truth : Series of shape (n_rows,)
-        Classes, none of which is missing: numbers are floats beside gaps, and text in a CSV file.
-    classes : ndarray of shape (n_classes,)
-        The classes of the model.
-
-    Returns
-    -------
-    Series of str of shape (n_rows,)
-        The text of the class that a value is equal to, or the value as text if there is none.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> names_of_classes(pd.Series([1.0, 2.0, 9.5]), np.array([1, 2])).tolist()
-    ['1', '2', '9.5']
-    >>> names_of_classes(pd.Series(["01", "1"]), np.array(["1", "2"])).tolist()
-    ['01', '1']
-    """
+    """Write the true classes of rows as those of a model are written, whatever type they have in a table."""
     import pandas as pd
 
     text, names = _as_text(truth), [str(label) for label in classes]
-    is_text = classes.dtype.kind == "U" and _kind_of(truth) not in ("number", "boolean")
-    if is_text or text.isin(names).all():
+    if text.isin(names).all():
         return text
-    is_boolean = classes.dtype.kind == "b" or _kind_of(truth) == "boolean"
+    kind = _kind_of(truth)
+    if classes.dtype.kind == "U" and kind not in ("number", "boolean"):
+        return text
+    is_boolean = classes.dtype.kind == "b" or kind == "boolean"
     read = _booleans if is_boolean else _numbers
     values = read(pd.Series(classes))
     by_value = {

@@ -1,31 +1,57 @@
-"""From a user's table to a model that knows what it is worth."""
+"""Fit a model to a user's table, after cross-validation beside one-vs-one and one-vs-rest on the same folds."""
 
+import platform
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import sklearn
+from joblib import delayed
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.metrics import confusion_matrix
 from tqdm import tqdm
 
-from skecoc.benchmarking.data import DataSet, check_data_set
-from skecoc.benchmarking.methods import PEERS, check_methods, make_classifier, make_learner
+import skecoc
+from skecoc.benchmarking.data import DataSet, check_data_set, spell_out
+from skecoc.benchmarking.methods import PEERS, check_methods, coding_of, count_columns, make_classifier, make_learner
+from skecoc.benchmarking.runs import RunKey, seed_of, split_rows
+from skecoc.benchmarking.trials import (
+    Fold,
+    Trial,
+    distinct_messages,
+    named_errors,
+    recorded_warnings,
+    thread_pools,
+    try_alone,
+)
 from skecoc.classifiers import ECOCClassifier
 from skecoc.persistence import ModelFileError, dump_model
 from skecoc.support.errors import InputError
-from skecoc.support.processes import interrupts_remembered
-from skecoc.tables.card import make_card
+from skecoc.support.processes import interrupts_remembered, results_of
 from skecoc.tables.columns import stray_cells, suspicious_columns, typed
-from skecoc.tables.evaluation import evaluate
+from skecoc.tables.importance import PairCounts, can_count, count_pairs, important_columns
 from skecoc.tables.model import TableClassifier, choose_columns
+from skecoc.tables.preprocessing import encoded_sources, make_preprocessor
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
+
+#: What every method is shown beside: scikit-learn's own strategies with the same learner.
+REFERENCES = ("sklearn/one-vs-one", "sklearn/one-vs-rest")
+#: Bins of the calibration table.
+N_BINS = 10
+
 # Rows of each class, and classes, of the small model that is saved as a rehearsal.
 _REHEARSAL_ROWS, _REHEARSAL_CLASSES = 20, 3
-_MAX_NAMES = 5
 _REASONS = {"constant": "the same value in every row", "identifier": "only numbers or names the rows"}
 
 
@@ -47,7 +73,7 @@ def fit_table(
     Parameters
     ----------
     data_set : DataSet
-        A frame of shape (n_rows, n_columns) and the labels; `skecoc.benchmarking.data.load_own` reads one.
+        A frame of shape (n_rows, n_columns) and the labels; `skecoc.tables.load_table` reads both.
     target : str, default="label"
         Name of the column that held the labels, for reports.
     method : str, default="wolc"
@@ -71,8 +97,9 @@ def fit_table(
     Returns
     -------
     TableClassifier
-        Its `card_` holds the held-out results (see `skecoc.tables.card.make_card`) and ``data``, ``target``,
-        ``n_rows``, ``class_counts``, ``method``, ``learner``, ``folds``, ``seed`` and ``notes``.
+        Its `card_` holds the held-out results (``comparison``, ``confusion``, ``calibration``, ``important``) and
+        ``data``, ``target``, ``n_rows``, ``class_counts``, ``method``, ``learner``, ``folds``, ``seed``, ``notes`` and
+        ``versions``.
 
     Raises
     ------
@@ -93,7 +120,8 @@ def fit_table(
         raise InputError(f"method: {method!r} is a reference, not a method of this package; see skecoc compare")
     estimator = make_learner(learner)
     kinds, left_out = choose_columns(data_set.X, drop)
-    values = DataSet(data_set.name, typed(data_set.X, kinds), data_set.y)
+    frame = typed(data_set.X, kinds)
+    values = DataSet(data_set.name, frame, data_set.y, make_preprocessor(frame))
     notes = [*check_data_set(values, folds), *_column_notes(data_set.X, kinds, left_out)]
     _rehearse(data_set, estimator, drop, trusted)
     found = evaluate(values, method, estimator, folds=folds, seed=seed, n_jobs=n_jobs, show_progress=show_progress)
@@ -147,31 +175,7 @@ def _rehearse(data_set: DataSet, learner: BaseEstimator, drop: Sequence[str], tr
 
 
 def check_storable(model: Any, trusted: Sequence[str] = ()) -> bytes:
-    """Turn a model into the content of a file, or say why that cannot be.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    trusted : sequence of str, default=()
-        Types that are trusted beside those of scikit-learn and of this package.
-
-    Returns
-    -------
-    bytes
-        The content.
-
-    Raises
-    ------
-    InputError
-        If the model holds types that are not trusted, or something that cannot be saved, or skops is not installed.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> len(check_storable(GaussianNB())) > 0
-    True
-    """
+    """Return the content of a model's file, or raise an InputError that says why it cannot be saved."""
     try:
         return dump_model(model, trusted=trusted)
     except ModelFileError as error:
@@ -190,9 +194,9 @@ def _column_notes(frame: "pd.DataFrame", kinds: dict[str, str], left_out: dict[s
     """Say which columns were left out, and which ones a reader should have a look at."""
     notes = []
     for reason, explanation in _REASONS.items():
-        names = [name for name, found in left_out.items() if found == reason]
+        names = [repr(name) for name, found in left_out.items() if found == reason]
         if names:
-            notes.append(f"left out: column{'s' if len(names) > 1 else ''} {_spell_out(names)} ({explanation})")
+            notes.append(f"left out: column{'s' if len(names) > 1 else ''} {spell_out(names)} ({explanation})")
     for name, reason in stray_cells(frame, kinds).items():
         notes.append(f"column {name!r} is taken as text: {reason}")
     for name, reason in suspicious_columns(frame, kinds).items():
@@ -200,7 +204,193 @@ def _column_notes(frame: "pd.DataFrame", kinds: dict[str, str], left_out: dict[s
     return notes
 
 
-def _spell_out(names: Sequence[str]) -> str:
-    """Join names, the first few only."""
-    shown = ", ".join(map(repr, names[:_MAX_NAMES]))
-    return shown if len(names) <= _MAX_NAMES else f"{shown} and {len(names) - _MAX_NAMES} more"
+@dataclass(frozen=True)
+class Evaluation:
+    """Held-out results of a method, and of the references on the same folds."""
+
+    methods: list[str]  # the method, then the references
+    accuracy: Floats  # of shape (n_methods, n_folds), as are the next two
+    n_columns: Floats
+    fit_seconds: Floats
+    classes: NDArray[Any]
+    truth: Integers  # class indices of all rows
+    predicted: Integers  # those that the method gave when the row was held out
+    probabilities: Floats  # of held-out rows; 0 for a class without a row in the training part
+    pair_counts: PairCounts | None  # what each column is worth; None if there are too many columns and classes
+    warnings: list[str]
+
+
+class _Details(NamedTuple):
+    """Held-out predictions of a fold, and what each column is worth there."""
+
+    predicted: Integers
+    probabilities: Floats
+    pair_counts: PairCounts | None
+
+
+class _HeldOut(NamedTuple):
+    """What one method did on one fold, in detail only for the method that is evaluated."""
+
+    method: str
+    fold: int
+    accuracy: float
+    n_columns: int
+    fit_seconds: float
+    messages: list[str]
+    details: _Details | None
+
+
+def evaluate(
+    data_set: DataSet,
+    method: str,
+    learner: BaseEstimator,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    show_progress: bool = False,
+) -> Evaluation:
+    """Cross-validate a method beside the references, on typed columns with their preprocessor.
+
+    The folds and seeds are those of `skecoc.benchmarking.compare`, and so are the accuracies.
+    """
+    methods = [method, *REFERENCES]
+    tasks = [
+        delayed(_run_fold)(data_set, name, learner, fold, folds, seed, name == method)
+        for fold, name in product(range(folds), methods)
+    ]
+    outcomes: list[_HeldOut] = []
+    with (
+        interrupts_remembered() as check_interrupt,
+        results_of(tasks, n_jobs) as finished,
+        tqdm(total=len(tasks), disable=not show_progress, unit="run") as bar,
+    ):
+        for outcome in finished:
+            check_interrupt()
+            outcomes.append(outcome)
+            bar.update()
+    outcomes.sort(key=lambda outcome: (methods.index(outcome.method), outcome.fold))
+    return _collect(data_set, methods, outcomes, folds, seed)
+
+
+def _run_fold(
+    data_set: DataSet, method: str, learner: BaseEstimator, fold: int, n_folds: int, seed: int, in_detail: bool
+) -> _HeldOut:
+    """Train a method on all folds but one, and test it on that."""
+    coding, _, decoding = method.partition("/")
+    key = RunKey(data_set.name, 0, fold, "learner", "auto", coding, decoding)
+    with thread_pools().limit(limits=1), recorded_warnings() as caught, named_errors(key):
+        train, test = split_rows(data_set.y, data_set.name, 0, n_folds, seed)[fold]
+        X_train, X_test, preprocessor = data_set.prepared(train, test)
+        rows = Fold(X_train, data_set.y[train], X_test, data_set.y[test])
+        run_seed = seed_of(seed, "run", data_set.name, 0, fold, coding_of(method))
+        trial = try_alone(key, learner, run_seed, rows)
+        details = _details(data_set, trial, rows, preprocessor, run_seed) if in_detail else None
+    accuracy = float(np.mean(trial.predicted == rows.y_test))
+    columns = count_columns(trial.classifier)
+    return _HeldOut(method, fold, accuracy, columns, trial.fit_seconds, distinct_messages(caught), details)
+
+
+def _details(data_set: DataSet, trial: Trial, rows: Fold, preprocessor: Any, seed: int) -> _Details:
+    """Predict held-out rows with probabilities, and count what each column is worth."""
+    classes = np.unique(data_set.y)
+    present = np.searchsorted(classes, trial.classifier.classes_)
+    probabilities = np.zeros((len(rows.y_test), len(classes)))
+    probabilities[:, present] = trial.classifier.predict_proba(rows.X_test)
+    predicted = np.searchsorted(classes, trial.predicted)
+    n_columns = data_set.X.shape[1]
+    if not can_count(n_columns, len(classes)):
+        return _Details(predicted, probabilities, None)
+
+    def score(X: Floats) -> Floats:
+        scores = np.full((len(X), len(classes)), -np.inf)
+        found = trial.classifier.decision_function(X)
+        scores[:, present] = found if found.ndim == 2 else np.column_stack([-found, found])
+        return scores
+
+    truth = np.searchsorted(classes, rows.y_test)
+    sources = encoded_sources(preprocessor)
+    counts = count_pairs(score, rows.X_test, truth, sources, n_columns, np.random.RandomState(seed))
+    return _Details(predicted, probabilities, counts)
+
+
+def _collect(data_set: DataSet, methods: list[str], outcomes: Sequence[_HeldOut], folds: int, seed: int) -> Evaluation:
+    """Put the folds together."""
+    classes, truth = np.unique(data_set.y, return_inverse=True)
+    predicted = np.empty(len(truth), dtype=np.intp)
+    probabilities = np.empty((len(truth), len(classes)))
+    details = [outcome.details for outcome in outcomes if outcome.details is not None]
+    for found, (_, test) in zip(details, split_rows(data_set.y, data_set.name, 0, folds, seed), strict=True):
+        predicted[test], probabilities[test] = found.predicted, found.probabilities
+    counts = [found.pair_counts for found in details if found.pair_counts is not None]
+    shape = (len(methods), folds)
+    return Evaluation(
+        methods=methods,
+        accuracy=np.reshape([outcome.accuracy for outcome in outcomes], shape),
+        n_columns=np.reshape([float(outcome.n_columns) for outcome in outcomes], shape),
+        fit_seconds=np.reshape([outcome.fit_seconds for outcome in outcomes], shape),
+        classes=classes,
+        truth=truth,
+        predicted=predicted,
+        probabilities=probabilities,
+        pair_counts=sum(counts[1:], counts[0]) if counts else None,
+        warnings=_merged(outcomes),
+    )
+
+
+def _merged(outcomes: Sequence[_HeldOut]) -> list[str]:
+    """Say every distinct warning of a method once, with the number of its folds."""
+    counts = Counter((outcome.method, message) for outcome in outcomes for message in outcome.messages)
+    return [
+        f"{method} warned in {count} fold{'s' if count > 1 else ''}: {message}"
+        for (method, message), count in counts.items()
+    ]
+
+
+def make_card(evaluation: Evaluation) -> dict[str, Any]:
+    """Sum up held-out results as plain values, which the file of a model carries."""
+    labels = np.arange(len(evaluation.classes))
+    counts = evaluation.pair_counts
+    return {
+        "comparison": _comparison(evaluation),
+        "confusion": confusion_matrix(evaluation.truth, evaluation.predicted, labels=labels),
+        "calibration": calibration_bins(evaluation.probabilities, evaluation.truth),
+        "important": {} if counts is None else important_columns(counts),
+        "versions": {
+            "scikit-ecoc": skecoc.__version__,
+            "scikit-learn": sklearn.__version__,
+            "numpy": np.__version__,
+            "Python": platform.python_version(),
+        },
+    }
+
+
+def _comparison(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Average every method over the folds."""
+    return [
+        {
+            "method": method,
+            "accuracy": float(evaluation.accuracy[k].mean()),
+            "std": float(evaluation.accuracy[k].std(ddof=1)),
+            "columns": float(evaluation.n_columns[k].mean()),
+            "fit_seconds": float(np.median(evaluation.fit_seconds[k])),
+        }
+        for k, method in enumerate(evaluation.methods)
+    ]
+
+
+def calibration_bins(probabilities: Floats, truth: Integers) -> dict[str, Any]:
+    """Compare how sure a model is with its accuracy: in tenths of [0, 1] of its largest probability.
+
+    ``n_rows``, ``confidence`` and ``accuracy`` have one entry for each of the `N_BINS` bins; empty ones are 0.
+    """
+    best = probabilities.argmax(axis=1)
+    sure = probabilities[np.arange(len(truth)), best]
+    places = np.minimum((sure * N_BINS).astype(np.intp), N_BINS - 1)
+    n_rows = np.bincount(places, minlength=N_BINS)
+    divisor = np.maximum(n_rows, 1)
+    return {
+        "n_rows": n_rows,
+        "confidence": np.bincount(places, weights=sure, minlength=N_BINS) / divisor,
+        "accuracy": np.bincount(places, weights=best == truth, minlength=N_BINS) / divisor,
+    }

@@ -1,6 +1,8 @@
-"""A classifier that takes a table as people have it: numbers, text, dates and gaps."""
+"""A classifier that takes a table as people have it, and files of such models: nothing of a bad one is run."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -10,8 +12,9 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
 from skecoc.growth import WOLCClassifier
-from skecoc.support.errors import InputError
-from skecoc.tables.columns import kinds_of, typed, useless_columns
+from skecoc.persistence import ModelFileError, load_model
+from skecoc.support.errors import InputError, import_extra
+from skecoc.tables.columns import KINDS, kinds_of, typed, useless_columns
 from skecoc.tables.preprocessing import make_preprocessor
 
 if TYPE_CHECKING:
@@ -147,33 +150,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
 
 def choose_columns(X: "pd.DataFrame", drop: Sequence[str] = ()) -> tuple[dict[str, str], dict[str, str]]:
-    """Choose the columns to learn from.
-
-    Parameters
-    ----------
-    X : DataFrame of shape (n_rows, n_columns)
-        The table, without the classes.
-    drop : sequence of str, default=()
-        Columns to leave out.
-
-    Returns
-    -------
-    kinds : dict of str to str
-        The columns to use, and what each holds.
-    left_out : dict of str to str
-        The others, and why: "dropped", "constant" or "identifier".
-
-    Raises
-    ------
-    InputError
-        If a column to drop is not there, or none is left.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> choose_columns(pd.DataFrame({"a": [1.5, 0.5, 1.0], "b": [0, 0, 0], "c": [1, 1, 2]}), drop=["c"])
-    ({'a': 'number'}, {'c': 'dropped', 'b': 'constant'})
-    """
+    """Choose the columns to learn from, with what each holds; return the others, too, with the reason."""
     unknown = [name for name in drop if name not in X.columns]
     if unknown:
         raise InputError(f"drop: {unknown[0]!r} is not a column of the table")
@@ -185,40 +162,63 @@ def choose_columns(X: "pd.DataFrame", drop: Sequence[str] = ()) -> tuple[dict[st
     return kinds, left_out
 
 
-def encoded_sources(preprocessor: Any) -> NDArray[np.intp]:
-    """Tell which column each encoded feature comes from.
-
-    Parameters
-    ----------
-    preprocessor : ColumnTransformer
-        A fitted transformer of `skecoc.tables.preprocessing.make_preprocessor`.
-
-    Returns
-    -------
-    ndarray of int of shape (n_encoded_features,)
-        Positions of the columns.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"colour": ["red", "blue", "red", "green"], "size": [1.5, 0.5, 1.0, 0.0]})
-    >>> encoded_sources(make_preprocessor(frame).fit(frame)).tolist()  # numbers come first
-    [1, 0, 0, 0]
-    """
-    sources: list[int] = []
-    for name, transformer, positions in preprocessor.transformers_:
-        if name == "text" and len(positions):
-            counts = _indicator_counts(transformer[-1])
-            sources += [place for place, count in zip(positions, counts, strict=True) for _ in range(count)]
-        elif name in ("numbers", "dates"):
-            sources += list(positions)
-    return np.array(sources, dtype=np.intp)
+def read_model(path: Path, trusted: Sequence[str], say: Callable[[str], None]) -> Any:
+    """Load a model of any kind, and say what there is to note; an InputError says what is wrong with a file."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            model = load_model(path, trusted=trusted)
+        except ModelFileError as error:
+            hint = f"; if you trust their code, add --trust {' '.join(error.untrusted)}" if error.untrusted else ""
+            raise InputError(f"model: {error}{hint}") from error
+        except ImportError as error:
+            raise InputError(str(error)) from error
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        say(message)
+    return model
 
 
-def _indicator_counts(encoder: Any) -> list[int]:
-    """Count the indicators of each column; rare values share one."""
-    rare = encoder.infrequent_categories_
-    return [
-        len(categories) if few is None else len(categories) - len(few) + 1
-        for categories, few in zip(encoder.categories_, rare, strict=True)
-    ]
+def read_table_model(path: Path, trusted: Sequence[str], say: Callable[[str], None]) -> TableClassifier:
+    """Load a model of a table, and try it; see `read_model` and `check_table_model`."""
+    try:
+        import_extra("pandas", "table", "a model of a table")
+    except ImportError as error:
+        raise InputError(str(error)) from error
+    return check_table_model(read_model(path, trusted, say), path)
+
+
+def check_table_model(model: Any, path: Path) -> TableClassifier:
+    """Refuse what is no model of a table, or cannot predict; `path` is its file, for messages."""
+    if not isinstance(model, TableClassifier):
+        raise InputError(f"model: '{path}' holds a {type(model).__name__}, expected a model made by skecoc fit")
+    try:
+        _try(model)
+    except Exception as error:  # a forged file may hold anything that skops can write
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(f"model: '{path}' is damaged: {reason}") from error
+    return model
+
+
+def _try(model: TableClassifier) -> None:
+    """Predict a row without values, which must be possible, after a check of names and classes."""
+    import pandas as pd
+
+    kinds, card = model.kinds_, model.card_
+    if not all(isinstance(name, str) and kind in KINDS for name, kind in {**kinds}.items()):
+        raise ValueError("its columns have no names or kinds")
+    if not isinstance(card, dict) or not isinstance(model.left_out_, dict):
+        raise TypeError("its card is missing")
+    labels = model.classes_
+    if not isinstance(labels, np.ndarray) or labels.ndim != 1 or labels.dtype.kind not in "biufU":
+        raise ValueError("its classes are not labels")
+    # Numpy may hold text of characters that do not exist, which cannot be written and read again.
+    names = {str(label).encode().decode() for label in labels}
+    if len(names) < len(labels):
+        raise ValueError("its classes are not distinct")
+    row = pd.DataFrame({name: [None] for name in kinds}, dtype=object)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        encoded = model.preprocessor_.transform(typed(row, kinds))
+        probabilities, predicted = model.classifier_.predict_proba(encoded), model.classifier_.predict(encoded)
+    if probabilities.shape != (1, len(labels)) or predicted.shape != (1,) or not np.isfinite(probabilities).all():
+        raise ValueError("its probabilities do not fit its classes")

@@ -1,19 +1,28 @@
-"""Predict the rows of a table chunk by chunk, however large the table is."""
+"""Predict the rows of a table chunk by chunk, however large it is, and write what comes out as CSV or Parquet."""
 
-from collections.abc import Iterator, Sequence
+import csv
+import gzip
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.support.errors import InputError
-from skecoc.tables.chunks import TableReader, separator_hint
+from skecoc.benchmarking.data import spell_out
+from skecoc.support.errors import InputError, import_extra
 from skecoc.tables.columns import names_of_classes, typed
 from skecoc.tables.model import TableClassifier
+from skecoc.tables.reading import SUFFIXES, TableReader, separator_hint, suffix_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Appends the rows of a data frame to a file.
+Write = Callable[["pd.DataFrame"], None]
 
 #: Name of the predicted class in the output, and what the columns of probabilities begin with.
 LABEL, PROBABILITY = "label", "probability_"
@@ -63,8 +72,8 @@ class TablePredictions:
         Types that columns of `keep` are known to have.
     n_rows : int
         Rows predicted so far.
-    n_labelled, n_right : int
-        Rows so far whose true class the table has, and how many of them are predicted rightly.
+    n_labelled, n_correct : int
+        Rows so far whose true class the table has, and how many of them are predicted correctly.
 
     Raises
     ------
@@ -77,7 +86,7 @@ class TablePredictions:
     ) -> None:
         self.model, self.table, self.keep = model, table, list(dict.fromkeys(keep))
         self.has_probabilities = probabilities
-        self.n_rows = self.n_labelled = self.n_right = 0
+        self.n_rows = self.n_labelled = self.n_correct = 0
         self._new_classes = _Unseen()
         self._new_values: dict[str, _Unseen] = {}
         _check_columns("column", model.kinds_, table)
@@ -110,8 +119,10 @@ class TablePredictions:
         InputError
             If the rest of the table cannot be read, or a cell does not hold what its column should.
         """
+        copied = {*self.keep, self._target}
         wanted = [*self.model.kinds_, *self.keep, *([self._target] if self._target else [])]
-        chunks = self.table.chunks(n_rows, list(dict.fromkeys(wanted)))
+        numbers = [name for name, kind in self.model.kinds_.items() if kind == "number" and name not in copied]
+        chunks = self.table.chunks(n_rows, list(dict.fromkeys(wanted)), numbers)
         while True:
             try:
                 chunk = next(chunks, None)
@@ -126,19 +137,19 @@ class TablePredictions:
         import pandas as pd
 
         values = typed(chunk, self.model.kinds_)
-        labels, probabilities = self._answers(values)
+        labels, probabilities = self._outputs(values)
         self.n_rows += len(chunk)
         self._count_new_values(values)
         if self._target:
-            self._count_right(chunk[self._target], labels)
+            self._count_correct(chunk[self._target], labels)
         output: dict[str, Any] = {name: chunk[name] for name in self.keep}
         output[LABEL] = pd.Series(labels, chunk.index)
         for place, name in enumerate(self.columns[len(output) :]):
             output[name] = pd.Series(probabilities[:, place].round(DECIMALS), chunk.index)
         return pd.DataFrame(output, columns=self.columns)
 
-    def _answers(self, values: "pd.DataFrame") -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Ask the model about typed rows."""
+    def _outputs(self, values: "pd.DataFrame") -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return labels and probabilities of typed rows."""
         model = self.model
         try:
             encoded = model.preprocessor_.transform(values)
@@ -159,12 +170,12 @@ class TablePredictions:
             if len(new):
                 self._new_values.setdefault(name, _Unseen()).add(new)
 
-    def _count_right(self, truth: "pd.Series[Any]", labels: NDArray[Any]) -> None:
-        """Count the rows whose class the table has, and those that are predicted rightly."""
+    def _count_correct(self, truth: "pd.Series[Any]", labels: NDArray[Any]) -> None:
+        """Count the rows whose class the table has, and those that are predicted correctly."""
         is_there = truth.notna().to_numpy()
         expected = names_of_classes(truth[is_there], self.model.classes_)
         self.n_labelled += len(expected)
-        self.n_right += int((expected.to_numpy(dtype=object) == labels[is_there].astype(str).astype(object)).sum())
+        self.n_correct += int((expected.to_numpy(dtype=object) == labels[is_there].astype(str).astype(object)).sum())
         self._new_classes.add(expected[~expected.isin([str(label) for label in self.model.classes_])])
 
     def notes(self) -> list[str]:
@@ -178,12 +189,12 @@ class TablePredictions:
         """
         known = {*self.model.kinds_, *self.model.left_out_, *self.keep, self.model.card_.get("target")}
         extra = [repr(name) for name in self.table.columns if name not in known]
-        notes = [f"columns that the model does not use: {_listing(extra)}"] if extra else []
+        notes = [f"columns that the model does not use: {spell_out(extra)}"] if extra else []
         for name, new in self._new_values.items():
             notes.append(f"column {name!r}: {new.count} cells hold what training did not see, such as {new.listing()}")
         if self.n_labelled:
             notes.append(
-                f"accuracy {100 * self.n_right / self.n_labelled:.2f} % on the {self.n_labelled} rows with a class "
+                f"accuracy {100 * self.n_correct / self.n_labelled:.2f} % on the {self.n_labelled} rows with a class "
                 f"in column {self._target!r}"
             )
         if self._new_classes.count:
@@ -193,26 +204,7 @@ class TablePredictions:
 
 
 def known_values(model: TableClassifier) -> dict[str, NDArray[Any]]:
-    """List the values of text columns that a model has seen in training.
-
-    Parameters
-    ----------
-    model : TableClassifier
-        The model.
-
-    Returns
-    -------
-    dict of str to ndarray
-        The values of each text column.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skecoc import ECOCClassifier
-    >>> frame = pd.DataFrame({"colour": ["red", "blue", "red", "blue"]})
-    >>> known_values(TableClassifier(ECOCClassifier()).fit(frame, [0, 1, 0, 1]))
-    {'colour': array(['blue', 'red'], dtype=object)}
-    """
+    """List the values of each text column that a model has seen in training."""
     names = [name for name, kind in model.kinds_.items() if kind == "text"]
     return (
         dict(zip(names, model.preprocessor_.named_transformers_["text"][-1].categories_, strict=True)) if names else {}
@@ -228,11 +220,85 @@ def _check_columns(what: str, needed: Sequence[str] | dict[str, str], table: Tab
         hint = f" (did you mean {close[0]!r}?)" if close else separator_hint(table.columns)
         where = table.name.removeprefix("path=")
         number = "s" if len(missing) > 1 else ""
-        names, verb = _listing([repr(name) for name in missing]), "are" if number else "is"
+        names, verb = spell_out([repr(name) for name in missing]), "are" if number else "is"
         raise InputError(f"{what}{number} {names} {verb} missing in {where}{hint}")
 
 
-def _listing(names: Sequence[str]) -> str:
-    """Join names, the first few only."""
-    shown = ", ".join(names[:_MAX_NAMES])
-    return shown if len(names) <= _MAX_NAMES else f"{shown} and {len(names) - _MAX_NAMES} more"
+def make_writer(
+    file: BinaryIO, path: Path | None, columns: list[str], types: Mapping[str, Any] | None = None
+) -> AbstractContextManager[Write]:
+    """Choose what writes chunks of a table to a file, by the name that it is going to have; None stands for CSV.
+
+    `types` are those that columns of a Parquet file are known to have; others follow from the first chunk.
+    """
+    suffix = ".csv" if path is None else output_suffix(path)
+    if suffix == ".parquet":
+        return _parquet_writer(file, columns, types or {})
+    if suffix == ".csv.gz":
+        return _packed_text_writer(file, columns)
+    return _text_writer(file, columns, "\t" if suffix == ".tsv" else ",")
+
+
+@contextmanager
+def _text_writer(file: BinaryIO, columns: list[str], separator: str = ",") -> Iterator[Write]:
+    """Write lines of text, in UTF-8, the first of which names the columns."""
+
+    def write_rows(rows: Iterable[Sequence[Any]]) -> None:
+        text = io.StringIO(newline="")
+        csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+        file.write(text.getvalue().encode("utf-8", "surrogatepass"))
+
+    def write(chunk: "pd.DataFrame") -> None:
+        cells = chunk.astype(object).where(chunk.notna(), "")
+        write_rows(zip(*(cells.iloc[:, place].tolist() for place in range(cells.shape[1])), strict=True))
+
+    write_rows([columns])
+    yield write
+    file.flush()
+
+
+@contextmanager
+def _packed_text_writer(file: BinaryIO, columns: list[str]) -> Iterator[Write]:
+    """Write lines of text compressed by gzip."""
+    with (
+        gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed,
+        _text_writer(cast("BinaryIO", packed), columns) as write,
+    ):
+        yield write
+
+
+@contextmanager
+def _parquet_writer(file: BinaryIO, columns: list[str], types: Mapping[str, Any]) -> Iterator[Write]:
+    """Write a Parquet file, one row group per chunk; a column of which nothing is known is taken for text."""
+    arrow = import_extra("pyarrow", "table", "writing Parquet")
+    parquet = import_extra("pyarrow.parquet", "table", "writing Parquet")
+    opened: list[Any] = []
+
+    def start(found: Mapping[str, Any]) -> None:
+        known = {name: kind for name, kind in {**found, **types}.items() if not arrow.types.is_null(kind)}
+        schema = arrow.schema([(name, known.get(name, arrow.string())) for name in columns])
+        opened.append(files.enter_context(parquet.ParquetWriter(file, schema)))
+
+    def write(chunk: "pd.DataFrame") -> None:
+        if not opened:
+            start({field.name: field.type for field in arrow.Schema.from_pandas(chunk, False)})
+        try:
+            table = arrow.Table.from_pandas(chunk, schema=opened[0].schema, preserve_index=False)
+        except arrow.ArrowException as error:
+            raise InputError(f"a column does not hold the same kind of values throughout: {error}") from error
+        opened[0].write_table(table)
+
+    with ExitStack() as files:
+        yield write
+        if not opened:
+            start({})
+
+
+def output_suffix(path: Path) -> str:
+    """Tell by its suffix how a table is going to be written; an InputError refuses unknown ones."""
+    suffix = suffix_of(path)
+    if suffix is None and (path.exists() and not path.is_file()):
+        return ".csv"  # a device or a pipe
+    if suffix is None:
+        raise InputError(f"--output: '{path}' has an unknown suffix; expected one of {', '.join(SUFFIXES)}")
+    return suffix

@@ -1,21 +1,47 @@
-"""Read a user's own table of features and classes from a CSV or Parquet file."""
+"""Read a table from a CSV or Parquet file, whole or piece by piece: the one place where files become data frames."""
 
+import gzip
+import io
 import os
+import zlib
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Literal, overload
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, cast, overload
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from skecoc.support.errors import import_extra
-from skecoc.tables.chunks import Source, open_table, separator_hint
+from skecoc.tables.rows import CheckedRows
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Where a table comes from: a file, or an open stream of bytes such as ``sys.stdin.buffer``.
+Source = str | os.PathLike[str] | BinaryIO
+
+#: Cells that stand for a missing value.
+MISSING_WORDS = frozenset(
+    {"", "#N/A", "#N/A N/A", "#NA", "N/A", "NA", "n/a", "<NA>", "NULL", "null", "None"}
+    | {"NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
+)
 #: How booleans are written.
 BOOLEANS = MappingProxyType({"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False})
 
+# What else may stand between cells, and is then taken for a part of a name.
+_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
+_SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t"}
+SUFFIXES = (*_SEPARATORS, ".parquet")
+_PARQUET_START = b"PAR1"
+_GZIP_START = b"\x1f\x8b"
 _MAX_COLUMNS_SHOWN = 20
+# Cells that are tried first: if one of them is no number, the column is text.
+_FIRST_CELLS = 100
 
 
 @overload
@@ -86,63 +112,272 @@ def load_table(path: Source, *, target: str, return_X_y: bool = False) -> Bunch 
     with open_table(path) as table:
         name = table.name.removeprefix("path=")
         _check_target(name, table.columns, target)
-        frame = table.whole()
-    if table.holds_text:
-        frame = _with_types(frame, target)
+        frame = table.whole(labels=[target])
     data, labels = frame.drop(columns=target), frame[target]
     _check_labels(name, target, labels)
     if return_X_y:
         return data, labels
+    filename = str(path) if isinstance(path, str | os.PathLike) else ""
+    size = f"{len(data)} rows, {data.shape[1]} features"
     return Bunch(
         data=data,
         target=labels,
         feature_names=list(data.columns),
-        target_names=np.unique(labels.to_numpy()),
+        target_names=np.unique(labels.drop_duplicates().to_numpy()),
         frame=frame,
-        DESCR=f"{_short(path)}: {len(data)} rows, {data.shape[1]} features, classes in column {target!r}",
-        filename=str(path) if isinstance(path, str | os.PathLike) else "",
+        DESCR=f"{Path(filename).name or 'table'}: {size}, classes in column {target!r}",
+        filename=filename,
     )
 
 
-def _short(source: Source) -> str:
-    """Name a table without its folder."""
-    return Path(source).name if isinstance(source, str | os.PathLike) else "table"
+class TableReader(ABC):
+    """An open table, to be used in a ``with`` block: the names of its columns, and its rows, which are read once."""
+
+    def __init__(self, name: str, columns: list[str]) -> None:
+        self.name, self.columns = name, columns  # the name is what messages say: path='flowers.csv'
+        self._open = ExitStack()
+        _check_names(name, columns)
+
+    @abstractmethod
+    def chunks(
+        self, n_rows: int, columns: Sequence[str] | None = None, numbers: Collection[str] = ()
+    ) -> "Iterator[pd.DataFrame]":
+        """Read so many rows at a time; the index counts them from 0.
+
+        Cells of a text file are text, and NaN where a value is missing. Those of the columns `numbers` become numbers
+        where all of a chunk are.
+        """
+
+    @abstractmethod
+    def whole(self, labels: Collection[str] = ()) -> "pd.DataFrame":
+        """Read all rows, every column with the type of its values.
+
+        The columns `labels` of a text file stay text if numbers or booleans would be printed in another way.
+        """
+
+    def arrow_types(self) -> dict[str, Any]:
+        """Return the types that columns are known to have; none of those of a text file are."""
+        return {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
 
 
-def _with_types(text: Any, target: str) -> Any:
-    """Turn columns of text into numbers and booleans where all their values are such."""
-    frame = text.apply(typed_column)
-    # A class is a name, and stays as it is written: as numbers or booleans, "007" and "true" would print otherwise.
-    if (frame[target].astype(str) != text[target].astype(str)).any():
-        frame[target] = text[target]
-    return frame
+def open_table(source: Source) -> TableReader:
+    """Open a file by its suffix, or a stream by its first bytes.
 
-
-def typed_column(text: Any) -> Any:
-    """Give a column of text the type that all its values have.
-
-    Parameters
-    ----------
-    text : Series of shape (n_rows,)
-        Text, and NaN where a value is missing.
-
-    Returns
-    -------
-    Series of shape (n_rows,)
-        Booleans, whole numbers or floats if every value is written as one, else the text as it is.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> [typed_column(pd.Series(values)).tolist() for values in (["1", "2"], ["1", float("nan")], ["1", "b"])]
-    [[1, 2], [1.0, nan], ['1', 'b']]
+    A ValueError, FileNotFoundError or ImportError says in one line why it cannot be read.
     """
-    pd = import_extra("pandas", "table", "load_table")
+    import_extra("pandas", "table", "load_table")
+    if not isinstance(source, str | os.PathLike):
+        return _open_stream(source)
+    path = Path(source)
+    suffix, name = _check_path(path), f"path={str(path)!r}"
+    if suffix == ".parquet":
+        return ParquetTable(path, name)
+    with _naming_the_table(name):
+        stream = path.open("rb")
+    return TextTable(_unpacked(stream) if suffix.endswith(".gz") else stream, name, _SEPARATORS[suffix])
+
+
+def _open_stream(stream: BinaryIO) -> TableReader:
+    """Open a table of which only bytes are known; Parquet is read as a whole."""
+    name = f"path={getattr(stream, 'name', None) or '<stream>'!s}"
+    with _naming_the_table(name):
+        start = stream.peek(4)[:4] if hasattr(stream, "peek") else _start_of(stream)
+        if start == _PARQUET_START:
+            return ParquetTable(io.BytesIO(stream.read()), name)
+    if not start:
+        raise ValueError(f"{name} is empty; expected a table with a header")
+    return TextTable(_unpacked(stream) if start[:2] == _GZIP_START else stream, name, ",")
+
+
+def separator_hint(columns: Sequence[str]) -> str:
+    """Say what may be wrong with a table that seems to have a single column, as the end of a message."""
+    found = [word for mark, word in _OTHER_SEPARATORS.items() if len(columns) == 1 and mark in columns[0]]
+    return f"; its header has {found[0]} between names, expected commas in .csv and tabs in .tsv" if found else ""
+
+
+def _unpacked(stream: BinaryIO) -> BinaryIO:
+    """Read a stream that gzip has compressed."""
+    return cast("BinaryIO", gzip.GzipFile(fileobj=stream))
+
+
+def _start_of(stream: BinaryIO) -> bytes:
+    """Look at the first bytes of a stream that can go back."""
+    position = stream.tell()
+    start = stream.read(4)
+    stream.seek(position)
+    return start
+
+
+class TextTable(TableReader):
+    """A table of lines of text in UTF-8; the first line that is not blank names the columns."""
+
+    def __init__(self, stream: BinaryIO, name: str, separator: str) -> None:
+        self._separator = separator
+        with ExitStack() as on_error:
+            on_error.callback(stream.close)
+            with _naming_the_table(name):
+                self._rows = CheckedRows(stream, separator)
+                columns = self._read(io.BytesIO(self._rows.header), dtype=str, na_filter=False).iloc[0].tolist()
+            super().__init__(name, columns)
+            on_error.pop_all()
+        self._open.callback(stream.close)
+        self._rows.n_cells = len(columns)
+
+    def chunks(
+        self, n_rows: int, columns: Sequence[str] | None = None, numbers: Collection[str] = ()
+    ) -> "Iterator[pd.DataFrame]":
+        """Read so many rows at a time; see `TableReader.chunks`."""
+        wanted = list(self.columns if columns is None else columns)
+        text = {column: str for column in wanted if column not in numbers}
+        with _naming_the_table(self.name):
+            for chunk in self._read_rows(dtype=text, usecols=wanted, chunksize=n_rows):
+                for column in set(numbers).intersection(wanted):
+                    if chunk[column].dtype == bool:  # words are no numbers
+                        chunk[column] = chunk[column].astype(str)
+                if len(chunk):
+                    yield chunk[wanted]
+            self._rows.check_end()
+
+    def whole(self, labels: Collection[str] = ()) -> "pd.DataFrame":
+        """Read all rows; see `TableReader.whole`."""
+        with _naming_the_table(self.name):
+            frame = self._read_rows(dtype=dict.fromkeys(labels, str))
+            self._rows.check_end()
+        for column in frame.columns[[dtype.kind == "O" for dtype in frame.dtypes]]:
+            typed = typed_column(frame[column])
+            # A class is a name: as numbers or booleans, "007" and "true" would be printed otherwise.
+            if column not in labels or (typed.astype(str) == frame[column].astype(str)).all():
+                frame[column] = typed
+        return frame
+
+    def _read_rows(self, **options: Any) -> Any:
+        """Let pandas read the rows below the header."""
+        missing = {"keep_default_na": False, "na_values": sorted(MISSING_WORDS)}
+        return self._read(self._rows, names=self.columns, low_memory=False, **missing, **_exact_floats(), **options)
+
+    def _read(self, source: Any, **options: Any) -> Any:
+        """Let pandas read lines; of blanks, only those at the beginning of a cell are left out."""
+        import pandas as pd
+
+        return pd.read_csv(source, sep=self._separator, header=None, skipinitialspace=True, **options)
+
+
+def _exact_floats() -> dict[str, str]:
+    """Return the option that makes pandas read the number that is written; later versions always do."""
+    import pandas as pd
+
+    version = tuple(int(part) for part in pd.__version__.split(".")[:2])
+    return {} if version >= (3, 1) else {"float_precision": "round_trip"}
+
+
+def typed_column(text: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Give a column of text the type that all its values have: booleans, whole numbers or floats, else text."""
+    import pandas as pd
+
     missing = text.isna()
-    if not missing.all() and text[~missing].isin(BOOLEANS).all():
-        return text.map(BOOLEANS).astype("boolean" if missing.any() else bool)
-    numbers = pd.Series(pd.to_numeric(text.to_numpy(dtype=object), errors="coerce"), text.index, name=text.name)
-    return text if (numbers.isna() & ~missing).any() else numbers
+    words = text[~missing].astype(str)
+    if len(words) and _are_booleans(words[:_FIRST_CELLS]) and _are_booleans(words):
+        return text.astype(str).map(BOOLEANS).astype("boolean" if missing.any() else bool)
+    for cells in (words[:_FIRST_CELLS], text):
+        numbers = pd.Series(pd.to_numeric(cells.to_numpy(dtype=object), errors="coerce"), cells.index, name=text.name)
+        if (numbers.isna() & cells.notna()).any():
+            return text
+    return numbers
+
+
+def _are_booleans(words: "pd.Series[Any]") -> bool:
+    """Tell whether all of some words stand for true or false."""
+    return bool(words.isin(list(BOOLEANS)).all())
+
+
+class ParquetTable(TableReader):
+    """A table in a Parquet file, or in a stream of bytes that can go back."""
+
+    def __init__(self, source: Path | BinaryIO, name: str) -> None:
+        import_extra("pyarrow", "table", "reading Parquet")
+        parquet = import_extra("pyarrow.parquet", "table", "reading Parquet")
+        with _naming_the_table(name):
+            self._file = parquet.ParquetFile(source)
+        schema = self._file.schema_arrow
+        index = (schema.pandas_metadata or {}).get("index_columns", [])
+        stored = [column for column in index if isinstance(column, str)]
+        with ExitStack() as on_error:
+            on_error.callback(self._file.close)
+            super().__init__(name, [column for column in schema.names if column not in stored])
+            on_error.pop_all()
+        self._open.callback(self._file.close)
+
+    def chunks(
+        self,
+        n_rows: int,
+        columns: Sequence[str] | None = None,
+        numbers: Collection[str] = (),  # noqa: ARG002
+    ) -> "Iterator[pd.DataFrame]":
+        """Read so many rows at a time; see `TableReader.chunks`."""
+        import pandas as pd
+
+        wanted = list(self.columns if columns is None else columns)
+        first = 0
+        with _naming_the_table(self.name):
+            for batch in self._file.iter_batches(n_rows, columns=wanted):
+                # Whole numbers stay whole beside gaps: a cell must not depend on what else its chunk holds.
+                frame = batch.to_pandas(ignore_metadata=True, integer_object_nulls=True)[wanted]
+                yield frame.set_axis(pd.RangeIndex(first, first + len(frame)), axis="index")
+                first += len(frame)
+
+    def arrow_types(self) -> dict[str, Any]:
+        """Return the types of the columns; see `TableReader.arrow_types`."""
+        return {field.name: field.type for field in self._file.schema_arrow}
+
+    def whole(self, labels: Collection[str] = ()) -> "pd.DataFrame":  # noqa: ARG002
+        """Read all rows; see `TableReader.whole`."""
+        with _naming_the_table(self.name):
+            frame = self._file.read(columns=self.columns).to_pandas().reset_index(drop=True)
+        return frame.set_axis(self.columns, axis="columns")  # pandas remembers names that are numbers
+
+
+@contextmanager
+def _naming_the_table(name: str) -> Iterator[None]:
+    """Turn whatever a parser raises on a bad table into a ValueError that names the table."""
+    try:
+        yield
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{name} cannot be read as a table: {str(error).strip()}") from error
+
+
+def suffix_of(path: Path) -> str | None:
+    """Return which of the suffixes of tables a path has."""
+    return next((suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), None)
+
+
+def _check_path(path: Path) -> str:
+    """Refuse a path that is not a readable kind of file; return its suffix."""
+    if path.is_dir():
+        raise ValueError(f"path={str(path)!r} is a folder; expected a file")
+    if not path.exists():
+        raise FileNotFoundError(f"path={str(path)!r}: there is no such file")
+    suffix = suffix_of(path)
+    if suffix is None:
+        raise ValueError(f"path={str(path)!r} has an unknown suffix; expected one of {', '.join(SUFFIXES)}")
+    if path.is_file() and path.stat().st_size == 0:
+        raise ValueError(f"path={str(path)!r} is empty; expected a table with a header")
+    return suffix
+
+
+def _check_names(name: str, columns: list[str]) -> None:
+    """Refuse columns without a name of their own."""
+    if unnamed := [number for number, column in enumerate(columns, start=1) if not column.strip()]:
+        raise ValueError(f"{name}: column {unnamed[0]} has no name; name it or remove it")
+    if repeated := [column for column, count in Counter(columns).items() if count > 1]:
+        raise ValueError(f"{name} has more than one column named {', '.join(map(repr, repeated))}")
 
 
 def _check_target(name: str, columns: list[str], target: str) -> None:

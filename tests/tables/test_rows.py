@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from skecoc.tables import chunks
-from skecoc.tables.chunks import MISSING_WORDS, open_table, separator_hint
-from skecoc.tables.reading import typed_column
+from skecoc.tables import rows
+from skecoc.tables.reading import MISSING_WORDS, open_table, separator_hint, typed_column
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -105,7 +104,7 @@ def test_blank_lines_and_cells_at_the_end_do_no_harm():
         (b"a,b\n" + b"1,2\n" * 5000 + b"3,\xe9\n", r"line 5002 is not UTF-8 \(byte 0xe9\)"),
         ("a,b\n1,2\n".encode("utf-16"), r"line 1 is not UTF-8 \(byte 0xff\)"),
         (b'a,b\n1,"2\n', "line 2: unexpected end of data"),
-        (b'a,b\n1,"2"3\n', "line 2: ',' expected after '\"'"),
+        (b'a,b\n1,"2"3\n', "line 2: text follows a closing quote"),
         (b'a,b\n1,"' + b"x" * 200_000, "line 2: unexpected end of data"),
         (b"a,a\n1,2\n", "more than one column named 'a'"),
         (b"a,\n1,2\n", "column 2 has no name"),
@@ -116,17 +115,61 @@ def test_defects_are_named(content, message):
         list(table.chunks(1000))
 
 
-def test_cells_may_be_long_up_to_a_bound(monkeypatch):
-    content, before = b"a,b\n1," + b"x" * 200_000 + b"\n", csv.field_size_limit()
+def test_rows_may_be_long_up_to_a_bound(monkeypatch):
+    content = b'a,b\n1,2\n1,"' + b"x" * 3_000_000 + b'"\n'
     with open_table(io.BytesIO(content)) as table:
-        assert len(next(table.chunks(10))["b"][0]) == 200_000
-    monkeypatch.setattr(chunks, "_LONGEST_CELL", 199_999)
+        assert pd.concat(table.chunks(10))["b"].str.len().tolist() == [1, 3_000_000]
+    monkeypatch.setattr(rows, "_LONGEST_ROW", 2_000_000)
     with (
-        pytest.raises(ValueError, match=r"line 2: cell longer than 199,999 characters \(is a quote missing\?\)"),
+        pytest.raises(ValueError, match=r"line 3: a row of more than 2,000,000 bytes \(is a quote missing\?\)"),
         open_table(io.BytesIO(content)) as table,
     ):
         list(table.chunks(10))
-    assert csv.field_size_limit() == before
+
+
+def read_by_the_standard_library(content, width):
+    """Return the rows that the standard library finds, down to the first that is not right; None stands for that."""
+    found = []
+    reader = csv.reader(io.StringIO(content, newline=""), strict=True, skipinitialspace=True)
+    try:
+        for row in reader:
+            if not any(row) and len(row) <= 1:
+                continue
+            if len(row) < width or any(row[width:]):
+                return [*found, None]
+            found.append(row[:width])
+    except csv.Error:
+        found.append(None)
+    return found
+
+
+@settings(max_examples=300)
+@given(st.text('ab,,,"""\r\n\n ', max_size=60), st.integers(1, 20))
+def test_rows_are_those_of_the_standard_library(content, block):
+    """Any text, well-formed or not, in blocks of any size: the same rows, and the same one is the first bad one."""
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "_BLOCK", block)
+        with open_table(io.BytesIO(b"x,y\n" + content.encode())) as table:
+            try:
+                for chunk in table.chunks(3):
+                    found += chunk.to_numpy().tolist()
+            except ValueError:
+                found.append(None)
+    expected = read_by_the_standard_library(content, 2)
+    assert [row and [None if pd.isna(cell) else cell for cell in row] for row in found] == [
+        row and [cell or None for cell in row] for row in expected
+    ]
+
+
+def test_numbers_are_read_as_such_where_a_chunk_has_no_other_cells():
+    content = b"a,b\n1,2\n3.5,\nx,true\n4,true\n"
+    with open_table(io.BytesIO(content)) as table:
+        first, second = table.chunks(2, numbers=["a", "b"])
+    assert first.to_numpy().tolist()[0] == [1.0, 2.0]
+    assert second["a"].tolist() == ["x", "4"]
+    assert [str(cell).lower() for cell in second["b"]] == ["true", "true"]
+    assert not pd.api.types.is_bool_dtype(second["b"].dtype)
 
 
 def test_a_file_is_closed_even_if_its_header_is_refused(tmp_path, recwarn):
