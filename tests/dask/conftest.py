@@ -1,14 +1,19 @@
-"""A real cluster of processes, started once."""
+"""A real cluster of processes, started once for this folder and closed after it."""
 
 from importlib.util import find_spec
 
 import pytest
 
+from tests.conftest import check_nothing_is_left
+
 # Dask is an extra.
 collect_ignore_glob = [] if find_spec("distributed") else ["test_*.py"]
 
+# Of the whole folder: the cluster replaces workers that tests kill.
+nothing_is_left = pytest.fixture(autouse=True, scope="package")(check_nothing_is_left)
 
-@pytest.fixture(scope="session")
+
+@pytest.fixture(scope="package")
 def cluster():
     import distributed
 
