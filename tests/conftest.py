@@ -28,6 +28,17 @@ LASTING = ("loky", "resource_tracker", "forkserver")
 GRACE_SECONDS = 10
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Keep the tests that share a cluster together, in whatever order tests are: it is started once."""
+    shared = [item for item in items if "cluster" in getattr(item, "fixturenames", ())]
+    if not shared:
+        return
+    place, gathered = items.index(shared[0]), set(shared)
+    others = [item for item in items if item not in gathered]
+    items[:] = [*others[:place], *shared, *others[place:]]
+
+
 @pytest.fixture
 def interrupts_heard():
     """Undo that SIGINT is ignored, as it is in a shell's background jobs, which the tests may be one of."""

@@ -13,8 +13,19 @@ collect_ignore_glob = [] if find_spec("distributed") else ["test_*.py"]
 nothing_is_left = pytest.fixture(autouse=True, scope="package")(check_nothing_is_left)
 
 
+@pytest.fixture(autouse=True, scope="package")
+def no_threads_of_dask(nothing_is_left):
+    """End the threads that Dask keeps for what is computed without a cluster."""
+    yield
+    from dask import threaded
+
+    if threaded.default_pool is not None:
+        threaded.default_pool.shutdown()
+        threaded.default_pool = None
+
+
 @pytest.fixture(scope="package")
-def cluster():
+def cluster(no_threads_of_dask):
     import distributed
 
     with distributed.LocalCluster(
