@@ -57,6 +57,7 @@ def process_state():
         "SIGTERM handler": signal.getsignal(signal.SIGTERM),
         "csv field size limit": csv.field_size_limit(),
         "locale": locale.setlocale(locale.LC_ALL),
+        "module path": list(sys.path),
         "recursion limit": sys.getrecursionlimit(),
         "numpy errors": np.geterr(),
         "numpy print options": np.get_printoptions(),
