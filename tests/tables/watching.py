@@ -64,9 +64,9 @@ def use_model(path, rows):
     from skecoc.reports.model import summarize_model
     from skecoc.support.errors import InputError
     from skecoc.tables import TablePredictions, describe_model
-    from skecoc.tables.chunks import open_table
-    from skecoc.tables.loading import check_table_model, read_model
-    from skecoc.tables.text import model_text
+    from skecoc.tables.describe import model_text
+    from skecoc.tables.model import check_table_model, read_model
+    from skecoc.tables.reading import open_table
 
     with open_table(io.BytesIO(rows)) as table:
         model = read_model(path, [], lambda note: None)
