@@ -135,7 +135,7 @@ def region_learners(blocks, patterns, seeds, n_regions=3):
 
 
 def test_columns_without_a_fold_are_those_of_the_other_rows():
-    X, y = blobs(300, decimals=0)
+    X, y = blobs(300, decimals=1)
     pattern = np.array([1, -1, 0, -1], np.int8)
     with LocalExecutor() as executor:
         rows = prepare_rows(executor, Blocks(IterableBlocks(divided(X, y, [90, 200]))), 5, 256, 3)

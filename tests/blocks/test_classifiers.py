@@ -14,6 +14,7 @@ from skecoc.blocks.samples import BlockSamples
 from skecoc.coding import one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import OptimizedWeightDecoder
+from skecoc.growth import wolc
 from skecoc.growth.folds import assign_folds
 from skecoc.growth.samples import GrowingCode, SamplesInMemory
 from skecoc.growth.wolc import OptimizedWeightStrategy
@@ -149,7 +150,8 @@ def test_the_local_model_can_be_saved_without_pickle(grown, tmp_path):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_folds", [None, 3])
-def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n_folds):
+def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n_folds, monkeypatch):
+    monkeypatch.setattr(wolc, "_WEIGHTS_TOL", 1e-7)
     X, y = blobs(1500, decimals=1)
     weight = np.random.default_rng(0).integers(1, 4, 1500) / 3 if weighted else np.ones(1500)
     folds = None if n_folds is None else assign_folds(X, y, n_folds, seed=7)
@@ -162,14 +164,17 @@ def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n
             code.start(one_vs_rest(4))
             strategy = OptimizedWeightStrategy(0.3, 0.1, 3)
             evaluation = strategy.evaluate(code)
-            nested = code.fit_weights(OptimizedWeightDecoder(0.3, 0.1), 4, without_fold=1 if n_folds else None)
+            nested = code.fit_weights(
+                OptimizedWeightDecoder(0.3, 0.1, tol=1e-7), 4, without_fold=1 if n_folds else None
+            )
             drop = code.drop(evaluation.sample_losses, evaluation.sample_errors)
             found.append((evaluation, nested, drop))
     (memory, nested, drop), (blocks, other_nested, other_drop) = found
-    np.testing.assert_allclose(blocks.decoder.weights_, memory.decoder.weights_, atol=2e-2)
-    np.testing.assert_allclose(other_nested.weights_, nested.weights_, atol=2e-2)
-    np.testing.assert_allclose(blocks.pair_losses, memory.pair_losses, rtol=0.02, atol=0.5)
-    assert blocks.loss == pytest.approx(memory.loss, rel=2e-3)
+    np.testing.assert_allclose(blocks.decoder.weights_, memory.decoder.weights_, atol=1e-3)
+    np.testing.assert_allclose(other_nested.weights_, nested.weights_, atol=1e-3)
+    # At the optimum some samples have two worst rivals: which of them counts is a matter of rounding.
+    np.testing.assert_allclose(blocks.pair_losses.sum(axis=1), memory.pair_losses.sum(axis=1), rtol=1e-3)
+    assert blocks.loss == pytest.approx(memory.loss, rel=1e-5)
     assert blocks.out_of_fold_accuracy == pytest.approx(memory.out_of_fold_accuracy, abs=2e-3)
     assert blocks.accuracy == pytest.approx(memory.accuracy, abs=2e-3)
     assert other_drop == pytest.approx(drop, rel=0.02, abs=1e-3)
