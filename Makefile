@@ -3,25 +3,45 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+OLDEST := .venv-oldest
+# Errors only: places that a machine's own settings of pip name, and that do not exist, are nobody's concern here.
+PIP    := -m pip install --quiet --quiet --disable-pip-version-check
+# Each of the two processes takes one half of the tests, then what the other has left: modules stay together.
+PYTEST := -m pytest -n 2 --dist worksteal
 
-.PHONY: install demo test test-fast lint format benchmarks figures docs clean
+.PHONY: install demo test test-fast test-oldest lint format benchmarks figures docs build clean
+.DELETE_ON_ERROR:
 
 install: $(STAMP)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(BIN)/python $(PIP) --upgrade pip
+	$(BIN)/python $(PIP) --editable ".[dev]"
 	touch $@
 
 demo: install
 	$(BIN)/skecoc compare --report skecoc-report.html
 
 test: install
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python $(PYTEST)
 
 test-fast: install
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python $(PYTEST) -m "not slow"
+
+# The fast tests with the oldest versions that pyproject.toml allows; tools of the tests are as new as these permit.
+test-oldest: $(OLDEST)/.installed
+	$(OLDEST)/bin/python $(PYTEST) -m "not slow"
+
+$(OLDEST)/.installed: pyproject.toml
+	rm -rf $(OLDEST)
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python $(PIP) --upgrade pip uv
+	$(OLDEST)/bin/uv pip compile --quiet --resolution lowest-direct --python $(OLDEST)/bin/python \
+		--extra all pyproject.toml --output-file $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python \
+		--constraint $(OLDEST)/oldest.txt --editable ".[test]"
+	touch $@
 
 lint: install
 	$(BIN)/ruff check .
@@ -42,6 +62,12 @@ docs: install
 	rm -rf docs/api/generated
 	$(BIN)/python -m sphinx -M html docs docs/_build --fail-on-warning --keep-going
 
+# Wheel and source archive, in dist/; fails if the wheel holds more than the package.
+build: install
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python scripts/check_wheel.py dist
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist skecoc-report.html
+	rm -rf $(VENV) $(OLDEST) .pytest_cache .mypy_cache .ruff_cache build dist skecoc-report.html
 	rm -rf docs/_build docs/gallery docs/api/generated docs/api/backreferences

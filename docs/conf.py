@@ -23,15 +23,15 @@ mpl.use("Agg")
 # -- What the API reference holds --------------------------------------------------------------------------------------
 
 #: The modules of the API reference, as ``api/index.md`` lists them.
-ROOMS = re.findall(
+MODULES = re.findall(
     r"^   (skecoc[\w.]*)$", (Path(__file__).parent / "api" / "index.md").read_text("utf-8"), re.MULTILINE
 )
 
 
-def public_names(room: str) -> dict[str, list[str]]:
+def public_names(module_name: str) -> dict[str, list[str]]:
     """Sort the public names of a module into classes, functions, aliases of types and data."""
-    module = import_module(room)
-    defined = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == room]
+    module = import_module(module_name)
+    defined = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module_name]
     constants = [name for name in vars(module) if name.isupper() and name != "TYPE_CHECKING"]
     names = getattr(module, "__all__", [name for name in (*defined, *constants) if not name.startswith("_")])
     kinds: dict[str, list[str]] = {"classes": [], "functions": [], "types": [], "data": []}
@@ -47,13 +47,13 @@ def kind_of(value: Any) -> str:
     return "classes" if inspect.isclass(value) else "functions" if inspect.isroutine(value) else "data"
 
 
-CONTENTS = {room: public_names(room) for room in ROOMS}
+CONTENTS = {name: public_names(name) for name in MODULES}
 #: Full name of every public class and function by its last part; of equal ones that of the earlier module.
 FULL_NAMES = {
-    name: f"{room}.{name}"
-    for room in reversed(ROOMS)
+    name: f"{module}.{name}"
+    for module in reversed(MODULES)
     for kind in ("classes", "functions")
-    for name in CONTENTS[room][kind]
+    for name in CONTENTS[module][kind]
 }
 
 # -- Project -----------------------------------------------------------------------------------------------------------

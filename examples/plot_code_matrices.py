@@ -1,16 +1,16 @@
 # ruff: noqa: D205, D400
 """
-Code matrices: which questions to ask
-=====================================
+Code matrices: which binary problems to solve
+=============================================
 
-A code matrix has one row per class and one column per binary question. Blue classes (+1) are set against orange ones
+A code matrix has one row per class and one column per binary problem. Blue classes (+1) are set against orange ones
 (-1); grey ones (0) take no part. This example draws the codings of the library and measures them.
 """
 
 # %%
 # Codes that need the number of classes alone
 # -------------------------------------------
-# One-vs-rest and one-vs-one are the best known. Exhaustive codes ask every question that involves all classes,
+# One-vs-rest and one-vs-one are the best known. Exhaustive codes hold every bipartition of all classes,
 # Hadamard codes few of them that lie far apart, ordinal codes suit classes that have an order. Random codes have as
 # many columns as you like; many are drawn and the one whose closest rows are farthest apart is kept.
 import matplotlib.pyplot as plt
@@ -50,8 +50,8 @@ plt.show()
 # %%
 # What they are worth, before any learning
 # ----------------------------------------
-# The minimum distance of two rows says how many wrong answers a code can stand at most; a zero counts one half.
-# Zeros make questions smaller, hence easier to learn. Columns are the price: each is a learner to train and to ask.
+# The minimum distance of two rows says how many wrong outputs a code can stand at most; a zero counts one half.
+# Zeros make binary problems smaller, hence easier to learn. Each column is a learner to train and to evaluate.
 print(f"{'':14}columns  minimum distance  zeros")
 for title, matrix in codes.items():
     measured = code_statistics(matrix)

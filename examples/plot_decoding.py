@@ -1,6 +1,6 @@
 # ruff: noqa: D205, D400, ERA001
 """
-Decoding: from answers to a class
+Decoding: from outputs to a class
 =================================
 
 The same code and the same trained learners, read in different ways. In the plane the decoding's part can be seen:
@@ -10,8 +10,8 @@ learners draw lines, and decodings put the pieces together.
 # %%
 # A problem in the plane
 # ----------------------
-# Five classes, and a tree of four questions about them. In such a code the classes have different numbers of zeros:
-# class 4 takes part in one question, classes 0 and 1 in three.
+# Five classes, and a tree of four binary problems. In such a code the classes have different numbers of zeros:
+# class 4 takes part in one column, classes 0 and 1 in three.
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap
@@ -36,37 +36,37 @@ tree = np.array(
 )
 colours = ListedColormap(["#2b6cb0", "#d8822b", "#4a9d5b", "#8c5fa8", "#b8a13a"])
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-plot_code_matrix(tree, title="a tree of four questions", ax=left)
+plot_code_matrix(tree, title="a tree of four columns", ax=left)
 right.scatter(*X_train.T, c=y_train, cmap=colours, s=8)
 right.set_title("five classes")
 plt.show()
 
 # %%
-# What the learners answer
-# ------------------------
-# Logistic regression answers each question by a probability p, which becomes 2p - 1 in the codeword: between -1 and
-# 1, positive on the +1 side. Question 1 has never seen class 4, and still answers everywhere.
+# What the learners predict
+# -------------------------
+# Logistic regression gives a probability p for each column, which becomes 2p - 1 in the codeword: between -1 and
+# 1, positive on the +1 side. The learner of column 1 has never seen class 4, and still has an output everywhere.
 horizontal, vertical = np.meshgrid(np.linspace(-8, 7.5, 220), np.linspace(-6.5, 7, 190))
 plane = np.column_stack([horizontal.ravel(), vertical.ravel()])
 sides = LinearSegmentedColormap.from_list("sides", ["#d8822b", "white", "#2b6cb0"])
 model = ECOCClassifier(LogisticRegression(), coding=tree, decoding="hamming").fit(X_train, y_train)
 codewords = model.codewords(plane)
 figure, panels = plt.subplots(1, 4, figsize=(11, 2.7), sharex=True, sharey=True, layout="constrained")
-for question, axes in enumerate(panels):
-    answers = codewords[:, question].reshape(horizontal.shape)
-    image = axes.pcolormesh(horizontal, vertical, answers, cmap=sides, vmin=-1, vmax=1)
-    side = tree[y_train, question]
+for column, axes in enumerate(panels):
+    outputs = codewords[:, column].reshape(horizontal.shape)
+    image = axes.pcolormesh(horizontal, vertical, outputs, cmap=sides, vmin=-1, vmax=1)
+    side = tree[y_train, column]
     axes.scatter(*X_train[side != 0].T, c=side[side != 0], cmap=sides, s=9, edgecolor="0.2", linewidth=0.3)
-    axes.set_title(f"question {question}")
-figure.colorbar(image, ax=panels, label="answer")
+    axes.set_title(f"column {column}")
+figure.colorbar(image, ax=panels, label="output")
 plt.show()
 
 # %%
-# Six ways to read the answers
+# Six ways to read the outputs
 # ----------------------------
-# Hamming and loss-based decoding take a zero for half an answer. Class 4 has three of them, and loses ground to
-# classes 1 and 3 wherever their other questions are answered firmly. Decodings that leave zeros out, or share one
-# unit of weight among the questions of each class, do not have this bias.
+# Hamming and loss-based decoding take a zero for half a disagreement. Class 4 has three of them, and loses ground to
+# classes 1 and 3 wherever the outputs of their other columns are large. Decodings that leave zeros out, or share one
+# unit of weight among the columns of each class, do not have this bias.
 decodings = ("hamming", "loss-based", "euclidean", "laplacian", "loss-weighted", "optimized-weight")
 figure, panels = plt.subplots(2, 3, figsize=(11, 6.6), sharex=True, sharey=True, layout="constrained")
 for decoding, axes in zip(decodings, panels.flat, strict=True):

@@ -3,7 +3,7 @@
 Gradient boosting, and a learner of two classes
 ===============================================
 
-Any scikit-learn classifier can answer a column: here gradient-boosted trees, scikit-learn's and LightGBM's, which take
+Any scikit-learn classifier can learn a column: here gradient-boosted trees, scikit-learn's and LightGBM's, which take
 missing values as they are, and a learner that knows two classes only.
 """
 
@@ -11,8 +11,8 @@ missing values as they are, and a learner that knows two classes only.
 # Boosted trees
 # -------------
 # Seven kinds of image segments; a tenth of all values is missing. By itself `HistGradientBoostingClassifier` grows one
-# tree per class in every round. In one-vs-one it answers a binary question for each pair of classes, from the few rows
-# of that pair; in a dense random code each question is about all classes.
+# tree per class in every round. In one-vs-one it solves a binary problem for each pair of classes, from the few samples
+# of that pair; in a dense random code each problem is about all classes.
 from time import perf_counter
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
 # ruff: noqa: D205, D400
 """
-Growth: a code that asks again where it goes wrong
-==================================================
+Growth: a code that adds columns where it goes wrong
+====================================================
 
 :class:`~skecoc.WOLCClassifier` starts from one-vs-rest, looks which pairs of classes still cost most, and adds a
-column for each of them, round by round. A pair that comes back gets a clustering-based column: its rows are split into
-regions, each with a learner of its own.
+column for each of them, round by round. A pair that comes back gets a clustering-based column: its samples are split
+into regions, each with a learner of its own.
 """
 
 # %%
@@ -70,14 +70,14 @@ plot_code_matrix(model, title=f"{len(model.estimators_)} columns, {len(model.use
 plt.show()
 
 # %%
-# Growth is judged by honest answers, those of learners that have not seen the row: the grey line. Their own
-# training rows they answer almost without fault from the start, which would say that there is little left to do.
+# Growth is judged by out-of-fold outputs, those of learners that have not seen the sample: the grey line. On their own
+# training samples they are almost without fault from the start, which would say that there is little left to do.
 # The dotted line marks the round that is kept.
 plot_convergence(model, X[test], vowels.target[test])
 plt.show()
 
 # %%
-# Prediction asks every column, so columns are what a model costs. ``max_columns`` sets a budget.
+# Prediction evaluates every column, so columns are what a model costs. ``max_columns`` sets a budget.
 for budget in (14, 20, 30):
     short = WOLCClassifier(max_columns=budget, random_state=0).fit(X[train], vowels.target[train])
     print(f"at most {budget} columns: {len(short.estimators_)} kept, {short.score(X[test], vowels.target[test]):.1%}")

@@ -4,8 +4,8 @@ A hundred classes, and a thousand
 =================================
 
 One-vs-rest trains as many learners as there are classes. A compact code needs a small multiple of the *logarithm* of
-that number: each column is a bipartition of all classes, and rows that are far apart leave room for wrong answers. The
-price is that a random bipartition of many classes is a hard question, so compact codes want learners that can answer
+that number: each column is a bipartition of all classes, and codewords that are far apart tolerate wrong outputs. In
+return, a random bipartition of many classes is a hard binary problem, so compact codes want learners that can solve
 it, such as trees. For those they are more than a saving: the errors of many different trees correct each other.
 """
 

@@ -3,16 +3,16 @@
 Probabilities: how far to believe them
 ======================================
 
-Every decoding has ``predict_proba``. Its largest entry is always that of the predicted class; whether a row with 0.9 is
-right nine times in ten is another question. This example asks it, and shows how to get a better answer.
+Every decoding has ``predict_proba``. Its largest entry is always that of the predicted class; whether a sample with 0.9
+is right nine times in ten is another matter. This example measures it, and shows how to get better ones.
 """
 
 # %%
 # Three ways to get probabilities
 # -------------------------------
 # Silhouettes of four vehicles, two of which are much alike. One temperature turns scores into probabilities. In a
-# plain code it is found on training rows, which the learners answer too well. A code that grows has answers of
-# learners that have not seen the row, and finds its temperature on those. Calibration on held-out rows costs
+# plain code it is found on training samples, on which the learners do too well. A code that grows has outputs of
+# learners that have not seen the sample, and finds its temperature on those. Calibration on held-out samples costs
 # further fits and works for any classifier.
 import matplotlib.pyplot as plt
 import numpy as np

@@ -4,7 +4,7 @@ Sparse text with a hundred topics
 =================================
 
 Sparse matrices reach the learner as they are: nothing is made dense. With as many features as text has, a linear
-learner can answer almost any bipartition of the topics, so that a compact code of fewer learners comes close to
+learner can separate almost any bipartition of the topics, so that a compact code of fewer learners comes close to
 one-vs-rest with one per topic.
 """
 
@@ -55,7 +55,7 @@ print(f"{X_train.shape[1]} features, {X_train.nnz / X_train.shape[0]:.0f} of the
 # Compact codes against one-vs-rest
 # ---------------------------------
 # A hundred classes need seven bits. Further columns set the rows of the code apart, so that several learners may be
-# wrong. The same learner answers them all, and answers one-vs-rest, once per topic.
+# wrong. The same learner is trained for each of them, and for one-vs-rest once per topic.
 learner = LogisticRegression(C=30.0)
 
 
@@ -88,7 +88,7 @@ plt.show()
 # %%
 # Which words a column looks at
 # -----------------------------
-# A column is a linear model of the words, so its question can be read: words with a positive coefficient belong to
+# A column is a linear model of the words, so it can be read: words with a positive coefficient belong to
 # topics on its +1 side.
 vocabulary = vectorizer.get_feature_names_out()
 coefficients = code.estimators_[0].coef_.ravel()

@@ -4,7 +4,7 @@ Weights and risk: how far to trust a column, and which pair is hardest
 ======================================================================
 
 Optimised-weight decoding gives every class its own weights for the columns, those of least training risk. The risk that
-is left, class by class, says where a code that grows should ask next.
+is left, class by class, says which pairs a code that grows should treat next.
 """
 
 # %%
@@ -46,9 +46,9 @@ print(f"objective {certificate.objective:.5f}, lower bound {certificate.lower_bo
 # Why a margin is needed
 # ----------------------
 # The risk as the WOLC-ECOC paper defines it has no margin, so a tie between the true class and all others costs
-# nothing. Then very different weights are equally good on the training rows, and even with the most even of them
-# more than half of the test rows end up tied: the best class leads by nothing. With a margin a tie costs something,
-# and there are fewer. The rest is of another kind: answers that several classes share, none of them in the
+# nothing. Then very different weights are equally good on the training samples, and even with the most even of them
+# more than half of the test samples end up tied: the best class leads by nothing. With a margin a tie costs something,
+# and there are fewer. The rest is of another kind: outputs that several classes share, none of them in the
 # majority. Eleven vowels, one-vs-rest, hard labels:
 vowels = load_uci("vowel")
 hard = ECOCClassifier(coding="one-vs-rest", response_method="predict").fit(vowels.data[::2], vowels.target[::2])

@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier
-from skecoc.classifiers import calibration_samples
+from skecoc.classifiers import _calibration_samples
 from skecoc.coding import CODINGS, one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
@@ -297,7 +297,7 @@ def test_only_ratios_of_sample_weights_matter(decoding, factor):
 
 def test_temperature_rows_come_from_every_class_whatever_the_order():
     for order in (np.argsort(Y_LONG, kind="stable"), np.arange(900)):
-        rows, weight = calibration_samples(Y_LONG[order], np.ones(900))
+        rows, weight = _calibration_samples(Y_LONG[order], np.ones(900))
         np.testing.assert_array_equal(np.bincount(Y_LONG[order][rows]), [100, 100, 100])
         assert weight.sum() == pytest.approx(900)
 
@@ -319,7 +319,7 @@ def test_a_learner_that_has_its_methods_only_after_fit():
 
 
 def test_the_defaults_warn_of_learners_with_margins_only():
-    with pytest.warns(UserWarning, match="RidgeClassifier answers by margins"):
+    with pytest.warns(UserWarning, match="RidgeClassifier has margins only"):
         ECOCClassifier(RidgeClassifier()).fit(X_IRIS, Y_IRIS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -395,13 +395,13 @@ def test_bad_data_is_named():
         ECOCClassifier(LogisticRegression()).fit(np.where(X_IRIS > 7, np.inf, X_IRIS), Y_IRIS)
     with pytest.raises(ValueError, match="0 sample"):
         ECOCClassifier().fit(np.empty((0, 3)), [])
-    with pytest.raises(ValueError, match="at least one row"):
+    with pytest.raises(ValueError, match="at least one sample"):
         ECOCClassifier().fit(pd.DataFrame({"a": []}), [])
     with pytest.raises(ValueError, match="y is None"):
         ECOCClassifier().fit(X_IRIS, None)
     with pytest.raises(ValueError, match="labels of one type"):
         ECOCClassifier().fit(X_IRIS, np.array(["a", 1] * 75, dtype=object))
-    with pytest.raises(ValueError, match="as many rows"):
+    with pytest.raises(ValueError, match="as many samples"):
         ECOCClassifier().fit(X_IRIS, Y_IRIS[:-1])
     with pytest.raises(ValueError, match="sample_weight was given, but the estimator KNeighborsClassifier"):
         ECOCClassifier(KNeighborsClassifier()).fit(X_IRIS, Y_IRIS, sample_weight=np.ones(150))

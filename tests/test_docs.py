@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
@@ -105,7 +104,6 @@ def page_id(page: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
-    mpl.use("Agg", force=True)
     monkeypatch.chdir(tmp_path)
     try:
         run_blocks(page.read_text(encoding="utf-8"), page_id(page))

@@ -10,7 +10,6 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
@@ -42,14 +41,18 @@ def module_names():
 def configuration():
     """What `docs/conf.py` defines."""
     pytest.importorskip("sphinx", reason="the site needs Sphinx")
-    return runpy.run_path(str(DOCS / "conf.py"))
+    path = list(sys.path)
+    try:
+        return runpy.run_path(str(DOCS / "conf.py"))
+    finally:
+        sys.path[:] = path
 
 
 def test_every_public_name_is_in_the_reference():
     contents = configuration()["CONTENTS"]
     documented = [
-        getattr(import_module(room), name)
-        for room, kinds in contents.items()
+        getattr(import_module(module), name)
+        for module, kinds in contents.items()
         for names in kinds.values()
         for name in names
     ]
@@ -66,7 +69,6 @@ def test_names_become_links_only_where_they_are_meant():
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example_of_the_gallery_runs(example, monkeypatch):
-    mpl.use("Agg", force=True)
     shown = []
     monkeypatch.setattr(plt, "show", lambda: shown.extend(plt.get_fignums()) or plt.close("all"))
     try:
@@ -100,7 +102,7 @@ def check_reference(site, contents):
 
     inventory = InventoryFile.loads((site / "objects.inv").read_bytes(), uri="")
     known = {name for kind in inventory.data if kind.startswith("py:") for name in inventory.data[kind]}
-    listed = {f"{room}.{name}" for room, kinds in contents.items() for names in kinds.values() for name in names}
+    listed = {f"{module}.{name}" for module, kinds in contents.items() for names in kinds.values() for name in names}
     assert sorted(listed - known) == []
     page = (site / "api" / "generated" / "skecoc.WOLCClassifier.html").read_text(encoding="utf-8")
     assert 'href="skecoc.learners.RegionClassifier.html' in page

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 import dask
-from skecoc._dask_blocks import DaskExecutor, is_dask, merged, source_of
 from skecoc.blocks.classifiers import BlockwiseECOC, BlockwiseWOLC
+from skecoc.blocks.partitions import DaskExecutor, is_dask, merged, source_of
 from skecoc.blocks.rows import RawBlock
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.support.executor import add
@@ -35,7 +35,7 @@ class DaskMixin:
         y : dask array of shape (n_samples,) or dask Series
             Class labels, at least two classes. A partition may lack some.
         sample_weight : dask array of shape (n_samples,) or dask Series, default=None
-            Weights of the rows; None means 1 each.
+            Weights of the samples; None means 1 each.
 
         Returns
         -------
@@ -80,12 +80,12 @@ class DaskMixin:
             ) from error
 
     def predict(self, X: Any) -> Any:
-        """Predict the class of each row.
+        """Predict the class of each sample.
 
         Parameters
         ----------
         X : dask collection, or array-like, of shape (n_samples, n_features)
-            Rows to classify.
+            Samples to classify.
 
         Returns
         -------
@@ -95,12 +95,12 @@ class DaskMixin:
         return self._mapped("predict", X)
 
     def predict_proba(self, X: Any) -> Any:
-        """Estimate the probability of each class for each row.
+        """Estimate the probability of each class for each sample.
 
         Parameters
         ----------
         X : dask collection, or array-like, of shape (n_samples, n_features)
-            Rows to classify.
+            Samples to classify.
 
         Returns
         -------
@@ -110,12 +110,12 @@ class DaskMixin:
         return self._mapped("predict_proba", X)
 
     def decision_function(self, X: Any) -> Any:
-        """Score every class for every row; higher is better.
+        """Score every class for every sample; higher is better.
 
         Parameters
         ----------
         X : dask collection, or array-like, of shape (n_samples, n_features)
-            Rows to classify.
+            Samples to classify.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class DaskMixin:
         return self._mapped("decision_function", X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute the share of rows that are classified correctly.
+        """Compute the accuracy.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class DaskMixin:
         Returns
         -------
         float
-            The share.
+            Accuracy.
         """
         if not is_dask(X):
             return float(self.to_local().score(X, y, sample_weight))  # type: ignore[attr-defined]
@@ -185,8 +185,8 @@ def _check_width(X: Any, n_features: int) -> None:
 def _evaluate_part(X: Any, model: Any, method: str) -> NDArray[Any]:
     """Call a method of a fitted classifier for the rows of a partition, which may be empty."""
     if len(X):
-        answer: NDArray[Any] = getattr(model, method)(X)
-        return answer
+        outputs: NDArray[Any] = getattr(model, method)(X)
+        return outputs
     if method == "predict":
         return model.classes_[:0]
     wide = method == "predict_proba" or len(model.classes_) > 2
@@ -198,13 +198,13 @@ def _evaluate_frame(X: Any, model: Any, method: str) -> Any:
     return _labelled(_evaluate_part(X, model, method), X.index, model)
 
 
-def _labelled(answer: NDArray[Any], index: Any, model: Any) -> Any:
+def _labelled(outputs: NDArray[Any], index: Any, model: Any) -> Any:
     """Make a Series of one value per row, or a DataFrame with a column per class."""
     import pandas as pd
 
-    if answer.ndim == 1:
-        return pd.Series(answer, index=index)
-    return pd.DataFrame(answer, index=index, columns=model.classes_)
+    if outputs.ndim == 1:
+        return pd.Series(outputs, index=index)
+    return pd.DataFrame(outputs, index=index, columns=model.classes_)
 
 
 def _count_correct(block: RawBlock, model: Any) -> tuple[int, int]:

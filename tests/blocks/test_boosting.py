@@ -2,27 +2,27 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from skecoc.blocks._kernels import nearest_coded_centre, reweight
-from skecoc.blocks.answers import answer_coded, code_learners, squared_distances
-from skecoc.blocks.preparation import prepare_rows
 
 from skecoc.blocks import boosting
-from skecoc.blocks.bins import code_values
+from skecoc.blocks.bins import code_values, prepare_rows
 from skecoc.blocks.boosting import boost_columns, column_groups
-from skecoc.blocks.regions import RegionTrainer
+from skecoc.blocks.kernels import nearest_coded_centre, reweight
+from skecoc.blocks.outputs import code_learners, evaluate_coded, squared_distances
 from skecoc.blocks.rows import IterableBlocks
+from skecoc.blocks.samples import BlockSamples
 from skecoc.coding import one_vs_one, one_vs_rest, sparse_random
+from skecoc.growth.folds import assign_folds, sample_keys
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners.columns import ConstantClassifier, evaluate_columns, fit_columns
+from skecoc.learners.columns import Column, ColumnTrainer, ConstantClassifier, evaluate_columns
 from skecoc.support.executor import Blocks, LocalExecutor
 from tests.reference.blocks import blobs, divided, signed_histogram
 
 
 def boosted(blocks, matrix, n_estimators=15, max_bins=256):
     with LocalExecutor() as executor:
-        rows = prepare_rows(executor, Blocks(IterableBlocks(blocks)), 0, max_bins, 0.0)
+        rows = prepare_rows(executor, Blocks(IterableBlocks(blocks)), 0, max_bins, None)
         learner = StumpAdaBoostClassifier(n_estimators)
-        return boost_columns(executor, rows.training, rows.bins, matrix, rows.training_weights, learner)
+        return boost_columns(executor, rows.coded, rows.bins, matrix, rows.cell_weights, learner)
 
 
 def assert_same_stumps(learners, expected):
@@ -54,15 +54,17 @@ def test_stumps_are_those_of_rows_in_memory(seed, coding, edges, weights):
     matrix = {"one-vs-rest": one_vs_rest, "one-vs-one": one_vs_one}.get(
         coding, lambda p: sparse_random(p, random_state=seed)
     )(4)
-    params = {} if weight is None else {"sample_weight": weight}
-    expected = fit_columns(StumpAdaBoostClassifier(15), X, y, matrix, [0] * matrix.shape[1], fit_params=params)
+    kept = np.ones(150, bool) if weight is None else weight > 0
+    params = {} if weight is None else {"sample_weight": weight[kept]}
+    trainer = ColumnTrainer(StumpAdaBoostClassifier(15), X[kept], y[kept], 0, fit_params=params)
+    expected = trainer.fit([Column(pattern) for pattern in matrix.T])
     assert_same_stumps(boosted(divided(X, y, sorted(edges), weight), matrix), expected)
 
 
 def test_16_bit_codes_serve_features_of_many_values():
     X, y = blobs(700)
     matrix = one_vs_one(4)
-    expected = fit_columns(StumpAdaBoostClassifier(15), X, y, matrix, [0] * 6)
+    expected = ColumnTrainer(StumpAdaBoostClassifier(15), X, y, 0).fit([Column(pattern) for pattern in matrix.T])
     assert_same_stumps(boosted(divided(X, y, [100]), matrix, max_bins=1000), expected)
 
 
@@ -127,18 +129,44 @@ def test_the_kernel_adds_up_what_a_plain_loop_does(seed, changes_wrong, scale):
 
 def region_learners(blocks, patterns, seeds, n_regions=3):
     with LocalExecutor() as executor:
-        rows = prepare_rows(executor, Blocks(IterableBlocks(blocks)), 0, 256, 0.0)
-        trainer = RegionTrainer(
-            executor,
-            rows.training,
-            rows.bins,
-            rows.start_rows(),
-            StumpAdaBoostClassifier(10),
-            n_regions,
-            rows.summary.largest_weight,
-            None,
+        rows = prepare_rows(executor, Blocks(IterableBlocks(blocks)), 0, 256, None)
+        samples = BlockSamples(rows, StumpAdaBoostClassifier(10), "predict", n_regions)
+        return samples._cluster(patterns, seeds), rows.bins
+
+
+def test_columns_without_a_fold_are_those_of_the_other_rows():
+    X, y = blobs(300, decimals=1)
+    pattern = np.array([1, -1, 0, -1], np.int8)
+    with LocalExecutor() as executor:
+        rows = prepare_rows(executor, Blocks(IterableBlocks(divided(X, y, [90, 200]))), 5, 256, 3)
+        samples = BlockSamples(rows, StumpAdaBoostClassifier(10), "predict_proba")
+        fitted = samples.fit([Column(pattern)])
+        learners, coded = samples.train([Column(pattern)], samples.without_columns(), 1.0)
+        parts = executor.sum(_as_list, coded)
+    folds = assign_folds(X, y, 3, seed=5)
+    keys = sample_keys(X, 5)
+    found = {key: (output, fold) for part in parts for key, output, fold in part}
+    assert [found[key][1] for key in keys] == folds.tolist()
+    whole = ColumnTrainer(StumpAdaBoostClassifier(10), X, y, 0).fit([Column(pattern)])
+    assert_same_stumps(fitted[0], whole)
+    assert_same_stumps(learners, whole)
+    for fold in range(3):
+        kept = folds != fold
+        expected = ColumnTrainer(StumpAdaBoostClassifier(10), X[kept], y[kept], 0).fit([Column(pattern)])
+        assert_same_stumps(fitted[fold + 1], expected)
+        held_out = np.flatnonzero(~kept)
+        takes_part = pattern[y[held_out]] != 0
+        outputs = np.where(
+            takes_part,
+            evaluate_columns(expected, X[held_out], "predict_proba")[:, 0],
+            evaluate_columns(whole, X[held_out], "predict_proba")[:, 0],
         )
-        return trainer.train(patterns, seeds), rows.bins
+        np.testing.assert_allclose([found[key][0] for key in keys[held_out]], outputs, rtol=1e-5, atol=1e-7)
+
+
+def _as_list(samples):
+    """List keys, out-of-fold outputs and folds of a block."""
+    return [list(zip(samples.keys, samples.out_of_fold[:, 0], samples.fold, strict=True))]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -157,7 +185,7 @@ def test_regions_are_those_of_rows_in_memory(weighted):
             if a is not None or b is not None:
                 assert_same_stumps([a], [b])
         for response in ("predict_proba", "predict", "decision_function"):
-            coded = answer_coded(code_values(X, bins), code_learners([learner], bins, response))
+            coded = evaluate_coded(code_values(X, bins), code_learners([learner], bins, response))
             assert np.array_equal(coded, evaluate_columns([learner], X, response))
 
 

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from skecoc.blocks import rows as module
-from skecoc.blocks.bins import bins_from_summary, code_block, code_values, is_held_out, make_layout
+from skecoc.blocks.bins import bins_from_summary, code_block, code_values, make_layout
 from skecoc.blocks.rows import ArrayBlocks, IterableBlocks, RawBlock, check_block, merge_summaries, summarise_block
+from skecoc.growth.folds import assign_folds, sample_keys
 from skecoc.learners.base import code_features
 from skecoc.support.executor import merge_in_turn
 from tests.reference.blocks import blobs, divided
@@ -91,33 +92,33 @@ def test_a_heavy_value_among_many_gets_a_bin_of_its_own():
     assert 0.4 < (code_values(X, bins)[0] == zero).mean() < 0.65
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5])
-def test_about_a_share_of_the_rows_is_held_out_whatever_the_blocks(share):
+def test_cells_are_classes_and_folds_whatever_the_blocks():
     X, y = blobs(4000)
-    layout = make_layout(summary_of([(X, y)]), 1, share)
-    held = np.sort(np.concatenate([code_block(RawBlock(*b), layout)[1].keys for b in divided(X, y, [7, 7, 2000])]))
-    assert np.array_equal(held, np.sort(code_block(RawBlock(X, y), layout)[1].keys))
-    assert abs(len(held) / 4000 - share) < 0.03
+    layout = make_layout(summary_of([(X, y)]), 1, 3)
+    whole = code_block(RawBlock(X, y), layout)
+    parts = [code_block(RawBlock(*block), layout) for block in divided(X, y, [7, 7, 2000])]
+    assert np.array_equal(np.sum([np.diff(part.starts) for part in parts], axis=0), np.diff(whole.starts))
+    cells = dict(zip(whole.keys, whole.cell, strict=True))
+    assert all(cells[key] == cell for part in parts for key, cell in zip(part.keys, part.cell, strict=True))
+    folds = assign_folds(X, y, 3, seed=1)
+    assert cells == dict(zip(sample_keys(X, 1), y * 4 + folds + 1, strict=True))
 
 
-def test_every_class_has_rows_held_out_and_rows_to_train_on_unless_all_are_equal():
+def test_rows_of_a_class_that_are_all_equal_are_in_no_fold():
     X = np.arange(200.0)[:, None]
     y = np.zeros(200, dtype=int)
     y[:2], y[2:5] = 1, 2
     X[2:5] = 7.0
-    layout = make_layout(summary_of([(X, y)]), 1, 0.001)
-    training, held = code_block(RawBlock(X, y), layout)
-    assert np.diff(held.starts).tolist() == [1, 1, 3]
-    assert np.diff(training.starts).tolist() == [194, 1, 3]
-    assert not layout.shared[:2].any()
-    assert layout.shared[2]
-    assert is_held_out(held.keys, held.y, layout).all()
+    counts = np.diff(code_block(RawBlock(X, y), make_layout(summary_of([(X, y)]), 1, 3)).starts).reshape(3, 4)
+    assert counts[0].tolist() == [0, 65, 65, 65]
+    assert sorted(counts[1].tolist()) == [0, 0, 1, 1]
+    assert counts[2].tolist() == [3, 0, 0, 0]
 
 
-def test_no_rows_are_held_out_unless_asked_for():
+def test_without_folds_cells_are_classes():
     X, y = blobs(100)
-    training, held = code_block(RawBlock(X, y), make_layout(summary_of([(X, y)]), 1, 0.0))
-    assert (len(training.keys), len(held.keys)) == (100, 0)
+    coded = code_block(RawBlock(X, y), make_layout(summary_of([(X, y)]), 1, None))
+    assert np.diff(coded.starts).tolist() == np.bincount(y).tolist()
 
 
 def test_array_blocks_cover_all_rows_and_read_memory_mapped_files(tmp_path):
@@ -141,7 +142,7 @@ def test_changes_of_private_maps_and_copies_of_maps_are_kept(tmp_path, view):
 
 def test_blocks_that_change_between_passes_are_refused():
     X, y = blobs(100)
-    layout = make_layout(summary_of([(X, y)]), 1, 0.1)
+    layout = make_layout(summary_of([(X, y)]), 1, 3)
     for block, message in [
         ((X[:, :4], y), "X must have 5 features in every block"),
         ((X, y + 1), "blocks gave other rows when they were read again"),

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from dask import dataframe as dd
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc._dask_blocks import DaskExecutor, source_of
+from skecoc.blocks.partitions import DaskExecutor, source_of
 from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
 from skecoc.dask import DaskECOCClassifier, DaskWOLCClassifier
 from skecoc.learners import StumpAdaBoostClassifier

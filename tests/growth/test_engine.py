@@ -4,33 +4,42 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from skecoc.growth.pairs import pair_column
-from skecoc.growth.training import ColumnTrainer, Question
 
 from skecoc.coding import one_vs_rest
-from skecoc.growth.engine import GrowingCode, Proposal, StopRules, Strategy, Verdict, grow
-from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.growth.engine import Evaluation, Proposal, StopRules, Strategy, grow, pair_column
+from skecoc.growth.samples import GrowingCode, SamplesInMemory
+from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from skecoc.learners.columns import Column, ColumnTrainer
+from skecoc.support.executor import Blocks
 
 X = np.arange(30.0)[:, None]
 Y = np.arange(30) % 3
 
 
 class Script(Strategy):
-    """Gives scripted losses and always asks about the same pair."""
+    """Gives scripted losses and always separates the same pair."""
 
-    def __init__(self, losses, n_questions=1):
-        self.losses, self.n_questions = list(losses), n_questions
+    def __init__(self, losses, n_columns=1):
+        self.losses, self.n_columns = list(losses), n_columns
 
-    def judge(self, code):
+    def evaluate(self, code):
         loss = self.losses[code.n_columns - 3]
-        return Verdict(f"decoder of {code.n_columns}", loss, np.array([[0, loss, 0], [0, 0, 0], [0, 0, 0]]), 1.0, 1.0)
+        return Evaluation(
+            f"decoder of {code.n_columns}", loss, np.array([[0, loss, 0], [0, 0, 0], [0, 0, 0]]), 1.0, 1.0
+        )
 
-    def propose(self, code, verdict):
-        return Proposal([Question(pair_column(3, (0, 1)), True)] * self.n_questions, [(0, 1)] * self.n_questions)
+    def propose(self, code, evaluation):
+        return Proposal([Column(pair_column(3, (0, 1)), True)] * self.n_columns, [(0, 1)] * self.n_columns)
+
+
+def growing(response, n_estimators=2, folds=None):
+    learner = StumpAdaBoostClassifier(n_estimators)
+    trainer = ColumnTrainer(learner, X, Y, 0, response, folds=folds, clustered_learner=RegionClassifier(learner))
+    return GrowingCode(SamplesInMemory(trainer, 3, np.ones(30)))
 
 
 def started(response="predict"):
-    code = GrowingCode(ColumnTrainer(StumpAdaBoostClassifier(2), X, Y, response, 0), 3, np.ones(30))
+    code = growing(response)
     code.start(one_vs_rest(3))
     return code
 
@@ -81,7 +90,7 @@ def test_stops_after_max_iter():
 
 def test_max_columns_cuts_the_last_round_and_ends_growth():
     code = started()
-    growth = grow(code, Script([1.0, 0.9, 0.5, 0.25, 0.2, 0.1, 0.05], n_questions=2), StopRules(9, max_columns=6))
+    growth = grow(code, Script([1.0, 0.9, 0.5, 0.25, 0.2, 0.1, 0.05], n_columns=2), StopRules(9, max_columns=6))
     assert [record.n_columns for record in growth.history] == [3, 5, 6]
     assert [len(record.pairs) for record in growth.history] == [2, 1, 0]
     assert "max_columns" in growth.stop_reason
@@ -89,7 +98,7 @@ def test_max_columns_cuts_the_last_round_and_ends_growth():
 
 
 def test_stops_when_nothing_is_proposed():
-    growth = grow(started(), Script([1.0], n_questions=0), StopRules(9))
+    growth = grow(started(), Script([1.0], n_columns=0), StopRules(9))
     assert growth.stop_reason == Strategy.exhausted
 
 
@@ -101,10 +110,10 @@ def test_without_patience_every_round_is_kept():
 class ScriptedRows(Script):
     """Gives the scripted mean loss, spread over rows so that differences have a known standard error."""
 
-    def judge(self, code):
-        verdict = super().judge(code)
+    def evaluate(self, code):
+        evaluation = super().evaluate(code)
         spread = np.where(np.arange(30) % 2, 1.0, -1.0) * code.n_columns
-        return replace(verdict, row_losses=verdict.loss + spread)
+        return replace(evaluation, sample_losses=Blocks([evaluation.loss + spread]))
 
 
 def test_progress_must_exceed_the_standard_errors_of_the_difference():
@@ -126,31 +135,30 @@ def test_reports_every_round():
 
 def test_codewords_are_appended_not_computed_again(monkeypatch):
     code = started()
-    asked = []
+    evaluated = []
     original = StumpAdaBoostClassifier.outputs_together
     monkeypatch.setattr(
         StumpAdaBoostClassifier,
         "outputs_together",
-        staticmethod(lambda learners, X, response: asked.append(len(learners)) or original(learners, X, response)),
+        staticmethod(lambda learners, X, response: evaluated.append(len(learners)) or original(learners, X, response)),
     )
-    before = code.codewords.copy()
-    code.ask([Question(pair_column(3, (0, 1)))])
-    assert asked == [1]
-    np.testing.assert_array_equal(code.codewords[:, :3], before)
-    assert code.codewords.shape == (30, 4)
+    before = code.arrays.codewords.copy()
+    code.add([Column(pair_column(3, (0, 1)))])
+    assert evaluated == [1]
+    np.testing.assert_array_equal(code.arrays.codewords[:, :3], before)
+    assert code.arrays.codewords.shape == (30, 4)
     assert code.kinds == ["initial"] * 3 + ["simple"]
 
 
 @pytest.mark.parametrize("cross_fitted", [False, True])
 def test_margins_are_scaled_by_the_initial_columns_for_good(cross_fitted):
     folds = np.arange(30) // 3 % 3 if cross_fitted else None
-    trainer = ColumnTrainer(StumpAdaBoostClassifier(4), X, Y, "decision_function", 0, folds=folds)
-    code = GrowingCode(trainer, 3, np.ones(30))
+    code = growing("decision_function", 4, folds)
     code.start(one_vs_rest(3))
     largest = max(np.abs(learner.decision_function(X)).max() for learner in code.learners)
     assert code.margin_scale == largest
-    assert np.abs(code.codewords).max() == 1.0
-    assert code.is_cross_fitted == cross_fitted
-    code.ask([Question(pair_column(3, (0, 1)))])
+    assert np.abs(code.arrays.codewords).max() == 1.0
+    assert code.arrays.is_cross_fitted == cross_fitted
+    code.add([Column(pair_column(3, (0, 1)))])
     assert code.margin_scale == largest
-    np.testing.assert_allclose(code.codewords[:, 3], code.learners[3].decision_function(X) / largest)
+    np.testing.assert_allclose(code.arrays.codewords[:, 3], code.learners[3].decision_function(X) / largest)

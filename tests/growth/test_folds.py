@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from skecoc.growth import folds as module
 from skecoc.growth.folds import assign_folds
 
 RNG = np.random.default_rng(0)
@@ -15,7 +16,7 @@ Y = np.repeat([0, 1, 2], [25, 13, 2])
 
 
 def folds(rows, y, n_folds=3, seed=0):
-    return assign_folds(rows, y, n_folds, np.random.RandomState(seed))
+    return assign_folds(rows, y, n_folds, seed)
 
 
 def test_every_class_is_dealt_out_evenly():
@@ -58,3 +59,27 @@ def test_sparse_rows_and_frames_get_the_same_folds(kind):
 def test_rows_that_are_not_numbers_are_dealt_out_in_their_order():
     frame = pd.DataFrame({"a": list("abcdef")})
     np.testing.assert_array_equal(folds(frame, np.zeros(6, dtype=int)), [0, 1, 2, 0, 1, 2])
+
+
+def test_other_precision_negative_zeros_and_zeros_that_are_stored_change_nothing():
+    rows = np.round(X, 1).astype(np.float32)
+    rows[:5, 0] = 0.0
+    negative = np.where(rows == 0, -0.0, rows).astype(np.float64)
+    stored = csr_array(rows)
+    stored.data[0] = 0.0
+    zeroed = stored.toarray()
+    np.testing.assert_array_equal(folds(rows, Y), folds(negative, Y))
+    np.testing.assert_array_equal(folds(stored, Y), folds(zeroed, Y))
+
+
+def test_a_sample_of_the_keys_gives_the_same_folds_for_large_data(monkeypatch):
+    monkeypatch.setattr(module, "MOST_DEALT", 100)
+    monkeypatch.setattr(module, "FEW_OF_CLASS", 8)
+    keys = np.random.default_rng(0).integers(2**63, size=400).astype(np.uint64)
+    y = np.where(np.arange(400) < 5, 1, 0)
+    whole = module.make_fold_rule(keys, y, 2, 3, is_complete=True).assign(keys, y)
+    few = np.flatnonzero((y == 1) | (keys < np.sort(keys)[50]))
+    part = module.make_fold_rule(keys[few], y[few], 2, 3, is_complete=False).assign(keys, y)
+    np.testing.assert_array_equal(whole, part)
+    assert np.bincount(whole[y == 0], minlength=3).min() > 100
+    assert set(whole[y == 1]) == {0, 1, 2}

@@ -1,7 +1,8 @@
 """The paper's Figure 5, negated columns, and order that rounding does not decide."""
 
 import numpy as np
-from skecoc.growth.pairs import hard_pairs, is_column_of, pair_column, symmetric_losses
+
+from skecoc.growth.engine import hard_pairs, is_column_of, pair_column, symmetric_losses
 
 # Figure 5 of the paper: 100 rows per class, the same decoding seen as errors and as risk.
 CONFUSION = [[90, 0, 10], [0, 90, 10], [0, 5, 95]]

@@ -1,4 +1,4 @@
-"""Training and asking one learner per column."""
+"""Fitting and evaluating one learner per column."""
 
 from collections import Counter
 
@@ -16,16 +16,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.learners.columns import (
+    Column,
+    ColumnTrainer,
     ConstantClassifier,
     SeededClones,
     column_seeds,
     evaluate_columns,
-    fit_columns,
     resolve_response,
     seeded_clone,
 )
 
 X, Y = load_iris(return_X_y=True)
+
+
+def fit_columns(learner, matrix, **parameters):
+    """Fit one learner per column of a matrix."""
+    trainer = ColumnTrainer(learner, X, Y, 0, **parameters)
+    return trainer.fit([Column(pattern) for pattern in matrix.T])
 
 
 class SharedMean(ClassifierMixin, BaseEstimator):
@@ -51,7 +58,7 @@ class SharedMean(ClassifierMixin, BaseEstimator):
 def test_a_sharing_learner_prepares_once_and_gets_only_its_rows():
     SharedMean.prepared = 0
     weight = np.linspace(1, 2, len(Y))
-    learners = fit_columns(SharedMean(), X, Y, one_vs_one(3), [0, 1, 2], fit_params={"sample_weight": weight})
+    learners = fit_columns(SharedMean(), one_vs_one(3), fit_params={"sample_weight": weight})
     assert SharedMean.prepared == 1
     for learner, (a, b) in zip(learners, [(0, 1), (0, 2), (1, 2)], strict=True):
         rows = np.isin(Y, (a, b))
@@ -60,21 +67,21 @@ def test_a_sharing_learner_prepares_once_and_gets_only_its_rows():
 
 
 def test_labels_of_a_whole_column():
-    (learner, *_) = fit_columns(SharedMean(), X, Y, one_vs_rest(3), [0, 1, 2])
+    (learner, *_) = fit_columns(SharedMean(), one_vs_rest(3))
     np.testing.assert_array_equal(learner.labels_, Y == 0)
 
 
-def test_a_column_with_weight_on_one_side_answers_that_side():
-    weight = (Y != 0).astype(float)
+def test_a_column_with_samples_on_one_side_predicts_that_side():
     for learner in (SharedMean(), GaussianNB()):
-        first, _, third = fit_columns(learner, X, Y, one_vs_one(3), [0, 1, 2], fit_params={"sample_weight": weight})
+        trainer = ColumnTrainer(learner, X[Y != 0], Y[Y != 0], 0)
+        first, _, third = trainer.fit([Column(pattern) for pattern in one_vs_one(3).T])
         assert isinstance(first, ConstantClassifier)
         assert not isinstance(third, ConstantClassifier)
         np.testing.assert_array_equal(first.predict(X), np.zeros(150))
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_constant_answers(side):
+def test_constant_outputs(side):
     learner = ConstantClassifier(side).fit(X)
     for response in ("predict", "predict_proba", "decision_function"):
         np.testing.assert_array_equal(evaluate_columns([learner], X[:2], response), np.full((2, 1), 2 * side - 1))
@@ -121,8 +128,8 @@ def test_clones_of_one_maker_share_nothing():
         (LinearSVC(fit_intercept=False), "decision_function"),
     ],
 )
-def test_one_matrix_product_equals_asking_each_linear_learner(learner, response):
-    learners = fit_columns(learner, X, Y, one_vs_one(3), [0, 1, 2])
+def test_one_matrix_product_equals_evaluating_each_linear_learner(learner, response):
+    learners = fit_columns(learner, one_vs_one(3))
     one_by_one = np.column_stack([evaluate_columns([learner], X, response) for learner in learners])
     direct = np.column_stack([getattr(learner, response)(X) for learner in learners])
     expected = 2 * direct[:, 1::2] - 1 if response == "predict_proba" else direct

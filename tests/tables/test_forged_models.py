@@ -3,9 +3,10 @@
 import copy
 import io
 import json
+import os
+import subprocess
 import sys
 import zipfile
-from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -14,25 +15,10 @@ import pytest
 from skecoc import ECOCClassifier
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.persistence import _labelled, _skops, dump_model
-from skecoc.reports.model import summarize_model
-from skecoc.support.errors import InputError
-from skecoc.tables import TableClassifier, TablePredictions, describe_model, fit_table
-from skecoc.tables.describe import model_text
-from skecoc.tables.model import check_table_model, read_model
-from skecoc.tables.reading import open_table
+from skecoc.tables import TableClassifier, fit_table
 from tests.tables.things import make_things
+from tests.tables.watching import ROOT, Watcher
 
-# What a forged file must not make Python do. Code that is compiled from text is told from modules by its name.
-FORBIDDEN = (
-    "os.",
-    "subprocess.",
-    "shutil.",
-    "socket.",
-    "pickle.find_class",
-    "code.__new__",
-    "ctypes.dlopen",
-)
-HARMLESS = ("os.scandir", "os.listdir", "os.stat", "os.walk")
 DANGEROUS = [
     ("os", "system"),
     ("posix", "system"),
@@ -54,35 +40,24 @@ DANGEROUS = [
 LOADERS = ["ObjectNode", "FunctionNode", "TypeNode", "MethodNode", "PartialNode", "ReduceNode", "JsonNode", "DictNode"]
 VALUES = [None, True, -1, 10**30, 1.5, "", "text", [], {}, [[]], {"__loader__": "JsonNode"}, float("nan")]
 
-_seen: list[str] = []
-_is_watching = False
 
+@pytest.fixture(scope="module")
+def outcome(content, tmp_path_factory):
+    """A function that lets a process of its own use a file, and returns "good" or the line that refuses it."""
+    folder = tmp_path_factory.mktemp("forged")
+    (folder / "forged_trap.py").write_text("class Trap:\n    pass\n")
+    path = folder / "model.skops"
+    path.write_bytes(content)
+    # Modules are imported and kernels compiled by the first use, which is not watched.
+    with Watcher(path, folder) as watcher:
 
-def _watch(event, arguments):
-    """Write down what must not happen while forged files are handled."""
-    if not _is_watching:
-        return
-    if event.startswith(FORBIDDEN) and not event.startswith(HARMLESS):
-        _seen.append(event)
-    if event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
-        _seen.append(f"open {arguments[0]}")
-    if event == "import" and str(arguments[0]).startswith("forged_trap"):
-        _seen.append("import of a forged module")
-    if event == "exec" and getattr(arguments[0], "co_filename", "").startswith("<string"):
-        _seen.append("exec of text")
+        def use(forged):
+            path.write_bytes(forged)
+            found, seen = watcher.use(path)
+            assert seen == []
+            return found
 
-
-@pytest.fixture
-def watched(tmp_path, monkeypatch):
-    """Watch what Python does; a module that would leave a trace lies where it would be found."""
-    (tmp_path / "forged_trap.py").write_text("class Trap:\n    pass\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    if not hasattr(sys, "_skecoc_watched"):
-        sys.addaudithook(_watch)
-        sys._skecoc_watched = True
-    yield
-    assert _seen == []
-    assert "forged_trap" not in sys.modules
+        yield use
 
 
 @pytest.fixture(scope="module")
@@ -109,38 +84,6 @@ def pack(members):
         for name, data in members.items():
             archive.writestr(name, data)
     return _labelled(file.getvalue())
-
-
-ROWS = make_things(n_rows=4, seed=3).to_csv(index=False).encode()
-
-
-def use(path):
-    """Do what the commands do with a model."""
-    with open_table(io.BytesIO(ROWS)) as table:
-        model = read_model(path, [], lambda note: None)
-        with suppress(InputError):
-            description = describe_model(model)
-            model_text(description)
-            summarize_model(description)
-        predictions = TablePredictions(check_table_model(model, path), table)
-        for _ in predictions.chunks(5):
-            pass
-        predictions.notes()
-    describe_model(model)
-
-
-def outcome(content, path):
-    """Use a file; return whether it is good, or the line that says why it is not."""
-    global _is_watching  # noqa: PLW0603
-    path.write_bytes(content)
-    _is_watching = True
-    try:
-        use(path)
-    except InputError as error:
-        return str(error)
-    finally:
-        _is_watching = False
-    return "good"
 
 
 def flip_bits(content, random):
@@ -224,13 +167,25 @@ def forge_arrays(members, random):
     return pack({**members, name: bytes(data)})
 
 
-def test_the_model_itself_is_good(content, members, tmp_path, watched):
-    assert outcome(content, tmp_path / "model.skops") == "good"
-    assert outcome(pack(members), tmp_path / "model.skops") == "good"
+def test_the_watcher_sees_what_a_forged_file_might_do(tmp_path):
+    (tmp_path / "forged_trap.py").touch()
+    code = (
+        "import os; from tests.tables.watching import AuditHook\n"
+        "def misbehave(): os.system('true'); exec('1'); open('x', 'w').close(); import forged_trap\n"
+        "print(AuditHook().watch(misbehave))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (tmp_path, ROOT)))}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "(None, ['os.system', 'exec of text', 'open x', 'import of a forged module'])\n", done.stderr
+
+
+def test_the_model_itself_is_good(content, members, outcome):
+    assert outcome(content) == "good"
+    assert outcome(pack(members)) == "good"
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("forge", "n_files", "least_refused"),
     [
@@ -242,17 +197,15 @@ def test_the_model_itself_is_good(content, members, tmp_path, watched):
         (forge_arrays, 250, 0.2),
     ],
 )
-def test_forged_files_are_used_or_refused_in_one_line(
-    forge, n_files, least_refused, content, members, tmp_path, watched
-):
+def test_forged_files_are_used_or_refused_in_one_line(forge, n_files, least_refused, content, members, outcome):
     random = np.random.default_rng(0)
     make = partial(forge, content if forge in (flip_bits, cut_and_splice) else members)
-    found = [outcome(make(random), tmp_path / "model.skops") for _ in range(n_files)]
+    found = [outcome(make(random)) for _ in range(n_files)]
     assert not [line for line in found if "\n" in line]
     assert sum(line != "good" for line in found) > least_refused * n_files
 
 
-def test_deep_nesting_is_refused(members, tmp_path, watched):
+def test_deep_nesting_is_refused(members, outcome):
     nested = "[" * 100_000 + "]" * 100_000
     for name in ("schema.json", "skecoc.json"):
         file = io.BytesIO()
@@ -260,22 +213,22 @@ def test_deep_nesting_is_refused(members, tmp_path, watched):
             for each, data in {**members, name: nested}.items():
                 archive.writestr(each, data)
         forged = file.getvalue() if name == "skecoc.json" else _labelled(file.getvalue())
-        assert outcome(forged, tmp_path / "model.skops").startswith("model: ")
+        assert outcome(forged).startswith("model: ")
 
 
-def test_files_that_unpack_to_more_than_they_are_are_refused(members, tmp_path, watched):
+def test_files_that_unpack_to_more_than_they_are_are_refused(members, outcome):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("schema.json", members["schema.json"])
         archive.writestr("zeros.npy", bytes(50_000_000))
-    assert "its parts are compressed" in outcome(_labelled(file.getvalue()), tmp_path / "model.skops")
+    assert "its parts are compressed" in outcome(_labelled(file.getvalue()))
 
 
-def test_an_array_that_points_beyond_the_features_is_refused(content, tmp_path, watched):
+def test_an_array_that_points_beyond_the_features_is_refused(outcome):
     """The one thing that no type check finds: compiled code would write where the file tells it to."""
     model = TableClassifier(ECOCClassifier(StumpAdaBoostClassifier(2), random_state=0))
     frame = make_things()
     model.fit(frame[["weight", "colour"]], frame["kind"])
     model.classifier_.estimators_[0].features_[:] = 2**40
     forged = _labelled(_skops().dumps(model))
-    assert "a stump looks at a feature that is not there" in outcome(forged, tmp_path / "model.skops")
+    assert "a stump looks at a feature that is not there" in outcome(forged)

@@ -253,7 +253,8 @@ def prepare_rows(executor: Executor, source: Blocks, seed: int, max_bins: int, n
         raise ValueError("y must hold at least 2 classes, got 1 class")
     layout = make_layout(summary, seed, n_folds)
     coded = executor.map(code_block, source, message=(layout,))
-    counts, weights = executor.sum(cell_totals, coded)
+    nothing = np.zeros(len(layout.classes) * (layout.n_folds + 1), np.int64)
+    counts, weights = executor.sum(cell_totals, coded) or (nothing, nothing)
     if int(counts.sum()) != summary.n_rows:
         raise ValueError(f"{_OTHER_ROWS}: got {int(counts.sum())} rows after {summary.n_rows}")
     return PreparedRows(executor, seed, summary, layout, coded, counts, weights)

@@ -36,44 +36,49 @@ def mix(key):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _hash_value(value, feature, seed):  # type: ignore[no-untyped-def]
+    """Hash a value of a feature; zeros count for nothing, so that they need not be stored."""
+    one = np.empty(1)
+    one[0] = np.nan if np.isnan(value) else value
+    return mix(one.view(np.uint64)[0] ^ mix(np.uint64(feature) ^ seed)) if value != 0 else np.uint64(0)
+
+
+@njit(cache=True, nogil=True)
 def hash_rows(X, seed):  # type: ignore[no-untyped-def]
     """Hash the features of each sample; equal samples, also of another precision, have equal keys."""
     keys = np.empty(X.shape[0], np.uint64)
-    one = np.empty(1)
-    bits = one.view(np.uint64)
     for i in range(X.shape[0]):
         key = seed
         for j in range(X.shape[1]):
-            one[0] = X[i, j] + 0.0  # turns -0.0 into 0.0
-            if np.isnan(one[0]):
-                one[0] = np.nan
-            key = mix(key ^ bits[0])
-        keys[i] = key
+            key += _hash_value(np.float64(X[i, j]), j, seed)
+        keys[i] = mix(key)
+    return keys
+
+
+@njit(cache=True, nogil=True)
+def _hash_sparse_rows(starts, features, values, seed):  # type: ignore[no-untyped-def]
+    """Hash the rows of a sparse matrix, as `hash_rows` would those of the dense one."""
+    keys = np.empty(len(starts) - 1, np.uint64)
+    for i in range(len(keys)):
+        key = seed
+        for k in range(starts[i], starts[i + 1]):
+            key += _hash_value(np.float64(values[k]), features[k], seed)
+        keys[i] = mix(key)
     return keys
 
 
 def sample_keys(X: Any, seed: int) -> Keys:
     """Hash samples in memory; samples that are not numbers are numbered in their order."""
     if issparse(X):
-        return _sparse_keys(X.tocsr(), np.uint64(seed))
+        rows = X.tocsr(copy=True)
+        rows.sum_duplicates()
+        return _hash_sparse_rows(rows.indptr, rows.indices, rows.data.astype(np.float64), np.uint64(seed))
     try:
-        values = np.ascontiguousarray(X, dtype=np.float64)
+        values = np.array(X, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         return np.arange(X.shape[0], dtype=np.uint64)
     values.flags.writeable = False  # one compiled version serves all arrays
     return hash_rows(values, np.uint64(seed))
-
-
-def _sparse_keys(X: Any, seed: np.uint64) -> Keys:
-    """Hash the non-zero features of samples, wherever their zeros are stored."""
-    X.sum_duplicates()
-    pairs = np.column_stack([X.indices.astype(np.float64), X.data.astype(np.float64)])
-    values = hash_rows(np.where(pairs[:, 1:] == 0, 0.0, pairs), np.uint64(0))
-    values[X.data == 0] = 0
-    keys = np.full(X.shape[0], seed)
-    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    np.add.at(keys, row, values)  # a sum does not depend on the order of entries
-    return keys
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,14 @@
-"""Columns: honest answers come from learners that have not seen the row; nothing is trained twice."""
+"""Out-of-fold outputs come from learners that have not seen the sample; nothing is trained twice."""
 
 import numpy as np
 import pytest
-from skecoc.growth.training import ColumnTrainer, Question
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
-from skecoc.learners.columns import column_seeds
+from skecoc.learners.columns import Column, ColumnTrainer, column_seeds
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 2))
@@ -18,7 +17,7 @@ FOLDS = np.arange(60) // 3 % 4
 
 
 class Memory(ClassifierMixin, BaseEstimator):
-    """Answers rows that it has seen with 1 or 0, others with 1/2."""
+    """Predicts rows that it has seen with probability 1 or 0, others with 1/2."""
 
     def fit(self, X, y):
         self.seen_ = {tuple(row): label for row, label in zip(X, y, strict=True)}
@@ -31,45 +30,46 @@ class Memory(ClassifierMixin, BaseEstimator):
 
 
 def trainer(learner, response="predict_proba", **parameters):
-    return ColumnTrainer(learner, X, Y, response, 0, **parameters)
+    regions = RegionClassifier(learner, n_regions=3)
+    return ColumnTrainer(learner, X, Y, 0, response, clustered_learner=regions, **parameters)
 
 
-def test_honest_answers_come_from_learners_that_have_not_seen_the_row():
-    trained = trainer(Memory(), folds=FOLDS).train([Question(column) for column in one_vs_one(3).T])
-    np.testing.assert_array_equal(trained.answers, one_vs_one(3)[Y])
-    np.testing.assert_array_equal(trained.honest, 0)
+def test_out_of_fold_outputs_come_from_learners_that_have_not_seen_the_row():
+    trained = trainer(Memory(), folds=FOLDS).train([Column(column) for column in one_vs_one(3).T])
+    np.testing.assert_array_equal(trained.outputs, one_vs_one(3)[Y])
+    np.testing.assert_array_equal(trained.out_of_fold, 0)
 
 
-def test_a_row_that_is_never_held_out_keeps_its_answer():
+def test_a_sample_that_is_never_held_out_keeps_its_output():
     folds = np.where(np.arange(60) < 3, -1, FOLDS)
-    trained = trainer(Memory(), folds=folds).train([Question(column) for column in one_vs_rest(3).T])
-    np.testing.assert_array_equal(trained.honest[:3], one_vs_rest(3)[Y[:3]])
-    assert not trained.honest[3:].any()
+    trained = trainer(Memory(), folds=folds).train([Column(column) for column in one_vs_rest(3).T])
+    np.testing.assert_array_equal(trained.out_of_fold[:3], one_vs_rest(3)[Y[:3]])
+    assert not trained.out_of_fold[3:].any()
 
 
-def test_without_folds_honest_answers_are_the_plain_ones():
-    trained = trainer(Memory()).train([Question(column) for column in one_vs_rest(3).T])
-    assert trained.honest is trained.answers
+def test_without_folds_out_of_fold_outputs_are_the_plain_ones():
+    trained = trainer(Memory()).train([Column(column) for column in one_vs_rest(3).T])
+    assert trained.out_of_fold is trained.outputs
 
 
 @pytest.mark.parametrize("learner", [LogisticRegression(), StumpAdaBoostClassifier(5)])
-def test_honest_answers_equal_those_of_learners_trained_by_hand(learner):
+def test_out_of_fold_outputs_equal_those_of_learners_trained_by_hand(learner):
     column = np.array([1, -1, 0], dtype=np.int8)
-    trained = trainer(learner, folds=FOLDS).train([Question(column)])
+    trained = trainer(learner, folds=FOLDS).train([Column(column)])
     for number in range(4):
         used = (number != FOLDS) & (Y < 2)
         model = type(learner)(**learner.get_params()).fit(X[used], (Y[used] == 0).astype(int))
         held_out = (number == FOLDS) & (Y < 2)
         np.testing.assert_allclose(
-            trained.honest[held_out, 0], 2 * model.predict_proba(X[held_out])[:, 1] - 1, atol=1e-12
+            trained.out_of_fold[held_out, 0], 2 * model.predict_proba(X[held_out])[:, 1] - 1, atol=1e-12
         )
-    np.testing.assert_array_equal(trained.honest[Y == 2], trained.answers[Y == 2])
+    np.testing.assert_array_equal(trained.out_of_fold[Y == 2], trained.outputs[Y == 2])
 
 
-def test_a_clustered_question_trains_regions_seeded_by_pattern_and_occurrence():
+def test_a_clustered_column_trains_regions_seeded_by_pattern_and_occurrence():
     column = np.array([1, -1, 0], dtype=np.int8)
-    asked = trainer(StumpAdaBoostClassifier(5), n_regions=3)
-    first, second, third = (asked.train([Question(column, clustered)]).learners[0] for clustered in (False, True, True))
+    one = trainer(StumpAdaBoostClassifier(5))
+    first, second, third = (one.train([Column(column, clustered)]).learners[0] for clustered in (False, True, True))
     assert isinstance(first, StumpAdaBoostClassifier)
     seeds = column_seeds(np.column_stack([column] * 3), 0)
     for learner, seed in ((second, seeds[1]), (third, seeds[2])):
@@ -83,10 +83,10 @@ def test_a_clustered_question_trains_regions_seeded_by_pattern_and_occurrence():
 
 def test_trying_out_does_not_count_as_an_occurrence():
     column = np.array([1, -1, 0], dtype=np.int8)
-    asked = trainer(StumpAdaBoostClassifier(5))
-    asked.train([Question(column)])
-    tried = asked.try_out([Question(column, clustered=True)]).learners[0]
-    trained = asked.train([Question(column, clustered=True)]).learners[0]
+    one = trainer(StumpAdaBoostClassifier(5))
+    one.train([Column(column)])
+    tried = one.try_out([Column(column, clustered=True)]).learners[0]
+    trained = one.train([Column(column, clustered=True)]).learners[0]
     assert tried.random_state == trained.random_state
 
 
@@ -96,9 +96,9 @@ def test_rows_are_prepared_once_for_all_rounds(monkeypatch):
     monkeypatch.setattr(
         StumpAdaBoostClassifier, "prepare_rows", lambda self, *rows: calls.append(1) or original(self, *rows)
     )
-    asked = trainer(StumpAdaBoostClassifier(5), folds=FOLDS)
+    one = trainer(StumpAdaBoostClassifier(5), folds=FOLDS)
     for column in one_vs_one(3).T:
-        asked.train([Question(column)])
+        one.train([Column(column)])
     assert len(calls) == 1
 
 
@@ -107,26 +107,26 @@ def test_weights_reach_the_learners_of_each_column_and_fold():
     column = np.array([1, -1, 0], dtype=np.int8)
     weighted = trainer(LogisticRegression(), folds=FOLDS, fit_params={"sample_weight": weight})
     repeated = np.repeat(np.arange(60), weight.astype(int))
-    plain = ColumnTrainer(LogisticRegression(), X[repeated], Y[repeated], "predict_proba", 0, folds=FOLDS[repeated])
-    mine, theirs = weighted.train([Question(column)]), plain.train([Question(column)])
-    np.testing.assert_allclose(mine.honest[repeated], theirs.honest, atol=1e-3)
+    plain = ColumnTrainer(LogisticRegression(), X[repeated], Y[repeated], 0, "predict_proba", folds=FOLDS[repeated])
+    mine, theirs = weighted.train([Column(column)]), plain.train([Column(column)])
+    np.testing.assert_allclose(mine.out_of_fold[repeated], theirs.out_of_fold, atol=1e-3)
 
 
-def test_the_number_of_jobs_does_not_change_the_answers():
-    questions = [Question(column) for column in one_vs_one(3).T]
+def test_the_number_of_jobs_does_not_change_the_outputs():
+    columns = [Column(column) for column in one_vs_one(3).T]
     for learner in (KNeighborsClassifier(3), StumpAdaBoostClassifier(5)):
-        alone = trainer(learner, folds=FOLDS).train(questions)
-        together = trainer(learner, folds=FOLDS, n_jobs=2).train(questions)
-        np.testing.assert_array_equal(alone.honest, together.honest)
+        alone = trainer(learner, folds=FOLDS).train(columns)
+        together = trainer(learner, folds=FOLDS, n_jobs=2).train(columns)
+        np.testing.assert_array_equal(alone.out_of_fold, together.out_of_fold)
 
 
 def test_learners_of_the_folds_do_not_search_again():
     trained = trainer(TunedSVMClassifier(C=[0.1, 10.0], width=[0.5, 2.0]), folds=FOLDS)
     column = np.array([1, -1, 0], dtype=np.int8)
-    honest = trained.train([Question(column)]).honest
+    out_of_fold = trained.train([Column(column)]).out_of_fold
     whole, *parts = (trained._trained[key] for key in sorted(trained._trained, key=lambda key: key[3]))
     assert whole.cv_scores_.shape == (2, 2)
     assert [part.cv_scores_.shape for part in parts] == [(1, 1)] * 4
     assert [part.C_ for part in parts] == [whole.C_] * 4
     held_out = (FOLDS == 0) & (Y < 2)
-    np.testing.assert_allclose(honest[held_out, 0], 2 * parts[0].predict_proba(X[held_out])[:, 1] - 1)
+    np.testing.assert_allclose(out_of_fold[held_out, 0], 2 * parts[0].predict_proba(X[held_out])[:, 1] - 1)

@@ -23,15 +23,7 @@ _LOST = (CommClosedError, distributed.CancelledError, TimeoutError, OSError)
 
 
 class DaskBlocks(Blocks):
-    """States on a cluster.
-
-    Parameters
-    ----------
-    handles : list of Future, or of Delayed for what has not been computed yet
-        One per block.
-    homes : list of (str or None)
-        Address of the worker that each block lives at.
-    """
+    """States on a cluster: futures, or Delayed for what has not been computed yet, and the workers they live at."""
 
     handles: list[Any]
 
@@ -44,13 +36,8 @@ class DaskExecutor(Executor):
     """Applies functions to blocks where they live: on the workers of a Dask cluster.
 
     Dask remembers how each state was computed, so that it can do so again if a worker is lost. Left to itself it would
-    rather move a large state to a worker that is idle for a moment; so every task asks for the worker of its block, and
-    goes elsewhere only if that is gone.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        A client of the cluster.
+    rather move a large state to a worker that is idle for a moment; so every task is sent to the worker of its block,
+    and goes elsewhere only if that is gone.
     """
 
     def __init__(self, client: distributed.Client) -> None:
@@ -174,20 +161,7 @@ def _take_summand(function: Callable[..., Any], message: tuple[Any, ...], step: 
 
 
 def merged(merge: Merge, summands: Sequence[Delayed]) -> Delayed:
-    """Merge summands in a tree, on the cluster.
-
-    Parameters
-    ----------
-    merge : callable
-        Merges two summands.
-    summands : sequence of Delayed
-        The summands, in the order of the blocks; at least one.
-
-    Returns
-    -------
-    Delayed
-        All of them, merged; not computed yet.
-    """
+    """Merge at least one summand, in the order of the blocks, in a tree on the cluster; not computed yet."""
     level = list(summands)
     call = dask.delayed(_merge_group, pure=False)
     while True:
@@ -209,22 +183,7 @@ def _copied(value: Any) -> Any:
 
 
 def source_of(X: Any, y: Any, weight: Any = None) -> DaskBlocks:
-    """Make blocks of Dask collections.
-
-    Parameters
-    ----------
-    X : dask array of shape (n_samples, n_features) or dask DataFrame
-        Features, divided by rows.
-    y : dask array of shape (n_samples,) or dask Series
-        Labels, divided as `X` is, or an array whose rows can be divided so.
-    weight : dask array of shape (n_samples,) or dask Series, default=None
-        Weights, likewise.
-
-    Returns
-    -------
-    DaskBlocks of RawBlock
-        Not computed yet.
-    """
+    """Make blocks of Dask collections; labels and weights are divided as X is, or can be divided so."""
     if isinstance(X, da.Array):
         if X.ndim != 2:
             raise ValueError(f"X must be two-dimensional, got shape {X.shape}")
