@@ -23,8 +23,9 @@ if os.environ.get("CI"):
 # Figures are drawn without a window, in this process and in those that tests start.
 os.environ["MPLBACKEND"] = "Agg"
 
-# Processes that outlive a test on purpose: joblib keeps its workers for the next call, and both have a helper.
-LASTING = ("loky", "resource_tracker", "forkserver")
+# What outlives a test on purpose: joblib keeps its workers, and the thread that feeds them, for the next call.
+LASTING_PROCESSES = ("loky", "resource_tracker", "forkserver")
+LASTING_THREADS = ("ExecutorManagerThread", "QueueFeederThread")
 GRACE_SECONDS = 10
 
 
@@ -77,7 +78,7 @@ def process_state_is_kept(monkeypatch):
 
 def running_threads():
     """Return the threads that would keep this process from ending."""
-    return {thread for thread in threading.enumerate() if not thread.daemon}
+    return {thread for thread in threading.enumerate() if not thread.daemon and thread.name not in LASTING_THREADS}
 
 
 def child_processes():
@@ -88,7 +89,7 @@ def child_processes():
             for number in listed.read_text().split():
                 state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
                 command = Path(f"/proc/{number}/cmdline").read_text().replace("\0", " ")
-                if state != "Z" and not any(name in command for name in LASTING):
+                if state != "Z" and not any(name in command for name in LASTING_PROCESSES):
                     children[number] = command
     return children
 

@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 from dask import dataframe as dd
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc.blocks.partitions import DaskExecutor, source_of
 from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
+from skecoc.blocks.partitions import DaskExecutor, source_of
 from skecoc.dask import DaskECOCClassifier, DaskWOLCClassifier
 from skecoc.learners import StumpAdaBoostClassifier
 from tests.reference.blocks import blobs, divided

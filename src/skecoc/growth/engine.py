@@ -282,6 +282,13 @@ def _is_preferable(other: Growth, best: Growth) -> bool:
     return gain > _STANDARD_ERRORS_OF_LONG_CODE * max(error, _LEAST_GAIN)
 
 
+def layered_proposal(code: GrowingCode, pair_losses: Floats, n_pairs: int) -> Proposal:
+    """Separate the hardest pairs: by a simple learner if a pair is no column yet, else by a clustering-based one."""
+    pairs = hard_pairs(pair_losses, n_pairs)
+    patterns = [pair_column(len(code.matrix), pair) for pair in pairs]
+    return Proposal([Column(pattern, is_column_of(code.matrix, pattern)) for pattern in patterns], pairs)
+
+
 def hard_pairs(losses: ArrayLike, n_pairs: int) -> list[tuple[int, int]]:
     """Find at most `n_pairs` pairs of classes with the highest losses above zero, both directions added up.
 

@@ -1,6 +1,5 @@
 """LC-ECOC: grow by layers of clustering-based columns, with any decoding."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.utils._param_validation import HasMethods
 from skecoc.decoding import BaseDecoder, resolve_decoder
 from skecoc.decoding.ties import decode
 from skecoc.growth.base import LayeredClassifier
-from skecoc.growth.engine import Evaluation, Proposal, Strategy, hard_pairs, is_column_of, pair_column
+from skecoc.growth.engine import Evaluation, Proposal, Strategy, layered_proposal
 from skecoc.growth.samples import (
     CodedSamples,
     GrowingCode,
@@ -19,7 +18,7 @@ from skecoc.growth.samples import (
     sum_by_pairs,
     training_errors_of,
 )
-from skecoc.learners.columns import Column, Floats, Integers
+from skecoc.learners.columns import Floats, Integers
 
 
 class LayeredStrategy(Strategy):
@@ -48,14 +47,7 @@ class LayeredStrategy(Strategy):
 
     def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
         """Separate the pairs with the most errors."""
-        pairs = hard_pairs(evaluation.pair_losses, self.n_pairs)
-        return Proposal(layered_columns(code, pairs), pairs)
-
-
-def layered_columns(code: GrowingCode, pairs: Sequence[tuple[int, int]]) -> list[Column]:
-    """Separate pairs: by a simple learner if the pair is no column yet, else by a clustering-based one."""
-    patterns = [pair_column(len(code.matrix), pair) for pair in pairs]
-    return [Column(pattern, is_column_of(code.matrix, pattern)) for pattern in patterns]
+        return layered_proposal(code, evaluation.pair_losses, self.n_pairs)
 
 
 def confusion_of(samples: CodedSamples, decoder: BaseDecoder, matrix: Any, prior: Floats) -> Integers:

@@ -126,8 +126,9 @@ def _left(column: Pattern, pair: Pattern) -> Iterator[Pattern]:
 class ECOCOneClassifier(GrownClassifier):
     """Code that gets a column for the most confused pair of classes until a pair repeats: ECOC-ONE.
 
-    A part of the rows is set aside for validation: learners trained without it answer it, and the confusion of
-    training and validation rows, mixed, names the next pair. The learners that are kept are trained on all rows.
+    A part of the samples is held out for validation: it is decoded from outputs of learners trained without it, and the
+    confusion of training and validation samples, mixed, names the next pair. The learners that are kept are trained on
+    all samples.
 
     Parameters
     ----------
@@ -141,9 +142,9 @@ class ECOCOneClassifier(GrownClassifier):
         Whether other classes may join the two sides of the pair: a floating search adds and takes away classes as
         long as the error falls, which trains many columns.
     validation_fraction : float, default=0.2
-        Share of each class that is set aside for validation, in (0, 0.5]; taken as one of a whole number of parts.
+        Share of each class that is held out for validation, in (0, 0.5]; taken as one of a whole number of parts.
     validation_weight : float, default=0.5
-        Weight of the validation rows in the confusion; the training rows have the rest.
+        Weight of the validation samples in the confusion; the training samples have the rest.
     target_error : float, default=0.0
         Growth stops when the mixed error is at most this.
     max_iter : int, default=None

@@ -163,15 +163,15 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     max_error : float, default=0.02
         The performance threshold: a bipartition with an error of at most this is left as it is.
     min_size : float, default=0.05
-        The size threshold: smallest share of all rows that a subclass may have.
+        The size threshold: smallest share of all samples that a subclass may have.
     min_improvement : float, default=0.05
         The improvement threshold: share of the error that splitting a class must take away.
     n_folds : int, default=3
-        Number of folds of the rows; a row is answered by learners that have not seen it when errors are counted.
-        None counts the errors of the learners on their own training rows.
+        Number of folds: errors are counted on out-of-fold outputs. None counts the errors of the learners on their own
+        training samples.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        How learners answer: by probabilities, margins or hard labels; "auto" takes the first of these that the
-        learner has.
+        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
+        that the learner has.
     n_jobs : int, default=None
         Number of columns trained at once, through joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None

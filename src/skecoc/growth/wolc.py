@@ -14,8 +14,7 @@ from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.optimized.kernels import row_scores
 from skecoc.decoding.risk import worst_rivals
 from skecoc.growth.base import LayeredClassifier
-from skecoc.growth.engine import Evaluation, Growth, Proposal, Strategy, hard_pairs
-from skecoc.growth.layered import layered_columns
+from skecoc.growth.engine import Evaluation, Growth, Proposal, Strategy, layered_proposal
 from skecoc.growth.samples import (
     CodedSamples,
     GrowingCode,
@@ -89,8 +88,7 @@ class OptimizedWeightStrategy(Strategy):
 
     def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
         """Separate the pairs of highest risk."""
-        pairs = hard_pairs(evaluation.pair_losses, self.n_pairs)
-        return Proposal(layered_columns(code, pairs), pairs)
+        return layered_proposal(code, evaluation.pair_losses, self.n_pairs)
 
     def refine(self, code: GrowingCode, growth: Growth) -> Growth:
         """Take equal weights unless the optimised ones err less on samples that they were not fitted to.
