@@ -12,7 +12,7 @@ from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.datasets import load_uci
 from skecoc.support.errors import InputError
 from skecoc.tables import describe_model
-from skecoc.tables.describe import model_text
+from skecoc.tables.describe import comparison_text, model_text
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +149,15 @@ def test_text_of_a_grown_code(grown):
     assert text.startswith("WOLCClassifier for 11 classes")
     assert "growth ended, since" in text
     assert "then added for" in text
+
+
+def test_text_of_a_comparison_marks_the_best_as_printed():
+    numbers = {"std": 0.01, "columns": 4.5, "fit_seconds": 0.1}
+    accuracies = {"wolc/optimized-weight": 0.9004, "sklearn/one-vs-one": 0.9001, "sklearn/one-vs-rest": 0.85}
+    rows = [{"method": method, "accuracy": accuracy, **numbers} for method, accuracy in accuracies.items()]
+    lines = comparison_text(rows, 5).splitlines()
+    assert [line.split() for line in lines[2:5]] == [
+        ["wolc/optimized-weight", "90.0*", "1.0", "4.5", "0.10"],
+        ["sklearn/one-vs-one", "90.0*", "1.0", "4.5", "0.10"],
+        ["sklearn/one-vs-rest", "85.0", "1.0", "4.5", "0.10"],
+    ]

@@ -100,10 +100,9 @@ def serve():
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     hook, good_file = AuditHook(), sys.stdin.readline().rstrip("\n")
-    outcome(Path(good_file), rows)  # imports modules and loads compiled code
+    print(outcome(Path(good_file), rows), file=replies, flush=True)  # imports modules and loads compiled code
     for line in sys.stdin:
-        replies.write(json.dumps(hook.watch(outcome, Path(line.rstrip("\n")), rows)) + "\n")
-        replies.flush()
+        print(json.dumps(hook.watch(outcome, Path(line.rstrip("\n")), rows)), file=replies, flush=True)
 
 
 class Watcher:
@@ -119,6 +118,7 @@ class Watcher:
             text=True,
         )
         self._write(good_file)
+        assert self._process.stdout.readline() == "good\n"  # until then, the file must stay as it is
 
     def _write(self, path):
         self._process.stdin.write(f"{path}\n")

@@ -10,14 +10,13 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from tqdm import tqdm
 
 from skecoc.benchmarking.data import DataSet, check_data_set
 from skecoc.benchmarking.methods import DEFAULT_METHODS, check_methods, make_learner
 from skecoc.benchmarking.runs import Batch, RunKey, batches_of
 from skecoc.benchmarking.trials import BatchOutcome, run_batch, warning_notes
 from skecoc.support.errors import InputError
-from skecoc.support.processes import interrupts_remembered, results_of
+from skecoc.support.processes import run_all
 
 #: A comparison has one learner, which need not have a name, and leaves its response to the classifier.
 _LEARNER, _RESPONSE = "learner", "auto"
@@ -210,17 +209,9 @@ def _run_all(
     """Run all batches, several at a time."""
     tasks = [delayed(run_batch)(batch, data_set, learner, folds, seed) for batch, data_set in plan]
     n_runs = sum(len(batch.variants) for batch, _ in plan)
-    outcomes = []
-    with (
-        interrupts_remembered() as check_interrupt,
-        results_of(tasks, n_jobs) as finished,
-        tqdm(total=n_runs, disable=not show_progress, unit="run") as bar,
-    ):
-        for outcome in finished:
-            check_interrupt()
-            outcomes.append(outcome)
-            bar.update(len(outcome.runs))
-    return outcomes
+    return run_all(
+        tasks, n_jobs, show_progress=show_progress, n_runs=n_runs, count_runs=lambda outcome: len(outcome.runs)
+    )
 
 
 def _in_order(

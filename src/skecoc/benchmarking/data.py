@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skecoc.datasets import list_uci, load_uci
-from skecoc.support.errors import InputError
+from skecoc.support.errors import InputError, spell_out
 
 #: The shipped sets with at most 2,310 rows; the three larger ones would take most of the time.
 DEFAULT_DATA_SETS = (
@@ -31,9 +31,6 @@ DEFAULT_DATA_SETS = (
     "yeast",
     "vowel",
 )
-
-#: At most this many names are spelt out in a message.
-_MAX_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -192,9 +189,3 @@ def _check_classes(data_set: DataSet, folds: int) -> list[str]:
     if sorted(counts.values())[-2] < 2:
         raise InputError(f"data set {name!r} has only one class with two rows or more, expected two such classes")
     return sorted(str(label) for label, count in counts.items() if count < folds)
-
-
-def spell_out(names: Sequence[Any]) -> str:
-    """Join names, the first few only."""
-    shown = ", ".join(map(str, names[:_MAX_NAMES]))
-    return shown if len(names) <= _MAX_NAMES else f"{shown} and {len(names) - _MAX_NAMES} more"

@@ -5,7 +5,6 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from textwrap import TextWrapper
 
 from skecoc.benchmarking import (
     DEFAULT_DATA_SETS,
@@ -16,7 +15,7 @@ from skecoc.benchmarking import (
     load_data_sets,
 )
 from skecoc.benchmarking.methods import PEERS, describe_parts
-from skecoc.cli.console import add_jobs, at_least, deliver, say
+from skecoc.cli.console import add_jobs, at_least, deliver, names_and_examples, say
 from skecoc.datasets import list_uci
 from skecoc.reports import check_template_engine, render, summarize
 from skecoc.reports.comparison import comparison_json, comparison_table
@@ -67,23 +66,16 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def _epilog() -> str:
     """List the names and a few examples below the help."""
-    names = [
-        *describe_parts().split("; "),
-        f"scikit-learn: {', '.join(PEERS)}",
-        f"data sets: {', '.join(list_uci())}",
-    ]
-    fill = TextWrapper(78, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False).fill
-    return "\n".join(
+    peers, data_sets = f"scikit-learn: {', '.join(PEERS)}", f"data sets: {', '.join(list_uci())}"
+    return names_and_examples(
+        "A METHOD is CODING/DECODING or one of scikit-learn's own.",
+        [*describe_parts().split("; "), peers, data_sets],
         [
-            "A METHOD is CODING/DECODING or one of scikit-learn's own.",
-            *(fill(line) for line in names),
-            "",
-            "examples:",
-            "  skecoc compare",
-            "  skecoc compare --datasets vowel glass --methods one-vs-one/hamming forest/loss-weighted",
-            "  skecoc compare --data my.csv --target label --report report.html",
-            "  skecoc compare --format csv --output results.csv",
-        ]
+            "skecoc compare",
+            "skecoc compare --datasets vowel glass --methods one-vs-one/hamming forest/loss-weighted",
+            "skecoc compare --data my.csv --target label --report report.html",
+            "skecoc compare --format csv --output results.csv",
+        ],
     )
 
 

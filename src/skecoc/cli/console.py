@@ -3,9 +3,10 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import TextWrapper
 from typing import BinaryIO, TextIO
 
 from joblib import cpu_count
@@ -52,6 +53,12 @@ def standard_output() -> Iterator[TextIO]:
 def discard_output() -> None:
     """Send what is left of standard output nowhere: Python flushes it once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def names_and_examples(introduction: str, names: Sequence[str], examples: Sequence[str]) -> str:
+    """Lay out the names that arguments take, and examples, below the help of a command."""
+    fill = TextWrapper(78, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False).fill
+    return "\n".join([introduction, *map(fill, names), "", "examples:", *(f"  {line}" for line in examples)])
 
 
 def add_jobs(group: argparse._ActionsContainer) -> None:

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
-from textwrap import TextWrapper
 
 from skecoc.benchmarking.methods import describe_parts
 from skecoc.cli.console import (
@@ -15,6 +14,7 @@ from skecoc.cli.console import (
     at_least,
     check_different,
     deliver,
+    names_and_examples,
     say,
     table_source,
 )
@@ -68,20 +68,17 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def _epilog() -> str:
     """List the names and a few examples below the help."""
-    fill = TextWrapper(78, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False).fill
-    return "\n".join(
+    return names_and_examples(
+        "A METHOD is CODING/DECODING; wolc and its kin have their own decoding.",
+        describe_parts().split("; "),
         [
-            "A METHOD is CODING/DECODING; wolc and its kin have their own decoding.",
-            *(fill(line) for line in describe_parts().split("; ")),
-            "",
-            "examples:",
-            "  skecoc fit flowers.csv --target species -o flowers.skops",
-            "  skecoc fit flowers.parquet --target species --method one-vs-one/loss-weighted \\",
-            "      --learner sklearn.linear_model.LogisticRegression --report flowers.html -o flowers.skops",
-            "  skecoc fit flowers.csv --target species --learner sklearn.ensemble.RandomForestClassifier \\",
-            "      --trust sklearn.tree._tree.Tree -o flowers.skops",
-            "  zcat flowers.csv.gz | skecoc fit - --target species --drop id comment -o flowers.skops",
-        ]
+            "skecoc fit flowers.csv --target species -o flowers.skops",
+            "skecoc fit flowers.parquet --target species --method one-vs-one/loss-weighted \\",
+            "    --learner sklearn.linear_model.LogisticRegression --report flowers.html -o flowers.skops",
+            "skecoc fit flowers.csv --target species --learner sklearn.ensemble.RandomForestClassifier \\",
+            "    --trust sklearn.tree._tree.Tree -o flowers.skops",
+            "zcat flowers.csv.gz | skecoc fit - --target species --drop id comment -o flowers.skops",
+        ],
     )
 
 

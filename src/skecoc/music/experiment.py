@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler
-from tqdm import tqdm
 
 from skecoc.benchmarking.methods import PEERS, check_methods, coding_of, make_learner
 from skecoc.benchmarking.results import Results
@@ -36,7 +35,7 @@ from skecoc.reports.charts import convergence_picture
 from skecoc.reports.pictures import Picture
 from skecoc.reports.tables import Cell, Row, Table, to_csv
 from skecoc.support.errors import InputError
-from skecoc.support.processes import interrupts_remembered, results_of
+from skecoc.support.processes import run_all
 
 Rows = NDArray[np.intp]
 
@@ -273,16 +272,7 @@ def _run_all(
 ) -> list[_Outcome]:
     """Run all tasks, several at a time; return what came of them in their order."""
     calls = [delayed(_run)(data.features[task.key.data_set], data.genres, task, learner, seed) for task in tasks]
-    outcomes = {}
-    with (
-        interrupts_remembered() as check_interrupt,
-        results_of(calls, n_jobs) as finished,
-        tqdm(total=len(calls), disable=not show_progress, unit="run") as bar,
-    ):
-        for outcome in finished:
-            check_interrupt()
-            outcomes[outcome.run.key] = outcome
-            bar.update()
+    outcomes = {outcome.run.key: outcome for outcome in run_all(calls, n_jobs, show_progress=show_progress)}
     return [outcomes[task.key] for task in tasks]
 
 

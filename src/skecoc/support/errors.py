@@ -1,9 +1,10 @@
 """Errors that say what was expected: bad input, unknown names, missing extras."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -27,6 +28,27 @@ def resolve_name(argument: str, name: object, table: Mapping[str, T]) -> T:
         valid = ", ".join(repr(key) for key in sorted(table))
         raise ValueError(f"{argument}={name!r} is not known; expected one of {valid}")
     return table[name]
+
+
+def spell_out(names: Sequence[Any], most: int = 5) -> str:
+    """Join names, the first few only.
+
+    >>> spell_out(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(map(str, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def did_you_mean(name: str, names: Iterable[str], most: int = 3) -> str:
+    """Suggest names that resemble a misspelt one, whatever their case, as a part of a message.
+
+    >>> did_you_mean("Speceis", ["length", "species"])
+    " (did you mean 'species'?)"
+    """
+    by_folded_name = {known.casefold(): known for known in names}
+    close = [by_folded_name[found] for found in get_close_matches(name.casefold(), by_folded_name, n=most)]
+    return f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
 
 
 def import_extra(module: str, extra: str, purpose: str) -> ModuleType:

@@ -3,12 +3,38 @@
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 from joblib import Parallel
+from tqdm import tqdm
+
+
+def run_all(
+    tasks: Sequence[Any],
+    n_jobs: int | None,
+    *,
+    show_progress: bool,
+    n_runs: int | None = None,
+    count_runs: Callable[[Any], int] = lambda _: 1,
+) -> list[Any]:
+    """Run calls delayed by joblib, several at a time, and return their results in the order in which they ended.
+
+    A progress bar counts `n_runs`, by default one for each call; `count_runs` tells how many a result stands for.
+    """
+    results = []
+    with (
+        interrupts_remembered() as check_interrupt,
+        results_of(tasks, n_jobs) as finished,
+        tqdm(total=len(tasks) if n_runs is None else n_runs, disable=not show_progress, unit="run") as bar,
+    ):
+        for result in finished:
+            check_interrupt()
+            results.append(result)
+            bar.update(count_runs(result))
+    return results
 
 
 @contextmanager

@@ -5,15 +5,13 @@ import gzip
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.data import spell_out
-from skecoc.support.errors import InputError, import_extra
+from skecoc.support.errors import InputError, did_you_mean, import_extra, spell_out
 from skecoc.tables.columns import names_of_classes, typed
 from skecoc.tables.model import TableClassifier
 from skecoc.tables.reading import SUFFIXES, TableReader, separator_hint, suffix_of
@@ -215,9 +213,7 @@ def _check_columns(what: str, needed: Sequence[str] | dict[str, str], table: Tab
     """Refuse a table that lacks columns, naming them and what may be meant."""
     missing = [name for name in needed if name not in table.columns]
     if missing:
-        folded = {name.casefold(): name for name in table.columns}
-        close = [folded[name] for name in get_close_matches(missing[0].casefold(), folded, n=1)]
-        hint = f" (did you mean {close[0]!r}?)" if close else separator_hint(table.columns)
+        hint = did_you_mean(missing[0], table.columns, most=1) or separator_hint(table.columns)
         where = table.name.removeprefix("path=")
         number = "s" if len(missing) > 1 else ""
         names, verb = spell_out([repr(name) for name in missing]), "are" if number else "is"

@@ -11,8 +11,8 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
-from skecoc.benchmarking.data import DataSet, scaled_numbers, spell_out
-from skecoc.support.errors import InputError
+from skecoc.benchmarking.data import DataSet, scaled_numbers
+from skecoc.support.errors import InputError, spell_out
 from skecoc.tables.columns import MAX_CATEGORIES, identifier_columns, is_number
 from skecoc.tables.reading import Source, load_table
 

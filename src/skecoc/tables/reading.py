@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, cast, overload
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, cast, overload
 import numpy as np
 from sklearn.utils import Bunch
 
-from skecoc.support.errors import import_extra
+from skecoc.support.errors import did_you_mean, import_extra, spell_out
 from skecoc.tables.rows import CheckedRows
 
 if TYPE_CHECKING:
@@ -385,8 +384,8 @@ def _check_target(name: str, columns: list[str], target: str) -> None:
     if target not in columns:
         hint = separator_hint(columns)
         raise ValueError(
-            f"target={target!r} is not a column of {name}{'' if hint else _suggestion(target, columns)}; "
-            f"its columns are {_listing(columns)}{hint}"
+            f"target={target!r} is not a column of {name}{'' if hint else did_you_mean(str(target), columns)}; "
+            f"its columns are {spell_out([repr(column) for column in columns], _MAX_COLUMNS_SHOWN)}{hint}"
         )
     if len(columns) == 1:
         raise ValueError(f"path={name} has no feature columns besides target={target!r}")
@@ -409,17 +408,3 @@ def _check_labels(name: str, target: str, labels: Any) -> None:
         ) from error
     if len(classes) == 1:
         raise ValueError(f"target={target!r} has a single class, {classes[0]!r}, in {name}; expected at least two")
-
-
-def _suggestion(target: str, columns: list[str]) -> str:
-    """Name the columns that resemble a misspelt target, whatever their case."""
-    by_folded_name = {column.casefold(): column for column in columns}
-    close = [by_folded_name[name] for name in get_close_matches(str(target).casefold(), by_folded_name)]
-    return f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
-
-
-def _listing(columns: list[str]) -> str:
-    """List column names, the first ones only if there are many."""
-    shown = ", ".join(map(repr, columns[:_MAX_COLUMNS_SHOWN]))
-    n_hidden = len(columns) - _MAX_COLUMNS_SHOWN
-    return f"{shown} and {n_hidden} more" if n_hidden > 0 else shown
