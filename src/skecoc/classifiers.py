@@ -452,10 +452,12 @@ class ECOCClassifier(BaseCodeClassifier):
         self._keep(matrix, learners, decoder, prior, (codewords, y, weight), response=response, margin_scale=scale)
 
     def with_decoding(
-        self, decoding: Any, response: Response, codewords: Floats, y: Integers, margin_scale: float = 1.0
+        self, decoding: Any, response_method: str, codewords: Floats, y: Integers, margin_scale: float = 1.0
     ) -> Self:
         """Return a copy with the same columns and another decoding, fitted to their codewords of training samples."""
-        model = copy(self).set_params(decoding=decoding, response_method=response)
+        model = copy(self).set_params(decoding=decoding, response_method=response_method)
+        response = resolve_response(first_learner(self.estimators_), response_method)
+        model._warn_of_margins(self.code_matrix_, self.estimators_, response)
         decoder = resolve_decoder(decoding).fit(codewords, y, self.code_matrix_)
         calibration = (codewords, y, np.ones(len(y)))
         kept = (self.code_matrix_, self.estimators_, decoder, self._prior, calibration)

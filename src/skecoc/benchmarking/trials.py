@@ -18,7 +18,7 @@ from skecoc.benchmarking.data import DataSet
 from skecoc.benchmarking.methods import RESPONSES, WOLC_CODINGS, coding_of, count_columns, make_classifier
 from skecoc.benchmarking.runs import Batch, RoundRecord, RunKey, RunRecord, seed_of, shares_columns, split_rows
 from skecoc.classifiers import ECOCClassifier
-from skecoc.learners.columns import Response, evaluate_columns, first_learner, resolve_response
+from skecoc.learners.columns import evaluate_columns, first_learner, resolve_response
 from skecoc.support.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -104,7 +104,6 @@ def try_alone(key: RunKey, learner: BaseEstimator, seed: int, fold: Fold) -> Tri
 class _Codewords(NamedTuple):
     """Codewords of a fold's samples by one response of the columns, and the time that they took."""
 
-    response: Response
     scale: float
     train: Floats
     test: Floats
@@ -139,14 +138,14 @@ class SharedColumns:
         train /= scale
         evaluated = time.perf_counter()
         test = evaluate_columns(learners, fold.X_test, method) / scale
-        return _Codewords(method, scale, train, test, evaluated - begin, time.perf_counter() - evaluated)
+        return _Codewords(scale, train, test, evaluated - begin, time.perf_counter() - evaluated)
 
     def decode(self, key: RunKey) -> Trial:
         """Fit the decoder of a run and predict the test samples."""
         codewords = self.codewords[key.response]
         begin = time.perf_counter()
         classifier = self.trained.with_decoding(
-            key.decoding, codewords.response, codewords.train, self.y, codewords.scale
+            key.decoding, RESPONSES[key.response], codewords.train, self.y, codewords.scale
         )
         fitted = time.perf_counter()
         predicted = classifier.predict_codewords(codewords.test)
