@@ -3,12 +3,13 @@
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 from joblib import Parallel
+from tqdm import tqdm
 
 
 @contextmanager
@@ -22,6 +23,28 @@ def results_of(tasks: Iterable[Any], n_jobs: int | None) -> Iterator[Generator[A
         with warnings.catch_warnings():  # joblib would advise to start fewer tasks
             warnings.simplefilter("ignore", UserWarning)
             results.close()
+
+
+def run_all(
+    tasks: Sequence[Any],
+    n_jobs: int | None,
+    *,
+    show_progress: bool = False,
+    total: int | None = None,
+    runs_of: Callable[[Any], int] = lambda _: 1,
+) -> list[Any]:
+    """Run calls delayed by joblib under a bar of runs, which a Ctrl-C ends; return results in the order they came."""
+    results = []
+    with (
+        interrupts_remembered() as check_interrupt,
+        results_of(tasks, n_jobs) as finished,
+        tqdm(total=len(tasks) if total is None else total, disable=not show_progress, unit="run") as bar,
+    ):
+        for result in finished:
+            check_interrupt()
+            results.append(result)
+            bar.update(runs_of(result))
+    return results
 
 
 @contextmanager

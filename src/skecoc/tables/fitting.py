@@ -33,7 +33,7 @@ from skecoc.benchmarking.trials import (
 from skecoc.classifiers import ECOCClassifier
 from skecoc.persistence import ModelFileError, dump_model
 from skecoc.support.errors import InputError
-from skecoc.support.processes import interrupts_remembered, results_of
+from skecoc.support.processes import interrupts_remembered, run_all
 from skecoc.tables.columns import stray_cells, suspicious_columns, typed
 from skecoc.tables.importance import PairCounts, can_count, count_pairs, important_columns
 from skecoc.tables.model import TableClassifier, choose_columns
@@ -259,16 +259,7 @@ def evaluate(
         delayed(_run_fold)(data_set, name, learner, fold, folds, seed, name == method)
         for fold, name in product(range(folds), methods)
     ]
-    outcomes: list[_HeldOut] = []
-    with (
-        interrupts_remembered() as check_interrupt,
-        results_of(tasks, n_jobs) as finished,
-        tqdm(total=len(tasks), disable=not show_progress, unit="run") as bar,
-    ):
-        for outcome in finished:
-            check_interrupt()
-            outcomes.append(outcome)
-            bar.update()
+    outcomes: list[_HeldOut] = run_all(tasks, n_jobs, show_progress=show_progress)
     outcomes.sort(key=lambda outcome: (methods.index(outcome.method), outcome.fold))
     return _collect(data_set, methods, outcomes, folds, seed)
 
