@@ -133,17 +133,6 @@ def test_a_critical_difference_beyond_the_axis_is_only_written():
     assert any("more than the length of the axis" in text.get_text() for text in picture.figure.axes[0].texts)
 
 
-def test_ranks_by_signed_rank_tests(summary):
-    picture = paper_ranks(summary, "wilcoxon-holm")
-    assert picture.name == "ranks-stumps-labels-wilcoxon-holm"
-    assert not any("critical difference" in text.get_text() for text in picture.figure.axes[0].texts)
-    # Three data sets cannot show anything, so that all methods are one group.
-    assert (
-        "signed-rank tests with Holm's correction at 5 % do not differ significantly: WOLC-ECOC/OW to 1vs1/HD"
-        in picture.alt
-    )
-
-
 def test_the_front_is_what_nothing_beats():
     costs, gains = np.array([5.0, 6.0, 6.0, 10.0, 20.0, 20.0]), np.array([0.8, 0.9, 0.7, 0.9, 0.95, 0.95])
     assert pareto_front(costs, gains).tolist() == [0, 1, 4]
@@ -224,11 +213,9 @@ def test_grown_codes_begin_with_the_papers():
     assert found[-1][1] == "probabilities"
 
 
-def test_nothing_to_draw_is_said(summary):
+def test_nothing_to_draw_is_said():
     with pytest.raises(ValueError, match="no rounds of 'wolc' on 'iris'"):
         summarize_convergence(Results([], [], {}), "iris", *STUMPS)
-    with pytest.raises(ValueError, match="test must be one of nemenyi, wilcoxon-holm"):
-        paper_ranks(summary, "anova")
     with pytest.raises(ValueError, match="two methods and a data set"):
         paper_ranks(paper_summary(make_results({"iris": {WOLC: [[5]]}}), *STUMPS))
     assert list(paper_figures(Results([], [], {}))) == []

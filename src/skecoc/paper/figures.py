@@ -49,15 +49,13 @@ def grown_codes(results: Results, data_set: str) -> list[tuple[str, str, str]]:
     return sorted(found, key=lambda code: (code[0], code[1], _WOLC_CODINGS.get(code[2], len(_WOLC_CODINGS)), code[2]))
 
 
-def paper_ranks(summary: SettingSummary, test: str = "nemenyi") -> Picture:
+def paper_ranks(summary: SettingSummary) -> Picture:
     """Draw the average ranks of all methods, and which of them do not differ significantly."""
-    name = f"ranks-{summary.learner}-{summary.response}"
     return rank_picture(
-        name if test == "nemenyi" else f"{name}-{test}",
+        f"ranks-{summary.learner}-{summary.response}",
         f"Average ranks over {summary.n_ranked}: {setting_title(summary)}",
         {method: printed(method) for method in summary.methods},
         summary.scores(),
-        test,
     )
 
 
