@@ -11,8 +11,8 @@ import pytest
 
 from skecoc.benchmarking.results import Results
 from skecoc.paper.figures import grown_codes, length_picture, paper_figures, paper_ranks, pareto_front, time_picture
-from skecoc.paper.protocol import paper_summary
 from skecoc.paper.published import METHODS
+from skecoc.paper.summaries import paper_summary
 from skecoc.reports.charts import convergence_alt, convergence_picture, summarize_convergence
 from skecoc.reports.pictures import TEXT_COLORS
 from tests.benchmarking.synthetic import STUMPS, WOLC, make_many, make_results, make_rounds
@@ -235,7 +235,7 @@ import sys
 sys.modules["matplotlib"] = None
 import skecoc.paper.tables, skecoc.paper.figures
 from skecoc.paper.figures import length_picture
-from skecoc.paper.protocol import paper_summary
+from skecoc.paper.summaries import paper_summary
 from tests.benchmarking.synthetic import make_many
 summary = paper_summary(make_many(("iris",)), "stumps", "labels")
 try:
