@@ -14,7 +14,7 @@ from skecoc.paper.figures import grown_codes, length_picture, paper_figures, pap
 from skecoc.paper.published import METHODS
 from skecoc.paper.summaries import paper_summary
 from skecoc.reports.charts import convergence_alt, convergence_picture, summarize_convergence
-from skecoc.reports.pictures import TEXT_COLORS
+from skecoc.reports.pictures import CODING_COLORS
 from tests.benchmarking.synthetic import STUMPS, WOLC, make_many, make_results, make_rounds
 
 ONE, REST = "one-vs-one/hamming", "one-vs-rest/hamming"
@@ -100,7 +100,7 @@ def test_png(pictures):
 
 
 def test_text_is_dark_enough_on_white():
-    for color in TEXT_COLORS.values():
+    for _, color in CODING_COLORS.values():
         channels = np.array(mpl.colors.to_rgb(color))
         linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
         assert 1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05) >= 4.5

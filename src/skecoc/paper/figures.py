@@ -10,7 +10,7 @@ from skecoc.benchmarking.results import Results, SettingSummary
 from skecoc.paper.published import CODINGS, DECODINGS, WOLC
 from skecoc.paper.summaries import printed, setting_title, summarize_paper
 from skecoc.reports.charts import convergence_picture, dot_picture, rank_picture
-from skecoc.reports.pictures import MARKERS, Picture, drawing_style, marker_of, new_figure, text_color_of
+from skecoc.reports.pictures import Picture, color_of, drawing_style, marker_of, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -152,7 +152,7 @@ def _name_codings(axes: "Axes", methods: list[str], length: Floats, accuracy: Fl
             xytext=(0, 8),
             textcoords="offset points",
             ha="center",
-            color=text_color_of(methods[top]),
+            color=color_of(methods[top], text=True),
             fontweight="bold",
         )
 
@@ -163,8 +163,8 @@ def _add_decoding_legend(axes: "Axes", methods: list[str]) -> None:
 
     found = {method.rpartition("/")[2] for method in methods}
     handles = [
-        Line2D([], [], linestyle="", marker=marker, color="0.35", label=DECODINGS[decoding])
-        for decoding, marker in MARKERS.items()
+        Line2D([], [], linestyle="", marker=marker_of(f"/{decoding}")["marker"], color="0.35", label=label)
+        for decoding, label in DECODINGS.items()
         if decoding in found
     ]
     handles.append(Line2D([], [], color="0.6", linewidth=1.2, label="not beaten in both"))

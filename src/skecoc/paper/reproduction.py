@@ -16,7 +16,7 @@ from skecoc.reports import render
 from skecoc.reports.pictures import Picture, color_of
 from skecoc.reports.tables import WRITERS, Table, to_html, to_text
 from skecoc.support.errors import InputError
-from skecoc.support.files import write_text
+from skecoc.support.files import make_folder, write_text
 
 #: File of the store in a folder of results.
 STORE_FILE = "results.sqlite"
@@ -86,10 +86,7 @@ def write_outcome(results: Results, folder: Path, say: Callable[[str], None] = l
         raise InputError("results: there are no runs yet")
     for path, text in outcome_files(results):
         target = folder / path
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot make the folder '{target.parent}': {error.strerror}") from error
+        make_folder("--output", target.parent)
         write_text("--output", target, text)
     say(f"tables, figures and {REPORT_FILE} written to {folder}")
 

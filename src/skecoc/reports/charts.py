@@ -12,24 +12,15 @@ from numpy.typing import NDArray
 from skecoc.benchmarking.results import Results
 from skecoc.benchmarking.runs import RoundRecord
 from skecoc.benchmarking.statistics import average_ranks, cliques, nemenyi_critical_difference
-from skecoc.reports.pictures import (
-    COLORS,
-    Picture,
-    color_of,
-    drawing_style,
-    group_id,
-    marker_of,
-    new_figure,
-    text_color_of,
-)
+from skecoc.reports.pictures import Picture, color_of, drawing_style, group_id, marker_of, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 
-_BLUE, _ORANGE = COLORS["one-vs-one"], COLORS["wolc"]
-_CURVES = (("o-", _BLUE), ("s--", _ORANGE))
+_BLUE = color_of("one-vs-one")
+_CURVES = (("o-", _BLUE), ("s--", color_of("wolc")))
 _MEASURES = ("objective", "risk", "train_accuracy", "test_accuracy")
 
 # Critical-difference diagrams, in inches.
@@ -306,6 +297,6 @@ def _draw_label(axes: "Axes", method: str, name: str, rank: float, y: float, edg
         f"{name}  {rank:.2f}" if is_left else f"{rank:.2f}  {name}",
         ha="right" if is_left else "left",
         va="center",
-        color=text_color_of(method),
+        color=color_of(method, text=True),
         gid=group_id(method),
     )
