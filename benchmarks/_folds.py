@@ -7,7 +7,7 @@ import numpy as np
 from skecoc.benchmarking.data import scaled_numbers
 from skecoc.benchmarking.runs import split_rows
 from skecoc.datasets import load_uci
-from skecoc.paper.protocol import PROTOCOLS
+from skecoc.paper.reproduction import PROTOCOLS
 
 Fold = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 

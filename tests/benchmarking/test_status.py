@@ -71,18 +71,18 @@ def test_batches_that_processes_are_at_are_counted(store):
 
 def test_what_was_not_measured_is_guessed_and_scaled_by_what_was(store):
     clock = Clock(load_data_sets(["iris", "wine"]), store)
-    guess = clock.seconds(("wine", "svm", "wolc"))
+    guess = clock.seconds({("wine", "svm", "wolc"): 1})
     assert 0 < guess < 10
-    clock.add(("iris", "svm", "wolc"), 7 * clock.seconds(("iris", "svm", "wolc")))
-    assert clock.seconds(("wine", "svm", "wolc")) == pytest.approx(7 * guess)
+    clock.add(("iris", "svm", "wolc"), 7 * clock.seconds({("iris", "svm", "wolc"): 1}))
+    assert clock.seconds({("wine", "svm", "wolc"): 1}) == pytest.approx(7 * guess)
     clock.add(("wine", "svm", "wolc"), 5.0)
-    assert clock.seconds(("wine", "svm", "wolc")) == 5.0
-    assert clock.seconds(("wine", "stumps", "wolc")) < guess  # other learners are not scaled
+    assert clock.seconds({("wine", "svm", "wolc"): 1}) == 5.0
+    assert clock.seconds({("wine", "stumps", "wolc"): 1}) < guess  # other learners are not scaled
 
 
 def test_larger_data_and_longer_codes_are_expected_to_take_longer(store):
     clock = Clock(load_data_sets(["iris", "vehicle"]), store)
     for learner in ("stumps", "svm"):
-        seconds = [clock.seconds((name, learner, "wolc")) for name in ("iris", "vehicle")]
+        seconds = [clock.seconds({(name, learner, "wolc"): 1}) for name in ("iris", "vehicle")]
         assert seconds[0] < seconds[1]
-        assert clock.seconds(("vehicle", learner, "one-vs-rest")) < seconds[1]
+        assert clock.seconds({("vehicle", learner, "one-vs-rest"): 1}) < seconds[1]

@@ -11,7 +11,7 @@ from skecoc.benchmarking import database
 from skecoc.benchmarking import store as store_module
 from skecoc.benchmarking.protocol import Protocol
 from skecoc.benchmarking.runs import RoundRecord, RunRecord
-from skecoc.benchmarking.store import APPLICATION_ID, CLAIM_SECONDS, Store
+from skecoc.benchmarking.store import CLAIM_SECONDS, Store
 from skecoc.benchmarking.trials import BatchOutcome
 from skecoc.support.errors import InputError
 
@@ -164,7 +164,7 @@ def test_an_empty_file_is_as_good_as_none(path):
 
 
 def test_a_file_is_ours_by_its_header(store, path):
-    assert int.from_bytes(path.read_bytes()[68:72], "big") == APPLICATION_ID
+    assert int.from_bytes(path.read_bytes()[68:72], "big") == database.APPLICATION_ID
 
 
 def test_a_file_of_another_format_is_refused(store, path):

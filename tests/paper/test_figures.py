@@ -11,10 +11,10 @@ import pytest
 
 from skecoc.benchmarking.results import Results
 from skecoc.paper.figures import grown_codes, length_picture, paper_figures, paper_ranks, pareto_front, time_picture
-from skecoc.paper.protocol import paper_summary
 from skecoc.paper.published import METHODS
+from skecoc.paper.summaries import paper_summary
 from skecoc.reports.charts import convergence_alt, convergence_picture, summarize_convergence
-from skecoc.reports.pictures import TEXT_COLORS
+from skecoc.reports.pictures import CODING_COLORS
 from tests.benchmarking.synthetic import STUMPS, WOLC, make_many, make_results, make_rounds
 
 ONE, REST = "one-vs-one/hamming", "one-vs-rest/hamming"
@@ -100,7 +100,7 @@ def test_png(pictures):
 
 
 def test_text_is_dark_enough_on_white():
-    for color in TEXT_COLORS.values():
+    for _, color in CODING_COLORS.values():
         channels = np.array(mpl.colors.to_rgb(color))
         linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
         assert 1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05) >= 4.5
@@ -131,17 +131,6 @@ def test_bars_and_ruler_of_ranks():
 def test_a_critical_difference_beyond_the_axis_is_only_written():
     picture = paper_ranks(paper_summary(make_results({"iris": {ONE: [[9, 9]], WOLC: [[7, 7]]}}), *STUMPS))
     assert any("more than the length of the axis" in text.get_text() for text in picture.figure.axes[0].texts)
-
-
-def test_ranks_by_signed_rank_tests(summary):
-    picture = paper_ranks(summary, "wilcoxon-holm")
-    assert picture.name == "ranks-stumps-labels-wilcoxon-holm"
-    assert not any("critical difference" in text.get_text() for text in picture.figure.axes[0].texts)
-    # Three data sets cannot show anything, so that all methods are one group.
-    assert (
-        "signed-rank tests with Holm's correction at 5 % do not differ significantly: WOLC-ECOC/OW to 1vs1/HD"
-        in picture.alt
-    )
 
 
 def test_the_front_is_what_nothing_beats():
@@ -224,11 +213,9 @@ def test_grown_codes_begin_with_the_papers():
     assert found[-1][1] == "probabilities"
 
 
-def test_nothing_to_draw_is_said(summary):
+def test_nothing_to_draw_is_said():
     with pytest.raises(ValueError, match="no rounds of 'wolc' on 'iris'"):
         summarize_convergence(Results([], [], {}), "iris", *STUMPS)
-    with pytest.raises(ValueError, match="test must be one of nemenyi, wilcoxon-holm"):
-        paper_ranks(summary, "anova")
     with pytest.raises(ValueError, match="two methods and a data set"):
         paper_ranks(paper_summary(make_results({"iris": {WOLC: [[5]]}}), *STUMPS))
     assert list(paper_figures(Results([], [], {}))) == []
@@ -248,7 +235,7 @@ import sys
 sys.modules["matplotlib"] = None
 import skecoc.paper.tables, skecoc.paper.figures
 from skecoc.paper.figures import length_picture
-from skecoc.paper.protocol import paper_summary
+from skecoc.paper.summaries import paper_summary
 from tests.benchmarking.synthetic import make_many
 summary = paper_summary(make_many(("iris",)), "stumps", "labels")
 try:

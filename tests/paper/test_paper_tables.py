@@ -9,9 +9,8 @@ import pytest
 
 from skecoc.benchmarking.results import Results
 from skecoc.benchmarking.statistics import wilcoxon_holm
-from skecoc.paper.protocol import paper_summary
 from skecoc.paper.published import DATA_SETS, METHODS, recomputed_ranks
-from skecoc.paper.summaries import beside_music, summarize_paper
+from skecoc.paper.summaries import paper_summary, summarize_paper
 from skecoc.paper.tables import (
     accuracy_table,
     can_compare,
@@ -20,7 +19,7 @@ from skecoc.paper.tables import (
     significance_table,
     time_table,
 )
-from skecoc.reports.tables import WRITERS, Cell, Row, Table, to_csv, to_text
+from skecoc.reports.tables import WRITERS, to_csv, to_text
 from tests.benchmarking.synthetic import STUMPS, SVM, WOLC, make_many, make_results, make_run
 
 ONE = "one-vs-one/hamming"
@@ -255,17 +254,6 @@ def test_summaries_begin_with_the_papers_responses():
     settings = (("stumps", "probabilities"), STUMPS, ("svm", "labels"), SVM)
     found = [(summary.learner, summary.response) for summary in summarize_paper(make_many(("iris",), settings))]
     assert found == [STUMPS, ("stumps", "probabilities"), SVM, ("svm", "labels")]
-
-
-def test_the_papers_numbers_are_set_beside_a_table_of_music():
-    keys = ["one-vs-one/loss-weighted", "one-vs-one/hamming", WOLC]
-    rows = [Row(feature, [Cell("1.00")] * 3) for feature in ("MNASE", "PUBLISHED")]
-    table = Table("music", "Music", "feature", [("a",)] * 3, keys, rows)
-    found = beside_music(table, "accuracy")
-    assert [[cell.published for cell in row.cells] for row in found.rows] == [["45.75", "", "52.86"], ["", "", ""]]
-    assert found.rows[0].cells[0].text == "1.00"
-    assert len(found.notes) == 1
-    assert beside_music(table, "code_length").rows[0].cells[0].published == "45.00"
 
 
 @pytest.mark.parametrize("ending", sorted(WRITERS))

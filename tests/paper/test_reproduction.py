@@ -7,8 +7,15 @@ import pytest
 from skecoc.benchmarking.results import Results
 from skecoc.benchmarking.runner import run
 from skecoc.benchmarking.store import Store
-from skecoc.paper.protocol import PROTOCOLS
-from skecoc.paper.reproduction import STORE_FILE, TARGETS, outcome_files, parts_of, read_results, write_outcome
+from skecoc.paper.reproduction import (
+    PROTOCOLS,
+    STORE_FILE,
+    TARGETS,
+    outcome_files,
+    parts_of,
+    read_results,
+    write_outcome,
+)
 from skecoc.support.errors import InputError
 from tests.benchmarking.synthetic import make_many
 

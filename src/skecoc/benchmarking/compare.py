@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from skecoc.benchmarking.data import DataSet, check_data_set
 from skecoc.benchmarking.methods import DEFAULT_METHODS, check_methods, make_learner
-from skecoc.benchmarking.runs import Batch, RunKey, batches_of
+from skecoc.benchmarking.runs import RunKey, batches_of
 from skecoc.benchmarking.trials import BatchOutcome, run_batch, warning_notes
 from skecoc.support.errors import InputError
 from skecoc.support.processes import run_all
@@ -56,8 +56,7 @@ class Comparison:
     settings : dict
         Learner, folds, repeats and seed.
     notes : list of str
-        What a reader should know: rare classes, columns left out, warnings of
-        the learners.
+        What a reader should know: rare classes, columns left out, warnings of the learners.
     """
 
     records: list[Record]
@@ -67,29 +66,15 @@ class Comparison:
     notes: list[str] = field(default_factory=list)
 
     def runs(self, measure: str) -> NDArray[np.float64]:
-        """Arrange one measure of all records by data set, method and run.
+        """Arrange a numeric field of `Record`, such as ``"accuracy"``, by data set, method and run.
 
-        Parameters
-        ----------
-        measure : str
-            A numeric field of `Record`, such as ``"accuracy"``.
-
-        Returns
-        -------
-        ndarray of shape (n_data_sets, n_methods, n_repeats * n_folds)
-            The values.
+        The array has shape (n_data_sets, n_methods, n_repeats * n_folds).
         """
         values = np.array([getattr(record, measure) for record in self.records], dtype=np.float64)
         return values.reshape(len(self.data_sets), -1, len(self.methods)).transpose(0, 2, 1)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return the records as plain dictionaries.
-
-        Returns
-        -------
-        list of dict
-            One per record, with its fields as keys.
-        """
+        """Return the records as plain dictionaries, fields as keys."""
         return [asdict(record) for record in self.records]
 
 
@@ -106,29 +91,25 @@ def compare(
 ) -> Comparison:
     """Cross-validate every method on every data set.
 
-    All methods see the same stratified folds. Missing values, scales and text
-    columns are dealt with on the training part of each fold (see `DataSet`),
-    the same way for all methods.
+    All methods see the same stratified folds. Missing values, scales and text columns are dealt with on the training
+    part of each fold (see `DataSet`), the same way for all methods.
 
     Parameters
     ----------
     data_sets : sequence of DataSet
         The data sets, with distinct names.
     methods : sequence of str, default=DEFAULT_METHODS
-        Names ``coding/decoding``, such as ``"one-vs-one/loss-weighted"``;
-        ``"wolc"``, which has its own decoding; or ``"sklearn/one-vs-one"``,
-        ``"sklearn/one-vs-rest"``, ``"sklearn/output-code"``.
+        Names ``coding/decoding``, such as ``"one-vs-one/loss-weighted"``; ``"wolc"``, which has its own decoding; or
+        ``"sklearn/one-vs-one"``, ``"sklearn/one-vs-rest"``, ``"sklearn/output-code"``.
     learner : str or classifier, default="stumps"
-        The binary learner of all methods: ``"stumps"``, the import path of a
-        scikit-learn classifier, or a classifier.
+        The binary learner of all methods: ``"stumps"``, the import path of a classifier, or a classifier.
     folds : int, default=5
         Number of folds, at least 2.
     repeats : int, default=1
         How often the data are split anew.
     seed : int, default=0
-        Every split and every run derives its own seed from this one and from
-        its identity, so results depend neither on `n_jobs` nor on which other
-        methods and data sets are compared.
+        Splits and runs derive their seeds from this one and from what they are, so results depend neither on `n_jobs`
+        nor on which other methods and data sets are compared.
     n_jobs : int, default=None
         How many runs are done at the same time, as joblib understands it.
     show_progress : bool, default=False
@@ -142,8 +123,7 @@ def compare(
     Raises
     ------
     InputError
-        A `ValueError`: an argument, a data set or a combination of method and
-        data set is not usable; the message says which.
+        A `ValueError`: an argument, a data set or a combination of method and data set is not usable.
 
     Examples
     --------
@@ -153,10 +133,25 @@ def compare(
     (1, 1, 3)
     """
     methods = check_methods(methods)
-    _check_counts(folds, repeats)
+    for argument, count, least in (("folds", folds, 2), ("repeats", repeats, 1)):
+        if count < least:
+            raise InputError(f"{argument}: expected at least {least}, got {count}")
+    if not data_sets:
+        raise InputError("datasets: expected at least one data set")
+    name, count = Counter(data_set.name for data_set in data_sets).most_common(1)[0]
+    if count > 1:
+        raise InputError(f"datasets: {name!r} is the name of more than one data set")
     estimator = make_learner(learner)
-    notes = _check_data_sets(data_sets, folds)
-    outcomes = _run_all(_plan(data_sets, methods, repeats, folds), estimator, folds, seed, n_jobs, show_progress)
+    notes = [note for data_set in data_sets for note in check_data_set(data_set, folds)]
+    tasks = [
+        delayed(run_batch)(batch, data_set, estimator, folds, seed)
+        for data_set, repeat, fold in product(data_sets, range(repeats), range(folds))
+        for batch in batches_of(data_set.name, repeat, fold, _LEARNER, [_RESPONSE], methods)
+    ]
+    n_runs = len(data_sets) * repeats * folds * len(methods)
+    outcomes: list[BatchOutcome] = run_all(
+        tasks, n_jobs, show_progress=show_progress, total=n_runs, runs_of=lambda outcome: len(outcome.runs)
+    )
     records, warned = _in_order(outcomes, data_sets, methods)
     return Comparison(
         records=records,
@@ -164,53 +159,6 @@ def compare(
         methods=methods,
         settings={"learner": str(learner), "folds": folds, "repeats": repeats, "seed": seed},
         notes=notes + warning_notes(warned),
-    )
-
-
-def _check_counts(folds: int, repeats: int) -> None:
-    """Check the numbers of folds and repeats."""
-    if folds < 2:
-        raise InputError(f"folds: expected at least 2, got {folds}")
-    if repeats < 1:
-        raise InputError(f"repeats: expected at least 1, got {repeats}")
-
-
-def _check_data_sets(data_sets: Sequence[DataSet], folds: int) -> list[str]:
-    """Check all data sets; return what a reader should know about them."""
-    if not data_sets:
-        raise InputError("datasets: expected at least one data set")
-    names = Counter(data_set.name for data_set in data_sets)
-    repeated = [name for name, count in names.items() if count > 1]
-    if repeated:
-        raise InputError(f"datasets: {repeated[0]!r} is the name of more than one data set")
-    return [note for data_set in data_sets for note in check_data_set(data_set, folds)]
-
-
-def _plan(
-    data_sets: Sequence[DataSet], methods: Sequence[str], repeats: int, folds: int
-) -> list[tuple[Batch, DataSet]]:
-    """Arrange all runs so that methods with the same coding share their columns."""
-    return [
-        (batch, data_set)
-        for data_set in data_sets
-        for repeat, fold in product(range(repeats), range(folds))
-        for batch in batches_of(data_set.name, repeat, fold, _LEARNER, [_RESPONSE], methods)
-    ]
-
-
-def _run_all(
-    plan: Sequence[tuple[Batch, DataSet]],
-    learner: BaseEstimator,
-    folds: int,
-    seed: int,
-    n_jobs: int | None,
-    show_progress: bool,
-) -> list[BatchOutcome]:
-    """Run all batches, several at a time."""
-    tasks = [delayed(run_batch)(batch, data_set, learner, folds, seed) for batch, data_set in plan]
-    n_runs = sum(len(batch.variants) for batch, _ in plan)
-    return run_all(
-        tasks, n_jobs, show_progress=show_progress, n_runs=n_runs, count_runs=lambda outcome: len(outcome.runs)
     )
 
 

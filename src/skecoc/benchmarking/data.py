@@ -46,9 +46,8 @@ class DataSet:
     y : ndarray of shape (n_samples,)
         Class labels.
     preprocessor : transformer, default=None
-        Turns X into a dense float array; it is cloned and fitted on the training part of each fold. None stands for
-        median imputation and scaling to [0, 1], for arrays of numbers. `skecoc.tables.as_data_set` makes one for a
-        data frame.
+        Fitted on the training part of each fold, turns X into a dense float array; None stands for median imputation
+        and scaling to [0, 1]. `skecoc.tables.as_data_set` makes one for a data frame.
     notes : sequence of str, default=()
         What a reader should know about X, such as columns that are left out.
 
@@ -104,52 +103,37 @@ def scaled_numbers() -> Pipeline:
 
 
 def load_data_sets(names: Sequence[str]) -> list[DataSet]:
-    """Load shipped data sets.
+    """Load shipped data sets by name, in the order given; repeated names count once.
 
     Parameters
     ----------
     names : sequence of str
-        Names of shipped data sets; repeated names count once.
+        An `InputError` lists the valid names for one that is not known.
 
     Returns
     -------
     list of DataSet
-        In the order of `names`.
-
-    Raises
-    ------
-    InputError
-        If a name is not known.
+        The data sets.
 
     Examples
     --------
     >>> [data_set.X.shape for data_set in load_data_sets(["iris", "wine"])]
     [(150, 4), (178, 13)]
     """
-    return [_load_shipped(name) for name in dict.fromkeys(names)]
-
-
-def _load_shipped(name: str) -> DataSet:
-    """Load one of the shipped data sets."""
     valid = list_uci()
-    if name not in valid:
-        raise InputError(f"datasets: {name!r} is not known; expected one of {', '.join(valid)}")
-    bunch = load_uci(name)
-    return DataSet(name, bunch.data, np.asarray(bunch.target))
+    for name in names:
+        if name not in valid:
+            raise InputError(f"datasets: {name!r} is not known; expected one of {', '.join(valid)}")
+    bunches = {name: load_uci(name) for name in names}
+    return [DataSet(name, bunch.data, np.asarray(bunch.target)) for name, bunch in bunches.items()]
 
 
 def check_data_set(data_set: DataSet, folds: int) -> list[str]:
     """Refuse a data set that cannot be cross-validated, and return what a reader should know about it."""
     _check_numbers(data_set)
     rare = _check_classes(data_set, folds)
-    notes = list(data_set.notes)
-    if rare:
-        notes.insert(
-            0,
-            f"{data_set.name}: fewer rows than the {folds} folds in class {spell_out(rare)}: "
-            "kept, but absent from some folds",
-        )
-    return notes
+    few = f"fewer rows than the {folds} folds in class {spell_out(rare)}: kept, but absent from some folds"
+    return [*([f"{data_set.name}: {few}"] if rare else []), *data_set.notes]
 
 
 def _check_numbers(data_set: DataSet) -> None:

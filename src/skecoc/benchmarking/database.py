@@ -9,6 +9,11 @@ from typing import Any
 
 from skecoc.support.errors import InputError
 
+#: Written into the file's header, so that it can be told from other SQLite files: "skEC".
+APPLICATION_ID = 0x736B4543
+#: Version of the tables.
+SCHEMA_VERSION = 1
+
 #: How long to wait for another process that is writing.
 _BUSY_SECONDS = 60.0
 
@@ -20,18 +25,14 @@ class Database:
     """A connection to a file that only we write, for all threads of a process, one at a time.
 
     The file has a rollback journal: unlike a write-ahead log it needs no memory shared between its users, so it also
-    serves on network file systems and for readers without the right to write. The application id in the file's header
-    tells our files from other SQLite files; an `InputError` refuses a file that is not ours, or damaged, and leaves it
-    as it is. With `create` a file is made if there is none, or if it is empty.
+    serves on network file systems and for readers without the right to write.
     """
 
-    def __init__(
-        self, path: Path, *, create: bool, application_id: int, schema_version: int, schema: Sequence[str]
-    ) -> None:
+    def __init__(self, path: Path, schema: Sequence[str], *, create: bool) -> None:
         self.path = path
         self._lock = threading.RLock()
         _check_path(path, create)
-        _check_header(path, application_id)
+        _check_header(path)
         with self._errors_named():
             self._connection = sqlite3.connect(
                 f"{path.resolve().as_uri()}?mode={'rwc' if create else 'rw'}",
@@ -42,8 +43,8 @@ class Database:
             )
         try:
             if create:
-                self._create_tables(application_id, schema_version, schema)
-            self._check_tables(schema_version)
+                self._create_tables(schema)
+            self._check_tables()
         except BaseException:
             self.close()
             raise
@@ -71,21 +72,21 @@ class Database:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def _create_tables(self, application_id: int, schema_version: int, schema: Sequence[str]) -> None:
+    def _create_tables(self, schema: Sequence[str]) -> None:
         """Make the tables if the file is new; another process may be about to do the same."""
         with self.transaction() as connection:
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                connection.execute(f"PRAGMA application_id = {application_id}")
-                connection.execute(f"PRAGMA user_version = {schema_version}")
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
                 for statement in schema:
                     connection.execute(statement)
 
-    def _check_tables(self, schema_version: int) -> None:
+    def _check_tables(self) -> None:
         """Refuse tables of another version, and damaged ones."""
         found = self.read("PRAGMA user_version")[0][0]
-        if found != schema_version:
+        if found != SCHEMA_VERSION:
             raise InputError(
-                f"results: '{self.path}' has version {found} of the format, expected version {schema_version}"
+                f"results: '{self.path}' has version {found} of the format, expected version {SCHEMA_VERSION}"
             )
         damage = self.read("PRAGMA quick_check")[0][0]
         if damage != "ok":
@@ -110,7 +111,7 @@ def _check_path(path: Path, create: bool) -> None:
         raise InputError(f"results: the folder '{path.parent}' does not exist")
 
 
-def _check_header(path: Path, application_id: int) -> None:
+def _check_header(path: Path) -> None:
     """Refuse a file that does not begin as ours do, before the database may touch it."""
     try:
         with path.open("rb") as file:
@@ -119,6 +120,6 @@ def _check_header(path: Path, application_id: int) -> None:
         return
     except OSError as error:
         raise InputError(f"results: cannot read '{path}': {error.strerror}") from error
-    is_ours = header.startswith(_MAGIC) and header[_APPLICATION_ID_AT:] == application_id.to_bytes(4, "big")
+    is_ours = header.startswith(_MAGIC) and header[_APPLICATION_ID_AT:] == APPLICATION_ID.to_bytes(4, "big")
     if header and not is_ours:
         raise InputError(f"results: '{path}' is not a result file of skecoc; it was left as it is")

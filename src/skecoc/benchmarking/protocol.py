@@ -33,15 +33,9 @@ class Protocol:
     n_folds : int, default=10
         Number of folds.
     seed : int, default=0
-        Folds, random codes and learners derive their seeds from this one and from the identity of the run, so results
-        depend neither on order or parallelism nor on what else is run.
+        Every run derives its seeds from this one and from what it is, whatever the order and whatever else is run.
     fewer_repeats : mapping of (str, str) to int, default={}
         For some pairs of learner and data set, a number of repeats below `n_repeats`.
-
-    Raises
-    ------
-    InputError
-        If a name is not known (the message lists the valid ones) or a number is out of range.
 
     Examples
     --------
@@ -88,18 +82,16 @@ class Protocol:
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the protocol by plain values, which `from_dict` understands."""
-        fewer = [[*pair, repeats] for pair, repeats in self.fewer_repeats.items()]
-        return {**asdict(self), "fewer_repeats": fewer}
+        return {**asdict(self), "fewer_repeats": [[*pair, repeats] for pair, repeats in self.fewer_repeats.items()]}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Make a protocol from what `to_dict` returned, also after a way through JSON."""
-        fewer = {(learner, data_set): repeats for learner, data_set, repeats in values["fewer_repeats"]}
         changed = {
             "data_sets": tuple(values["data_sets"]),
             "settings": tuple((learner, response) for learner, response in values["settings"]),
             "methods": tuple(values["methods"]),
-            "fewer_repeats": fewer,
+            "fewer_repeats": {(learner, data_set): number for learner, data_set, number in values["fewer_repeats"]},
         }
         return cls(**{**values, **changed})
 

@@ -35,7 +35,7 @@ from skecoc.benchmarking.statistics import (
     repeat_summary,
 )
 from skecoc.support.errors import InputError
-from skecoc.support.files import write_bytes, write_text
+from skecoc.support.files import make_folder, write_bytes, write_text
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -105,10 +105,7 @@ class Results:
         Seconds keep 3 significant digits, losses and accuracies of rounds 5.
         """
         target = Path(folder)
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot make the folder '{target}': {error.strerror}") from error
+        make_folder("results", target)
         checksums = {}
         for name, kind, records in ((RUNS_FILE, RunRecord, self.runs), (ROUNDS_FILE, RoundRecord, self.rounds)):
             content = _to_csv(kind, sorted(records, key=_sort_key)).encode()

@@ -5,9 +5,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from hashlib import blake2b
 from itertools import islice
 from statistics import median
@@ -61,11 +61,25 @@ def run(
     store.begin(protocol, _settings(protocol, data_sets), notes, allow_mixed=allow_mixed)
     queue = _Queue(protocol, store, Clock(data_sets, store))
     n_workers = effective_n_jobs(n_jobs) if client is None else _n_threads(client)
-    start = partial(results_of, n_jobs=n_jobs) if client is None else partial(_results_on_cluster, client=client)
-    with _claims_kept(store), interrupts_remembered() as check_interrupt, _Bar(queue, n_workers, show_progress) as bar:
+    layout = "{l_bar}{bar}| {n_fmt}/{total_fmt} runs [{elapsed}{postfix}]"
+    with (
+        _claims_kept(store),
+        interrupts_remembered() as check_interrupt,
+        tqdm(total=queue.n_runs, disable=not show_progress, bar_format=layout) as bar,
+    ):
+
+        def save(outcome: BatchOutcome) -> None:
+            check_interrupt()
+            queue.save(outcome)
+            bar.set_postfix_str(f"about {bar.format_interval(queue.seconds_left() / n_workers)} left", refresh=False)
+            bar.update(len(outcome.runs))
+
         while queue.refresh():
-            bar.show()
-            if not _run_claimed(queue, start, check_interrupt, bar):
+            bar.n = queue.n_runs - sum(len(batch.variants) for batch in queue.missing)
+            bar.refresh()
+            tasks = queue.tasks()
+            results = results_of(tasks, n_jobs) if client is None else closing(_results_on_cluster(tasks, client))
+            if not _run_claimed(queue, results, save):
                 time.sleep(_POLL_SECONDS)  # other processes work on all that is missing
                 check_interrupt()
 
@@ -91,11 +105,7 @@ class Clock:
         self._counts[kind] += 1
         self._totals[kind] = self._totals.get(kind, 0.0) + seconds
 
-    def seconds(self, kind: Kind) -> float:
-        """Estimate the seconds of a batch of some kind."""
-        return self.seconds_of_all({kind: 1})
-
-    def seconds_of_all(self, numbers: Mapping[Kind, int]) -> float:
+    def seconds(self, numbers: Mapping[Kind, int]) -> float:
         """Estimate the seconds of so many batches of each kind, one after the other.
 
         Kinds without any batch yet are guessed from the size of the data, scaled by what batches of the same learner
@@ -128,7 +138,8 @@ class _Queue:
         self.protocol, self.store, self.clock = protocol, store, clock
         self.missing = list(protocol.batches())
         self.n_runs = sum(len(batch.variants) for batch in self.missing)
-        self.in_flight: dict[str, Batch] = {}
+        self.kinds: Counter[Kind] = Counter()  # of the missing batches
+        self.in_flight: set[str] = set()
         self.deaths: Counter[str] = Counter()
         self.failure: Exception | None = None
 
@@ -136,10 +147,10 @@ class _Queue:
         """Look what is missing, and put the longest batches first, which keeps all workers busy to the end."""
         done = self.store.done()
         kept = [_without(batch, done) for batch in self.missing]
-        self.in_flight = {}
+        self.in_flight = set()
         self.missing = [batch for batch in kept if batch.variants]
-        kinds = set(map(_kind_of, self.missing))
-        seconds = {kind: self.clock.seconds(kind) for kind in kinds}
+        self.kinds = Counter(map(_kind_of, self.missing))
+        seconds = {kind: self.clock.seconds({kind: 1}) for kind in self.kinds}
         self.missing.sort(key=lambda batch: seconds[_kind_of(batch)], reverse=True)
         return bool(self.missing)
 
@@ -155,18 +166,24 @@ class _Queue:
                 self.failure = error
                 return
             if is_mine:
-                self.in_flight[batch.name] = batch
+                self.in_flight.add(batch.name)
                 yield delayed(_run_shipped)(batch, self.protocol.n_folds, self.protocol.seed)
 
     def save(self, outcome: BatchOutcome) -> None:
         """Put the results of a batch into the store."""
         self.store.save(outcome)
-        self.in_flight.pop(outcome.batch.name)
-        self.clock.add(_kind_of(outcome.batch), outcome.seconds)
+        self.in_flight.remove(outcome.batch.name)
+        kind = _kind_of(outcome.batch)
+        self.kinds[kind] -= 1
+        self.clock.add(kind, outcome.seconds)
+
+    def seconds_left(self) -> float:
+        """Estimate the seconds of all missing batches, the longest of which come first."""
+        return self.clock.seconds(self.kinds)
 
     def count_death(self) -> None:
         """Note that a worker died; refuse to go on if that happened too often to the same batches."""
-        self.deaths.update(self.in_flight.keys())
+        self.deaths.update(self.in_flight)
         given_up = sorted(name for name, count in self.deaths.items() if count >= MOST_DEATHS)
         if given_up:
             raise InputError(
@@ -182,19 +199,14 @@ def _without(batch: Batch, done: set[RunKey]) -> Batch:
 
 
 def _run_claimed(
-    queue: _Queue,
-    start: Callable[[Iterator[Any]], AbstractContextManager[Iterator[Any]]],
-    check_interrupt: Callable[[], None],
-    bar: "_Bar",
+    queue: _Queue, results: AbstractContextManager[Iterator[BatchOutcome]], save: Callable[[BatchOutcome], None]
 ) -> bool:
     """Run all batches that can be claimed, until a worker dies; tell whether there was anything to do."""
     anything = False
     try:
-        with start(queue.tasks()) as outcomes:
+        with results as outcomes:
             for outcome in outcomes:
-                check_interrupt()
-                queue.save(outcome)
-                bar.advance(outcome)
+                save(outcome)
                 anything = True
     except BrokenExecutor:
         queue.count_death()
@@ -234,36 +246,6 @@ def _claims_kept(store: Store) -> Iterator[None]:
         thread.join()
         with suppress(InputError):  # nobody respects the claims of a process that has ended
             store.release_claims()
-
-
-class _Bar:
-    """A progress bar of runs. Its time left is that of the missing batches: the longest come first."""
-
-    def __init__(self, queue: _Queue, n_workers: int, show: bool) -> None:
-        self._queue = queue
-        self._n_workers = n_workers
-        self._kinds: Counter[Kind] = Counter()
-        layout = "{l_bar}{bar}| {n_fmt}/{total_fmt} runs [{elapsed}{postfix}]"
-        self._bar = tqdm(total=queue.n_runs, disable=not show, bar_format=layout)
-
-    def __enter__(self) -> "_Bar":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
-
-    def show(self) -> None:
-        """Count anew what is done and what is missing; other processes may have done some of it."""
-        self._kinds = Counter(map(_kind_of, self._queue.missing))
-        self._bar.n = self._queue.n_runs - sum(len(batch.variants) for batch in self._queue.missing)
-        self._bar.refresh()
-
-    def advance(self, outcome: BatchOutcome) -> None:
-        """Count a batch as done."""
-        self._kinds[_kind_of(outcome.batch)] -= 1
-        left = self._queue.clock.seconds_of_all(self._kinds) / self._n_workers
-        self._bar.set_postfix_str(f"about {tqdm.format_interval(left)} left", refresh=False)
-        self._bar.update(len(outcome.runs))
 
 
 def _settings(protocol: Protocol, data_sets: Sequence[DataSet]) -> dict[str, str]:
@@ -318,7 +300,7 @@ def status(protocol: Protocol, store: Store) -> Status:
         if not all(is_done):
             missing.append(batch)
     counts = {kind: (found[kind], total) for kind, total in totals.items()}
-    return Status(counts, clock.seconds_of_all(Counter(map(_kind_of, missing))), store.n_claimed())
+    return Status(counts, clock.seconds(Counter(map(_kind_of, missing))), store.n_claimed())
 
 
 @contextmanager
@@ -336,18 +318,8 @@ def connected(address: str) -> Iterator[Any]:
         yield client
 
 
-@contextmanager
-def _results_on_cluster(tasks: Iterable[Any], client: Any) -> Iterator[Generator[Any]]:
-    """Run calls delayed by joblib on a cluster; those that are not done are cancelled when the block is left."""
-    results = _results(iter(tasks), client)
-    try:
-        yield results
-    finally:
-        results.close()
-
-
-def _results(tasks: Iterator[Any], client: Any) -> Generator[Any]:
-    """Keep every thread of the cluster busy, and give results as they come."""
+def _results_on_cluster(tasks: Iterator[Any], client: Any) -> Generator[Any]:
+    """Run calls delayed by joblib, one per thread of the cluster; those that are not done when closed are cancelled."""
     from distributed import CancelledError, as_completed
     from distributed.comm import CommClosedError
 

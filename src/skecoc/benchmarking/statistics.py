@@ -13,9 +13,9 @@ References
    algorithms. PAKDD, 3-12.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 from scipy.stats import t as student
 
 Floats = NDArray[np.float64]
+Key = TypeVar("Key", bound=Hashable)
 
 #: Two means of the same numbers may differ in their last bits by the order of
 #: summation. Rounding to this many decimals makes them the tie that they are.
@@ -175,10 +176,9 @@ def holm(p_values: ArrayLike) -> Floats:
 
 @dataclass(frozen=True)
 class PairTest:
-    """Two methods, given by their positions, compared over data sets; wins are those of the first."""
+    """A control compared with another method, given by its position, over data sets; wins are the control's."""
 
-    first: int
-    second: int
+    other: int
     p_value: float
     adjusted: float  # by Holm's method over all comparisons made with this one
     wins: int
@@ -186,16 +186,20 @@ class PairTest:
     losses: int
 
 
-def wilcoxon_holm(scores: ArrayLike, control: int | None = None) -> list[PairTest]:
-    """Compare one method, the first of each pair, with each other one over data sets; without a control, all pairs."""
+def wilcoxon_holm(scores: ArrayLike, control: int) -> list[PairTest]:
+    """Compare one method, given by its position, with each other one over data sets."""
     table = np.round(_check_scores(scores), TIE_DECIMALS)
-    pairs = _pairs(table.shape[1], control)
-    p_values = [wilcoxon_p_value(table[:, first], table[:, second]) for first, second in pairs]
-    tests = []
-    for (first, second), p_value, adjusted in zip(pairs, p_values, holm(p_values).tolist(), strict=True):
-        wins, ties, losses = win_tie_loss(np.sign(table[:, first] - table[:, second]))
-        tests.append(PairTest(first, second, p_value, adjusted, wins, ties, losses))
-    return tests
+    n_methods = table.shape[1]
+    if n_methods < 2:
+        raise ValueError(f"scores must have at least 2 methods, got {n_methods}")
+    if not 0 <= control < n_methods:
+        raise ValueError(f"control must be the position of a method, 0 to {n_methods - 1}, got {control}")
+    others = [position for position in range(n_methods) if position != control]
+    p_values = [wilcoxon_p_value(table[:, control], table[:, other]) for other in others]
+    return [
+        PairTest(other, p_value, adjusted, *win_tie_loss(np.sign(table[:, control] - table[:, other])))
+        for other, p_value, adjusted in zip(others, p_values, holm(p_values).tolist(), strict=True)
+    ]
 
 
 def win_tie_loss(verdicts: ArrayLike) -> tuple[int, int, int]:
@@ -204,7 +208,7 @@ def win_tie_loss(verdicts: ArrayLike) -> tuple[int, int, int]:
     return int((signs > 0).sum()), int((signs == 0).sum()), int((signs < 0).sum())
 
 
-def cliques(order: Sequence[int], differing: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
+def cliques(order: Sequence[Key], differing: Iterable[tuple[Key, Key]]) -> list[tuple[Key, ...]]:
     """Group methods that do not differ, the bars of a critical-difference diagram.
 
     These are the longest runs of methods, two at least, that are neighbours in `order` and of which no two differ.
@@ -213,7 +217,7 @@ def cliques(order: Sequence[int], differing: Sequence[tuple[int, int]]) -> list[
     [(2, 0), (0, 1), (1, 3)]
     """
     apart = {frozenset(pair) for pair in differing}
-    groups: list[tuple[int, ...]] = []
+    groups: list[tuple[Key, ...]] = []
     reached = 0  # where the last group ends; a run that ends there too is a part of it
     for start in range(len(order)):
         end = start + 1
@@ -223,17 +227,6 @@ def cliques(order: Sequence[int], differing: Sequence[tuple[int, int]]) -> list[
             groups.append(tuple(order[start:end]))
             reached = end
     return groups
-
-
-def _pairs(n_methods: int, control: int | None) -> list[tuple[int, int]]:
-    """List the pairs to compare."""
-    if n_methods < 2:
-        raise ValueError(f"scores must have at least 2 methods, got {n_methods}")
-    if control is None:
-        return list(combinations(range(n_methods), 2))
-    if not 0 <= control < n_methods:
-        raise ValueError(f"control must be the position of a method, 0 to {n_methods - 1}, got {control}")
-    return [(control, other) for other in range(n_methods) if other != control]
 
 
 def _check_values(argument: str, values: ArrayLike, other: ArrayLike | None = None) -> Floats:

@@ -11,7 +11,7 @@ from dataclasses import astuple, fields
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 
 import numpy as np
 
@@ -22,83 +22,39 @@ from skecoc.benchmarking.runs import Batch, RoundRecord, RunKey, RunRecord
 from skecoc.benchmarking.trials import BatchOutcome
 from skecoc.support.errors import InputError
 
-#: Written into the file's header, so that it can be told from other SQLite files: "skEC".
-APPLICATION_ID = 0x736B4543
-#: Version of the tables below.
-SCHEMA_VERSION = 1
-
 #: The claims of a process that has given no sign of life for so long are free.
 CLAIM_SECONDS = 180.0
 
 #: Packages whose versions may change a result.
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "piqp")
 
-_RUN_COLUMNS = """
-    data_set TEXT NOT NULL,
-    repeat INTEGER NOT NULL,
-    fold INTEGER NOT NULL,
-    learner TEXT NOT NULL,
-    response TEXT NOT NULL,
-    coding TEXT NOT NULL"""
+_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bool: "INTEGER"}
+_NULLABLE = ("objective", "risk", "loss")  # a grown code may lack them: they are NaN
+
+
+def _columns(kind: type) -> str:
+    """Declare the columns of a table that holds a kind of record."""
+    return ", ".join(
+        f"{name} {_TYPES[type_]}{'' if name in _NULLABLE else ' NOT NULL'}"
+        for name, type_ in get_type_hints(kind).items()
+    )
+
 
 _SCHEMA = f"""
-CREATE TABLE sessions (
-    id INTEGER PRIMARY KEY,
-    started TEXT NOT NULL,
-    host TEXT NOT NULL,
-    pid INTEGER NOT NULL,
-    heartbeat REAL NOT NULL,
-    versions TEXT NOT NULL,
-    machine TEXT NOT NULL,
-    protocol TEXT NOT NULL
-);
+CREATE TABLE sessions (id INTEGER PRIMARY KEY, started TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL,
+    heartbeat REAL NOT NULL, versions TEXT NOT NULL, machine TEXT NOT NULL, protocol TEXT NOT NULL);
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE notes (note TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE claims (
-    batch TEXT PRIMARY KEY,
-    session INTEGER NOT NULL REFERENCES sessions
-) WITHOUT ROWID;
-CREATE TABLE batches (
-    batch TEXT NOT NULL,
-    data_set TEXT NOT NULL,
-    learner TEXT NOT NULL,
-    coding TEXT NOT NULL,
-    n_runs INTEGER NOT NULL,
-    seconds REAL NOT NULL,
-    finished TEXT NOT NULL,
-    session INTEGER NOT NULL REFERENCES sessions
-);
-CREATE TABLE runs (
-    {_RUN_COLUMNS},
-    decoding TEXT NOT NULL,
-    n_train INTEGER NOT NULL,
-    n_test INTEGER NOT NULL,
-    n_correct INTEGER NOT NULL,
-    n_columns INTEGER NOT NULL,
-    n_trained INTEGER NOT NULL,
-    fit_seconds REAL NOT NULL,
-    predict_seconds REAL NOT NULL,
-    session INTEGER NOT NULL REFERENCES sessions,
-    PRIMARY KEY (data_set, learner, response, coding, decoding, repeat, fold)
-) WITHOUT ROWID;
-CREATE TABLE rounds (
-    {_RUN_COLUMNS},
-    round INTEGER NOT NULL,
-    n_columns INTEGER NOT NULL,
-    objective REAL,
-    risk REAL,
-    loss REAL,
-    train_accuracy REAL NOT NULL,
-    test_accuracy REAL NOT NULL,
-    kept INTEGER NOT NULL,
-    PRIMARY KEY (data_set, learner, response, coding, repeat, fold, round)
-) WITHOUT ROWID;
-CREATE TABLE warnings (
-    {_RUN_COLUMNS},
-    decoding TEXT NOT NULL,
-    message TEXT NOT NULL,
-    PRIMARY KEY (data_set, learner, response, coding, decoding, repeat, fold, message)
-) WITHOUT ROWID;
+CREATE TABLE claims (batch TEXT PRIMARY KEY, session INTEGER NOT NULL REFERENCES sessions) WITHOUT ROWID;
+CREATE TABLE batches (batch TEXT NOT NULL, data_set TEXT NOT NULL, learner TEXT NOT NULL, coding TEXT NOT NULL,
+    n_runs INTEGER NOT NULL, seconds REAL NOT NULL, finished TEXT NOT NULL,
+    session INTEGER NOT NULL REFERENCES sessions);
+CREATE TABLE runs ({_columns(RunRecord)}, session INTEGER NOT NULL REFERENCES sessions,
+    PRIMARY KEY (data_set, learner, response, coding, decoding, repeat, fold)) WITHOUT ROWID;
+CREATE TABLE rounds ({_columns(RoundRecord)},
+    PRIMARY KEY (data_set, learner, response, coding, repeat, fold, round)) WITHOUT ROWID;
+CREATE TABLE warnings ({_columns(RunKey)}, message TEXT NOT NULL,
+    PRIMARY KEY (data_set, learner, response, coding, decoding, repeat, fold, message)) WITHOUT ROWID;
 """
 
 
@@ -113,13 +69,7 @@ class Store:
 
     def __init__(self, path: str | Path, *, create: bool = True) -> None:
         self._session: int | None = None
-        self._database = Database(
-            Path(path),
-            create=create,
-            application_id=APPLICATION_ID,
-            schema_version=SCHEMA_VERSION,
-            schema=_SCHEMA.split(";\n"),
-        )
+        self._database = Database(Path(path), _SCHEMA.split(";\n"), create=create)
 
     def __enter__(self) -> Self:
         return self
@@ -155,8 +105,7 @@ class Store:
         }
         with self._database.transaction() as connection:
             if not allow_mixed:
-                self._check_versions()
-                self._check_settings(settings)
+                self._check_same(settings)
             _insert(connection, "settings", list(settings.items()))
             _insert(connection, "notes", [(note,) for note in notes])
             self._session = connection.execute(
@@ -258,14 +207,11 @@ class Store:
         order = f"data_set, learner, response, coding, repeat, fold, {last}"
         return self._database.read(f"SELECT {names} FROM {table} ORDER BY {order}")  # noqa: S608
 
-    def _check_versions(self) -> None:
-        """Refuse other versions than those that the results there were made with."""
+    def _check_same(self, settings: Mapping[str, str]) -> None:
+        """Refuse other versions and settings than those of the results that are there; further settings may come."""
         used = self._database.read("SELECT DISTINCT versions FROM sessions WHERE id IN (SELECT session FROM runs)")
         for (text,) in used:
             self._check_equal("versions", json.loads(text), versions())
-
-    def _check_settings(self, settings: Mapping[str, str]) -> None:
-        """Refuse other settings than those that the results there were made with; further ones may come."""
         there = dict(self._database.read("SELECT name, value FROM settings"))
         self._check_equal("settings", {name: there[name] for name in settings if name in there}, settings)
 
@@ -299,7 +245,7 @@ def _is_alive(host: str, pid: int, heartbeat: float) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:  # it is somebody else's
-        return True
+        pass
     return True
 
 

@@ -17,6 +17,7 @@ from skecoc.cli.console import add_jobs, deliver, say
 from skecoc.paper.reproduction import STORE_FILE, TARGETS, parts_of, read_results, tables_text, write_outcome
 from skecoc.reports import check_template_engine
 from skecoc.support.errors import InputError
+from skecoc.support.files import make_folder
 
 _DEFAULT_FOLDER = Path("skecoc-results")
 _EPILOG = """\
@@ -118,7 +119,7 @@ def _reproduce(options: argparse.Namespace) -> None:
         deliver(_describe_status(parts, path))
         return
     check_template_engine()
-    _make_folder(options.output)
+    make_folder("--output", options.output)
     try:
         with _cluster(options) as client, Store(path) as store:
             for part in parts:
@@ -151,18 +152,10 @@ def _report(options: argparse.Namespace) -> None:
     check_template_engine()
     results = read_results(options.results)
     folder = options.results if options.output is None else options.output
-    _make_folder(folder)
+    make_folder("--output", folder)
     if options.compact:
         results.write(folder)
     write_outcome(results, folder, say)
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder of the results."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--output: cannot make the folder '{folder}': {error.strerror}") from error
 
 
 def _describe_status(parts: list[Protocol], path: Path) -> str:

@@ -29,6 +29,7 @@ from skecoc.benchmarking.trials import (
     run_record,
     thread_pools,
     try_alone,
+    warning_notes,
 )
 from skecoc.music.frontends import Floats
 from skecoc.reports.charts import convergence_picture
@@ -162,6 +163,7 @@ def compare_music(
         raise InputError(f"expected at least 2 folds and 1 repeat, got {folds} and {repeats}")
     tasks = _plan(data, methods, str(learner), folds, repeats, seed)
     outcomes = _run_all(data, tasks, estimator, seed, n_jobs, show_progress)
+    warned = [(outcome.run.key, message) for outcome in outcomes for message in outcome.warned]
     return MusicComparison(
         results=Results([o.run for o in outcomes], [r for o in outcomes for r in o.rounds], {}),
         features=list(data.features),
@@ -175,7 +177,7 @@ def compare_music(
             "repeats": repeats,
             "seed": seed,
         },
-        notes=[*_notes_on_small_genres(data, folds), *_notes_on_warnings(outcomes)],
+        notes=[*_notes_on_small_genres(data, folds), *warning_notes(warned)],
     )
 
 
@@ -294,19 +296,6 @@ def _notes_on_small_genres(data: MusicData, folds: int) -> list[str]:
     counts = {genre: len(np.unique(groups[data.genres == genre])) for genre in np.unique(data.genres).tolist()}
     few = [f"{genre} ({count})" for genre, count in counts.items() if count < folds]
     return [f"fewer {unit} than the {folds} folds: {', '.join(few)}; absent from some test parts"] if few else []
-
-
-def _notes_on_warnings(outcomes: Sequence[_Outcome]) -> list[str]:
-    """Say every distinct warning of a method on a feature once, with the number of its runs."""
-    counts: dict[tuple[str, str, str], int] = {}
-    for outcome in outcomes:
-        for message in outcome.warned:
-            place = outcome.run.data_set, outcome.run.method, message
-            counts[place] = counts.get(place, 0) + 1
-    return [
-        f"{feature}: {method} warned in {count} run{'s' if count > 1 else ''}: {message}"
-        for (feature, method, message), count in counts.items()
-    ]
 
 
 def _growth_rounds(comparison: MusicComparison) -> list[RoundRecord]:

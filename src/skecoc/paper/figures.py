@@ -10,7 +10,7 @@ from skecoc.benchmarking.results import Results, SettingSummary
 from skecoc.paper.published import CODINGS, DECODINGS, WOLC
 from skecoc.paper.summaries import printed, setting_title, summarize_paper
 from skecoc.reports.charts import convergence_picture, dot_picture, rank_picture
-from skecoc.reports.pictures import MARKERS, Picture, drawing_style, marker_of, new_figure, text_color_of
+from skecoc.reports.pictures import Picture, color_of, drawing_style, marker_of, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,15 +49,13 @@ def grown_codes(results: Results, data_set: str) -> list[tuple[str, str, str]]:
     return sorted(found, key=lambda code: (code[0], code[1], _WOLC_CODINGS.get(code[2], len(_WOLC_CODINGS)), code[2]))
 
 
-def paper_ranks(summary: SettingSummary, test: str = "nemenyi") -> Picture:
+def paper_ranks(summary: SettingSummary) -> Picture:
     """Draw the average ranks of all methods, and which of them do not differ significantly."""
-    name = f"ranks-{summary.learner}-{summary.response}"
     return rank_picture(
-        name if test == "nemenyi" else f"{name}-{test}",
+        f"ranks-{summary.learner}-{summary.response}",
         f"Average ranks over {summary.n_ranked}: {setting_title(summary)}",
         {method: printed(method) for method in summary.methods},
         summary.scores(),
-        test,
     )
 
 
@@ -154,7 +152,7 @@ def _name_codings(axes: "Axes", methods: list[str], length: Floats, accuracy: Fl
             xytext=(0, 8),
             textcoords="offset points",
             ha="center",
-            color=text_color_of(methods[top]),
+            color=color_of(methods[top], text=True),
             fontweight="bold",
         )
 
@@ -165,8 +163,8 @@ def _add_decoding_legend(axes: "Axes", methods: list[str]) -> None:
 
     found = {method.rpartition("/")[2] for method in methods}
     handles = [
-        Line2D([], [], linestyle="", marker=marker, color="0.35", label=DECODINGS[decoding])
-        for decoding, marker in MARKERS.items()
+        Line2D([], [], linestyle="", marker=marker_of(f"/{decoding}")["marker"], color="0.35", label=label)
+        for decoding, label in DECODINGS.items()
         if decoding in found
     ]
     handles.append(Line2D([], [], color="0.6", linewidth=1.2, label="not beaten in both"))

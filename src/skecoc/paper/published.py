@@ -1,4 +1,4 @@
-"""The numbers printed in the paper, and what is known to be wrong with them.
+"""The numbers printed in the paper; docs/paper.md says what is known to be wrong with them.
 
 The tables are data of the package (``published_tables/``, in the paper's own spelling); everything here speaks of data
 sets and methods by the names of this library.
@@ -97,44 +97,6 @@ class PublishedTable:
         return float(self.mean[at]), float(self.std[at]), bool(self.bold[at])
 
 
-@dataclass(frozen=True)
-class Erratum:
-    """Something printed in the paper that cannot be right, and what it should be where that can be said."""
-
-    table: str
-    item: str
-    printed: float
-    expected: float | None
-    reason: str
-
-
-_NOT_AVERAGE = "ranks of 16 methods sum to 136; the printed row is not the average of the ranks of the printed table"
-_NINE_GENRES = "nine genres make 36 pairs"
-
-KNOWN_ERRORS: tuple[Erratum, ...] = (
-    Erratum("I", "Glass, classes", 7, 6, "one of the seven types has no rows"),
-    Erratum("I", "Satimage, classes", 7, 6, "one of the seven soil types has no rows"),
-    Erratum("II", "sum of the row Rank", 114.87, 136, _NOT_AVERAGE),
-    Erratum("III", "sum of the row Rank", 109.22, 136, _NOT_AVERAGE),
-    Erratum(
-        "II",
-        "standard deviation of 1vs1/HD on every data set",
-        0.0,
-        None,
-        "ten different splits do not give ten equal accuracies: the repeats of deterministic methods shared one split",
-    ),
-    Erratum("IV", "Vehicle, DECOC", 2, 3, "a tree over four classes has three inner nodes"),
-    Erratum(
-        "IV",
-        "Balance, ECOC-ONE/HD/Ada",
-        8,
-        None,
-        "three classes have three pairs, so growth that stops at a repeated pair ends with six columns at most",
-    ),
-    *(Erratum("VI", f"{feature}, 1vs1", 45, 36, _NINE_GENRES) for feature in ("MMFCC", "MOSC", "MNASE")),
-)
-
-
 @cache
 def published_accuracy(learner: str) -> PublishedTable:
     """Return the paper's Table II (AdaBoost of 40 stumps) or III (SVM): 14 data sets by 16 methods, in percent.
@@ -164,23 +126,6 @@ def length_column(method: str, learner: str) -> str:
     if coding == CODINGS["ecoc-one"]:
         return f"{coding}/{decoding}/{LEARNERS[learner]}"
     return f"{coding}/{LEARNERS[learner]}" if method == WOLC else coding
-
-
-def published_data_sets() -> dict[str, dict[str, int]]:
-    """Return the paper's Table I: the printed sizes of each data set (two are wrong, see `KNOWN_ERRORS`).
-
-    >>> published_data_sets()["iris"]
-    {'n_rows': 150, 'n_features': 4, 'n_classes': 3}
-    """
-    ours = {printed: name for name, printed in DATA_SETS.items()}
-    return {
-        ours[row["dataset"]]: {
-            "n_rows": int(row["n"]),
-            "n_features": int(row["d"]),
-            "n_classes": int(row["P_in_table"]),
-        }
-        for row in _rows("datasets")
-    }
 
 
 def published_music(measure: str) -> dict[tuple[str, str], float]:

@@ -1,14 +1,12 @@
 """What the paper's tables and figures have in common: its settings, headings, and notes on what is not complete."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.results import Results, SettingSummary
+from skecoc.benchmarking.results import Results, SettingSummary, summarize_setting
 from skecoc.benchmarking.statistics import friedman_test, nemenyi_critical_difference
-from skecoc.paper.protocol import paper_summary
 from skecoc.paper.published import (
     CODINGS,
     DATA_SETS,
@@ -17,14 +15,10 @@ from skecoc.paper.published import (
     METHODS,
     PAPER_RESPONSES,
     WOLC,
-    published_music,
 )
-from skecoc.reports.tables import Row, Table
 
 _LEARNER_NAMES = {"stumps": "AdaBoost of 40 stumps", "svm": "SVM with an RBF kernel"}
 _PAPER_REPEATS = _PAPER_FOLDS = 10
-_MUSIC_METHODS = {WOLC, *(method for method in METHODS if method.endswith("/loss-weighted"))}
-_MUSIC_NOTE = "The second number is the paper's, on the Dortmund set; on other music the two cannot be compared."
 
 
 def summarize_paper(results: Results) -> list[SettingSummary]:
@@ -36,6 +30,15 @@ def summarize_paper(results: Results) -> list[SettingSummary]:
     ]
     settings.sort(key=lambda setting: (setting[0], setting[1] != PAPER_RESPONSES[setting[0]], setting[1]))
     return [paper_summary(results, *setting) for setting in settings]
+
+
+def paper_summary(
+    results: Results, learner: str, response: str, methods: Sequence[str] = tuple(METHODS)
+) -> SettingSummary:
+    """Compare the paper's methods (or others) in one setting with WOLC-ECOC, data sets in the paper's order."""
+    found = results.data_sets(learner, response)
+    data_sets = [*(name for name in DATA_SETS if name in found), *(name for name in found if name not in DATA_SETS)]
+    return summarize_setting(results, learner, response, methods, data_sets=data_sets, control=WOLC)
 
 
 def setting_title(summary: SettingSummary) -> str:
@@ -106,23 +109,6 @@ def notes_on_tests(scores: NDArray[np.float64]) -> list[str]:
             f"Iman and Davenport's F {test.f_statistic:.2f}, p = {test.f_p_value:.2g}.",
         )
     return notes
-
-
-def beside_music(table: Table, measure: str) -> Table:
-    """Set the paper's ``"accuracy"`` or ``"code_length"`` beside a table of music, features by methods."""
-    published = published_music(measure)
-    headings = [CODINGS.get(key.split("/")[0]) if key in _MUSIC_METHODS else None for key in table.keys]
-    rows = [
-        Row(
-            row.name,
-            [
-                replace(cell, published=f"{published[found]:.2f}" if found in published else "")
-                for cell, found in zip(row.cells, [(row.name, heading) for heading in headings], strict=True)
-            ],
-        )
-        for row in table.rows
-    ]
-    return replace(table, rows=rows, notes=[*table.notes, _MUSIC_NOTE])
 
 
 def _notes_on_protocol(summary: SettingSummary) -> list[str]:

@@ -369,7 +369,7 @@ def significance_table(summary: SettingSummary) -> Table:
 def _tests_records(summary: SettingSummary) -> list[dict[str, Any]]:
     """Collect ranks, differences and tests of each method, best average rank first."""
     scores, control = summary.scores(), summary.methods.index(WOLC)
-    tests = {test.second: test for test in wilcoxon_holm(scores, control)}
+    tests = {test.other: test for test in wilcoxon_holm(scores, control)}
     ranks = summary.ranks()
     records = []
     for column in sorted(range(len(summary.methods)), key=lambda column: ranks[summary.methods[column]]):

@@ -11,33 +11,22 @@ from numpy.typing import NDArray
 
 from skecoc.benchmarking.results import Results
 from skecoc.benchmarking.runs import RoundRecord
-from skecoc.benchmarking.statistics import average_ranks, cliques, nemenyi_critical_difference, wilcoxon_holm
-from skecoc.reports.pictures import (
-    COLORS,
-    Picture,
-    color_of,
-    drawing_style,
-    group_id,
-    marker_of,
-    new_figure,
-    text_color_of,
-)
+from skecoc.benchmarking.statistics import average_ranks, cliques, nemenyi_critical_difference
+from skecoc.reports.pictures import Picture, color_of, drawing_style, group_id, marker_of, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 
-_BLUE, _ORANGE = COLORS["one-vs-one"], COLORS["wolc"]
-_CURVES = (("o-", _BLUE), ("s--", _ORANGE))
+_BLUE = color_of("one-vs-one")
+_CURVES = (("o-", _BLUE), ("s--", color_of("wolc")))
 _MEASURES = ("objective", "risk", "train_accuracy", "test_accuracy")
 
 # Critical-difference diagrams, in inches.
 _AXIS_TOP = 0.62
 _LINE_HEIGHT = 0.30
 _BAR_HEIGHT = 0.11
-_LEVEL = 0.05
-_TESTS = {"nemenyi": "Nemenyi's test", "wilcoxon-holm": "pairwise signed-rank tests with Holm's correction"}
 
 
 def dot_picture(
@@ -233,14 +222,18 @@ def _draw_curves(
     axes.legend(fontsize=8.5)
 
 
-def rank_picture(name: str, title: str, methods: Mapping[str, str], scores: Floats, test: str = "nemenyi") -> Picture:
+def rank_picture(name: str, title: str, methods: Mapping[str, str], scores: Floats) -> Picture:
     """Draw the critical-difference diagram of Demsar (2006): average ranks, and bars over methods that do not differ.
 
-    `methods` are the keys and labels of the columns of `scores`, whose rows are data sets. Whether two methods differ
-    is decided by the distance of their ranks, or by a signed-rank test of their own with Holm's correction.
+    `methods` are the keys and labels of the columns of `scores`, whose rows are data sets.
     """
-    ranks, groups = _ranks_and_groups(list(methods), scores, test)
+    if len(methods) < 2 or not len(scores):
+        raise ValueError("ranks need two methods and a data set on which they are comparable")
+    ranks = dict(zip(methods, average_ranks(scores).tolist(), strict=True))
+    distance = nemenyi_critical_difference(len(ranks), len(scores))
     order = sorted(ranks, key=lambda method: ranks[method])
+    differing = [pair for pair in combinations(order, 2) if abs(ranks[pair[0]] - ranks[pair[1]]) >= distance]
+    groups = cliques(order, differing)
     n_left = (len(order) + 1) // 2
     labels_top = _AXIS_TOP + _BAR_HEIGHT * (len(groups) + 1) + 0.12
     height = 0.75 + _BAR_HEIGHT * (len(groups) + 1) + _LINE_HEIGHT * n_left
@@ -253,8 +246,7 @@ def rank_picture(name: str, title: str, methods: Mapping[str, str], scores: Floa
         axes.set_ylim(height, 0.0)  # inches from the top
         axes.axis("off")
         _draw_scale(axes, low, high)
-        if test == "nemenyi":
-            _draw_ruler(axes, low, high, nemenyi_critical_difference(len(ranks), len(scores)))
+        _draw_ruler(axes, low, high, distance)
         for line, group in enumerate(groups):
             y = _AXIS_TOP + _BAR_HEIGHT * (line + 1)
             axes.plot([ranks[group[0]] - 0.04, ranks[group[-1]] + 0.04], [y, y], color="0.15", linewidth=3.5)
@@ -268,27 +260,9 @@ def rank_picture(name: str, title: str, methods: Mapping[str, str], scores: Floa
     alt = (
         f"Critical-difference diagram over {len(scores)} data set{'' if len(scores) == 1 else 's'}. Average ranks, "
         f"best first: {', '.join(f'{methods[method]} {ranks[method]:.2f}' for method in order)}. Groups that by "
-        f"{_TESTS[test]} at 5 % {together}."
+        f"Nemenyi's test at 5 % {together}."
     )
     return Picture(name, title, alt, figure)
-
-
-def _ranks_and_groups(methods: list[str], scores: Floats, test: str) -> tuple[dict[str, float], list[tuple[str, ...]]]:
-    """Average ranks, and runs of neighbours of which no two differ."""
-    if test not in _TESTS:
-        raise ValueError(f"test must be one of {', '.join(_TESTS)}, got {test!r}")
-    if len(methods) < 2 or not len(scores):
-        raise ValueError("ranks need two methods and a data set on which they are comparable")
-    ranks = average_ranks(scores).tolist()
-    if test == "nemenyi":
-        distance = nemenyi_critical_difference(len(ranks), len(scores), _LEVEL)
-        pairs = combinations(range(len(ranks)), 2)
-        differing = [(first, second) for first, second in pairs if abs(ranks[first] - ranks[second]) >= distance]
-    else:
-        differing = [(found.first, found.second) for found in wilcoxon_holm(scores) if found.adjusted < _LEVEL]
-    order = sorted(range(len(ranks)), key=lambda position: ranks[position])
-    groups = [tuple(methods[position] for position in group) for group in cliques(order, differing)]
-    return dict(zip(methods, ranks, strict=True)), groups
 
 
 def _draw_scale(axes: "Axes", low: int, high: int) -> None:
@@ -323,6 +297,6 @@ def _draw_label(axes: "Axes", method: str, name: str, rank: float, y: float, edg
         f"{name}  {rank:.2f}" if is_left else f"{rank:.2f}  {name}",
         ha="right" if is_left else "left",
         va="center",
-        color=text_color_of(method),
+        color=color_of(method, text=True),
         gid=group_id(method),
     )

@@ -16,34 +16,24 @@ from skecoc.support.errors import import_extra
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Colours of Okabe and Ito, which readers with any kind of colour vision tell apart.
-COLORS = {
-    "one-vs-one": "#0072B2",
-    "one-vs-rest": "#E69F00",
-    "random-10": "#777777",
-    "ecoc-one": "#009E73",
-    "decoc": "#CC79A7",
-    "wolc": "#D55E00",
+#: Colours of Okabe and Ito, which readers with any kind of colour vision tell apart; then the same for text, dark
+#: enough to be read on white (a contrast of 4.5 at least).
+CODING_COLORS = {
+    "one-vs-one": ("#0072B2", "#00629A"),
+    "one-vs-rest": ("#E69F00", "#8A5D00"),
+    "random-10": ("#777777", "#5F5F5F"),
+    "ecoc-one": ("#009E73", "#00704F"),
+    "decoc": ("#CC79A7", "#9A4A78"),
+    "wolc": ("#D55E00", "#B34B00"),
 }
 
-#: The same for text, dark enough to be read on white (a contrast of 4.5 at least).
-TEXT_COLORS = {
-    "one-vs-one": "#00629A",
-    "one-vs-rest": "#8A5D00",
-    "random-10": "#5F5F5F",
-    "ecoc-one": "#00704F",
-    "decoc": "#9A4A78",
-    "wolc": "#B34B00",
+#: A second sign beside colour; sizes differ, so that one marker on top of another hides no more than its middle.
+_MARKERS = {
+    "hamming": ("o", 12.5),
+    "loss-based": ("s", 9.5),
+    "loss-weighted": ("^", 8.0),
+    "optimized-weight": ("D", 9.0),
 }
-_OTHER_COLOR = "#000000"
-
-#: A second sign beside colour.
-MARKERS = {"hamming": "o", "loss-based": "s", "loss-weighted": "^", "optimized-weight": "D"}
-_OTHER_MARKER = "P"
-
-#: Different sizes, so that one marker on top of another hides no more than its middle.
-_SIZES = {"hamming": 12.5, "loss-based": 9.5, "loss-weighted": 8.0, "optimized-weight": 9.0}
-_OTHER_SIZE = 9.0
 
 _STYLE: dict[str, Any] = {
     "font.family": "sans-serif",
@@ -119,23 +109,18 @@ def new_figure(width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def color_of(method: str) -> str:
-    """Return the colour of a method's coding."""
-    return COLORS.get(method.split("/", maxsplit=1)[0], _OTHER_COLOR)
-
-
-def text_color_of(method: str) -> str:
-    """Return the colour of a method's coding for text."""
-    return TEXT_COLORS.get(method.split("/", maxsplit=1)[0], _OTHER_COLOR)
+def color_of(method: str, *, text: bool = False) -> str:
+    """Return the colour of a method's coding, for shapes or for text."""
+    return CODING_COLORS.get(method.split("/", maxsplit=1)[0], ("#000000", "#000000"))[text]
 
 
 def marker_of(method: str) -> dict[str, Any]:
     """Return arguments of matplotlib's ``plot`` for a method's points: colour by coding, shape and size by decoding."""
-    decoding = method.rpartition("/")[2]
+    marker, size = _MARKERS.get(method.rpartition("/")[2], ("P", 9.0))
     return {
         "linestyle": "",
-        "marker": MARKERS.get(decoding, _OTHER_MARKER),
-        "markersize": _SIZES.get(decoding, _OTHER_SIZE),
+        "marker": marker,
+        "markersize": size,
         "color": color_of(method),
         "markeredgecolor": "white",
         "gid": group_id(method),

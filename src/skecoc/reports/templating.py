@@ -7,17 +7,7 @@ from skecoc.support.errors import InputError
 
 
 def check_template_engine() -> None:
-    """Refuse to start work towards a report that could not be written.
-
-    Raises
-    ------
-    InputError
-        If jinja2 or matplotlib, which are optional dependencies, are not installed.
-
-    Examples
-    --------
-    >>> check_template_engine()
-    """
+    """Refuse to start work towards a report without jinja2 and matplotlib, which are optional dependencies."""
     for module in ("jinja2", "matplotlib"):
         if find_spec(module) is None:
             raise InputError(f"a report needs {module}: pip install 'scikit-ecoc[report]'")
@@ -31,7 +21,7 @@ def render(template: str, summary: dict[str, Any], package: str = "skecoc.report
     template : str
         Name of the file, such as ``"comparison.html.jinja"``.
     summary : dict
-        What the template shows. All text in it is escaped: names in a user's file may hold HTML.
+        What the template shows, all text escaped: names in a user's file may hold HTML.
     package : str, default="skecoc.reports"
         The package whose folder ``templates`` holds the template; it may extend those of this one.
 
@@ -39,11 +29,6 @@ def render(template: str, summary: dict[str, Any], package: str = "skecoc.report
     -------
     str
         A complete HTML document that loads nothing from anywhere.
-
-    Raises
-    ------
-    InputError
-        If jinja2 or matplotlib are not installed.
 
     Examples
     --------

@@ -44,6 +44,14 @@ def check_writable(argument: str, path: Path) -> None:
         raise InputError(f"{argument}: no permission to write '{path}'")
 
 
+def make_folder(argument: str, folder: Path) -> None:
+    """Make a folder if it does not exist, and those above it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{argument}: cannot make the folder '{folder}': {error.strerror}") from error
+
+
 def write_text(argument: str, path: Path, text: str) -> None:
     """Write a text file (UTF-8) at once: a reader sees the old file or the new one, never a part."""
     write_bytes(argument, path, text.encode("utf-8", "backslashreplace"))

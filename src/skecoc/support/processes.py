@@ -12,31 +12,6 @@ from joblib import Parallel
 from tqdm import tqdm
 
 
-def run_all(
-    tasks: Sequence[Any],
-    n_jobs: int | None,
-    *,
-    show_progress: bool,
-    n_runs: int | None = None,
-    count_runs: Callable[[Any], int] = lambda _: 1,
-) -> list[Any]:
-    """Run calls delayed by joblib, several at a time, and return their results in the order in which they ended.
-
-    A progress bar counts `n_runs`, by default one for each call; `count_runs` tells how many a result stands for.
-    """
-    results = []
-    with (
-        interrupts_remembered() as check_interrupt,
-        results_of(tasks, n_jobs) as finished,
-        tqdm(total=len(tasks) if n_runs is None else n_runs, disable=not show_progress, unit="run") as bar,
-    ):
-        for result in finished:
-            check_interrupt()
-            results.append(result)
-            bar.update(count_runs(result))
-    return results
-
-
 @contextmanager
 def results_of(tasks: Iterable[Any], n_jobs: int | None) -> Iterator[Generator[Any]]:
     """Run calls delayed by joblib and yield their results as they end; workers stop when the block is left."""
@@ -48,6 +23,28 @@ def results_of(tasks: Iterable[Any], n_jobs: int | None) -> Iterator[Generator[A
         with warnings.catch_warnings():  # joblib would advise to start fewer tasks
             warnings.simplefilter("ignore", UserWarning)
             results.close()
+
+
+def run_all(
+    tasks: Sequence[Any],
+    n_jobs: int | None,
+    *,
+    show_progress: bool = False,
+    total: int | None = None,
+    runs_of: Callable[[Any], int] = lambda _: 1,
+) -> list[Any]:
+    """Run calls delayed by joblib under a bar of runs, which a Ctrl-C ends; return results in the order they came."""
+    results = []
+    with (
+        interrupts_remembered() as check_interrupt,
+        results_of(tasks, n_jobs) as finished,
+        tqdm(total=len(tasks) if total is None else total, disable=not show_progress, unit="run") as bar,
+    ):
+        for result in finished:
+            check_interrupt()
+            results.append(result)
+            bar.update(runs_of(result))
+    return results
 
 
 @contextmanager
