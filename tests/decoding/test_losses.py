@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skecoc.decoding import LossAveragedDecoder, LossBasedDecoder, LossWeightedDecoder
-from skecoc.decoding.losses import LOSSES, resolve_loss, sum_losses
+from skecoc.decoding.losses import LOSSES, sum_losses
 from tests.reference import decoding as reference
 
 MATRIX = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]])
@@ -139,8 +139,8 @@ def test_unknown_losses_are_refused_when_fitting_with_the_valid_names(decoder_cl
         decoder.fit([[1, 1, 1]], [0], MATRIX)
 
 
-def test_resolve_loss():
-    assert resolve_loss("hinge") is LOSSES["hinge"]
+def test_the_name_of_a_loss_is_resolved():
+    assert LossBasedDecoder("hinge").fit([[1, 1, 1]], [0], MATRIX).loss_function_ is LOSSES["hinge"]
 
 
 def test_a_fitted_decoder_keeps_its_loss_until_it_is_fitted_again():

@@ -215,8 +215,8 @@ def test_rebuilding_the_histograms_changes_no_stump(monkeypatch, limits):
     signed = np.where(y == 1, 1.0, -1.0) / len(y)
     compiled = stump_kernels.boost(coded.codes, coded.starts, signed.copy(), 25, TIE_TOLERANCE, SMALLEST_ERROR)
     rebuilt = []
-    sum_weights = stump_kernels._sum_weights
-    monkeypatch.setattr(stump_kernels, "_sum_weights", lambda s: rebuilt.append(1) or sum_weights(s))
+    start_over = stump_kernels._start_over
+    monkeypatch.setattr(stump_kernels, "_start_over", lambda *arrays: rebuilt.append(1) or start_over(*arrays))
     for name, value in limits.items():
         monkeypatch.setattr(stump_kernels, name, value)
     plain = stump_kernels.boost.py_func(coded.codes, coded.starts, signed.copy(), 25, TIE_TOLERANCE, SMALLEST_ERROR)

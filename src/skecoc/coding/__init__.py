@@ -12,14 +12,7 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike
 
 from skecoc.coding.discriminant import decoc, forest
-from skecoc.coding.fixed import (
-    exhaustive,
-    hadamard,
-    one_vs_one,
-    one_vs_rest,
-    ordinal,
-    ternary_complete,
-)
+from skecoc.coding.fixed import exhaustive, hadamard, one_vs_one, one_vs_rest, ordinal, ternary_complete
 from skecoc.coding.matrix import (
     CodeMatrix,
     CodeStatistics,
@@ -65,23 +58,19 @@ __all__ = [
 NamedCoding = Callable[[Any, Indices, int, int | RandomState | None, ArrayLike | None], CodeMatrix]
 
 
-def _from_classes(coding: Callable[[int], CodeMatrix]) -> NamedCoding:
+def _from_classes(coding: Callable[..., CodeMatrix]) -> NamedCoding:
     """Wrap a coding that needs the number of classes alone."""
     return lambda X, y, n_classes, random_state, sample_weight: coding(n_classes)  # noqa: ARG005
 
 
 def _from_seed(coding: Callable[..., CodeMatrix]) -> NamedCoding:
     """Wrap a coding that needs the number of classes and a seed."""
-    return lambda X, y, n_classes, random_state, sample_weight: coding(  # noqa: ARG005
-        n_classes, random_state=random_state
-    )
+    return lambda X, y, n_classes, seed, sample_weight: coding(n_classes, random_state=seed)  # noqa: ARG005
 
 
 def _from_data(coding: Callable[..., CodeMatrix]) -> NamedCoding:
     """Wrap a coding that reads the data."""
-    return lambda X, y, n_classes, random_state, sample_weight: coding(  # noqa: ARG005
-        X, y, sample_weight=sample_weight
-    )
+    return lambda X, y, n_classes, seed, sample_weight: coding(X, y, sample_weight=sample_weight)  # noqa: ARG005
 
 
 #: What each name that a `coding` argument takes stands for; see `resolve_coding`.
@@ -110,43 +99,12 @@ def resolve_coding(
     *,
     sample_weight: ArrayLike | None = None,
 ) -> CodeMatrix:
-    """Turn what a user gave as `coding` into a valid code matrix.
+    """Turn a name of `CODINGS`, a code matrix or a function ``f(X, y)`` that returns one into a valid code matrix.
 
-    Parameters
-    ----------
-    coding : str, array-like of shape (n_classes, n_columns) or callable
-        A name in `CODINGS`, a code matrix, or a function ``f(X, y)`` that returns one.
-    X : array-like of shape (n_samples, n_features)
-        The samples, for codings that read the data; passed on as they are.
-    y : ndarray of int of shape (n_samples,)
-        Class of every sample, from 0 to ``n_classes - 1``.
-    n_classes : int
-        Number of classes.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the random codings.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples, for the named codings that read the data.
+    Seed and sample weights are for the named codings that take them.
 
-    Returns
-    -------
-    ndarray of int8 of shape (n_classes, n_columns)
-        The code matrix, checked.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown (the message lists the valid ones), the matrix is not a valid
-        code for that many classes, or `coding` is something else.
-
-    Examples
-    --------
-    >>> from skecoc.coding import resolve_coding
-    >>> resolve_coding("one-vs-one", None, None, 2)
-    array([[ 1],
-           [-1]], dtype=int8)
-    >>> resolve_coding(lambda X, y: [[1], [-1]], None, None, 2)
-    array([[ 1],
-           [-1]], dtype=int8)
+    >>> resolve_coding(lambda X, y: [[1], [-1]], None, None, 2).tolist()
+    [[1], [-1]]
     """
     if isinstance(coding, str):
         named = resolve_name("coding", coding, CODINGS)

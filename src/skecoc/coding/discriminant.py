@@ -1,8 +1,7 @@
 """Codes read off the data: trees that split the classes where features tell the sides apart best.
 
-A node of a tree holds some of the classes and splits them in two; each split is a column. All
-that is read of the data is how often each class has each value of each feature, so that after one
-pass over the samples the search costs the same however many samples there were.
+All that is read of the data is how often each class has each value of each feature, so that after one pass over the
+samples the search costs the same however many samples there were.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,28 +29,23 @@ def decoc(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | 
 
     .. math:: \sum_f \frac{n_f}{n} I(\text{bin of feature } f;\ \text{side}),
 
-    the mutual information between each binned feature and the side, summed over features; samples
-    count with their weight, so that a class counts as often as it occurs. :math:`n_f` is the
-    weight of the node's samples that have a value of the feature and n the largest of these: a
-    missing value tells nothing, and neither does a constant feature.
+    the mutual information between each binned feature and the side, summed over features. :math:`n_f` is the weight of
+    the node's samples that have a value of the feature and n the largest of these: a missing value tells nothing.
 
-    A feature with at most `n_bins` distinct values has one bin per value. Other numeric features
-    are cut between distinct values where the cumulative frequency comes nearest to 1/n_bins,
-    2/n_bins, ...: bins of about equal frequency, which outliers do not stretch, and which neither
-    increasing transformations of the feature nor repeating all samples change. Features that are
-    not numbers (strings, categories) have a bin for each of their most frequent values, the
-    others share the last bin, and a missing value is a value like any other.
+    A feature with at most `n_bins` distinct values has one bin per value. Other numeric features are cut between
+    distinct values into bins of about equal frequency, which neither outliers, increasing transformations nor repeating
+    all samples change. Features that are not numbers (strings, categories) have a bin for each of their most frequent
+    values, the others share the last bin, and a missing value is a value like any other.
 
-    The best split is sought by sequential forward floating search: from no class on the first
-    side, the class that leaves the best split is moved there, until one class remains; after each
-    move, classes move back as long as that gives the best split yet for that number of classes.
-    The best split met on the way is taken. Ties go to the class of lowest index.
+    The best split is sought by sequential forward floating search: from no class on the first side, the class that
+    leaves the best split is moved there, until one class remains; after each move, classes move back as long as that
+    gives the best split yet for that number of classes. The best split met is taken. Ties go to the class of lowest
+    index.
 
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-        The samples, which may have NaN, strings and categories; a sparse matrix is read feature
-        by feature, never made dense as a whole.
+        The samples, which may have NaN, strings and categories; a sparse matrix is never made dense as a whole.
     y : array-like of shape (n_samples,)
         Labels, of at least two classes; rows of the code are in the order of ``np.unique(y)``.
     n_bins : int, default=16
@@ -62,16 +56,16 @@ def decoc(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | 
     Returns
     -------
     ndarray of int8 of shape (n_classes, n_classes - 1)
-        One column per node, a node before the nodes below it. The side of the node's first
-        class is +1; classes outside the node are 0.
+        One column per node, a node before the nodes below it. The side of the node's first class is +1; classes outside
+        the node are 0.
 
     References
     ----------
-    O. Pujol, P. Radeva, J. Vitria, "Discriminant ECOC: a heuristic method for application
-    dependent design of error correcting output codes", IEEE TPAMI 28(6), 2006.
+    O. Pujol, P. Radeva, J. Vitria, "Discriminant ECOC: a heuristic method for application dependent design of error
+    correcting output codes", IEEE TPAMI 28(6), 2006.
 
-    P. Pudil, J. Novovicova, J. Kittler, "Floating search methods in feature selection", Pattern
-    Recognition Letters 15(11), 1994.
+    P. Pudil, J. Novovicova, J. Kittler, "Floating search methods in feature selection", Pattern Recognition Letters
+    15(11), 1994.
 
     Examples
     --------
@@ -96,17 +90,15 @@ def forest(
 ) -> CodeMatrix:
     """Join the codes of several trees, none of which splits classes as another one did.
 
-    Every tree is grown as `decoc` grows it, except that a split which an earlier tree has made
-    (of the same classes into the same sides) is passed over for the best other one met in the
-    search, as are splits that leave two or three classes which cannot be split further in a new
-    way. If some node has no new split, its parent's split is passed over too and the tree
-    is grown again. When that, too, ends without a tree, fewer trees are returned. Two classes
-    have one tree, three classes have three.
+    Every tree is grown as `decoc` grows it, except that a split which an earlier tree has made (of the same classes
+    into the same sides) is passed over for the best other one met in the search, as are splits that leave two or three
+    classes which cannot be split further in a new way. If some node has no new split, its parent's split is passed over
+    too and the tree is grown again; when that ends without a tree, fewer trees are returned.
 
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-        The samples, which may have NaN, strings and categories, as `decoc` takes them.
+        The samples, as `decoc` takes them.
     y : array-like of shape (n_samples,)
         Labels, of at least two classes; rows of the code are in the order of ``np.unique(y)``.
     n_trees : int, default=3
@@ -119,14 +111,13 @@ def forest(
     Returns
     -------
     ndarray of int8 of shape (n_classes, n_made * (n_classes - 1))
-        The columns of the trees that could be made, at most `n_trees`, tree after tree; no
-        column repeats another up to sign. The first tree is that of `decoc`.
+        The columns of the trees that could be made, tree after tree; no column repeats another up to sign. The first
+        tree is that of `decoc`.
 
     References
     ----------
-    S. Escalera, O. Pujol, P. Radeva, "Boosted landmarks of contextual descriptors and
-    Forest-ECOC: a novel framework to detect and classify objects in cluttered scenes", Pattern
-    Recognition Letters 28(13), 2007.
+    S. Escalera, O. Pujol, P. Radeva, "Boosted landmarks of contextual descriptors and Forest-ECOC: a novel framework to
+    detect and classify objects in cluttered scenes", Pattern Recognition Letters 28(13), 2007.
 
     Examples
     --------
@@ -255,8 +246,7 @@ def _grow_tree(histograms: Floats, taken: set[bytes]) -> list[CodeMatrix] | None
 def _attempt_tree(histograms: Floats, taken: set[bytes]) -> tuple[list[CodeMatrix], bytes | None]:
     """Grow a tree until it is whole, or until a node has no allowed split.
 
-    Returns the columns, and the split that made the node without a split: None if the tree
-    is whole, empty if that node is the root.
+    Returns the columns, and the split that made that node: None if the tree is whole, empty if it is the root.
     """
     n_classes = len(histograms)
     columns: list[CodeMatrix] = []
@@ -289,10 +279,7 @@ def _is_allowed(n_classes: int, node: Indices, taken: set[bytes], first_side: Ma
 
 
 def _can_be_split(n_classes: int, node: Indices, taken: set[bytes]) -> bool:
-    """Say whether a node of two or three classes has a way down that is not taken.
-
-    Larger nodes have so many that they are taken to have one.
-    """
+    """Say whether a node has a way down that is not taken; nodes of more than three classes count as having one."""
     if len(node) not in (2, 3):
         return True
     # A split of two or three classes has one class on one side.
@@ -301,47 +288,27 @@ def _can_be_split(n_classes: int, node: Indices, taken: set[bytes]) -> bool:
 
 
 def class_histograms(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | None = None) -> Floats:
-    """Sum up the weights of every class in every bin of every feature, (n_classes, n_features, n_bins).
-
-    Bins are those that `decoc` describes; bins that a feature does not need are 0.
-    """
+    """Sum up the weights of every class in every bin of every feature, (n_classes, n_features, n_bins)."""
     n_bins = check_count(n_bins, "n_bins", 2)
     X = check_array(X, accept_sparse="csc", dtype=None, ensure_all_finite=False, input_name="X")
-    classes, class_of_row = _check_labels(X, y)
-    weight = _check_weights(X, sample_weight)
-    histograms = np.empty((len(classes), X.shape[1], n_bins))
-    for feature in range(X.shape[1]):
-        bins = _bins_of_feature(_column(X, feature), weight, n_bins)
-        known = bins >= 0
-        cell = class_of_row[known] * n_bins + bins[known]
-        counts = np.bincount(cell, weights=weight[known], minlength=len(classes) * n_bins)
-        histograms[:, feature] = counts.reshape(len(classes), n_bins)
-    return histograms
-
-
-def _check_labels(X: Any, y: ArrayLike) -> tuple[NDArray[Any], Indices]:
-    """Return the classes, and the index of the class of every row."""
     labels = column_or_1d(y)
     check_consistent_length(X, labels)
     check_classification_targets(labels)
     classes, class_of_row = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y must have at least 2 classes, got {len(classes)}")
-    return classes, class_of_row
-
-
-def _check_weights(X: Any, sample_weight: ArrayLike | None) -> Floats:
-    """Return the weight of every row."""
     weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weight.any():
         raise ValueError("sample_weight must not be all zero")
-    return weight
-
-
-def _column(X: Any, feature: int) -> NDArray[Any]:
-    """Return the values of one feature as a dense array of shape (n_samples,)."""
-    values: NDArray[Any] = X[:, [feature]].toarray().ravel() if issparse(X) else X[:, feature]
-    return values
+    histograms = np.empty((len(classes), X.shape[1], n_bins))
+    for feature in range(X.shape[1]):
+        values = X[:, [feature]].toarray().ravel() if issparse(X) else X[:, feature]
+        bins = _bins_of_feature(values, weight, n_bins)
+        known = bins >= 0
+        cell = class_of_row[known] * n_bins + bins[known]
+        counts = np.bincount(cell, weights=weight[known], minlength=len(classes) * n_bins)
+        histograms[:, feature] = counts.reshape(len(classes), n_bins)
+    return histograms
 
 
 def _bins_of_feature(values: NDArray[Any], weight: Floats, n_bins: int) -> Indices:

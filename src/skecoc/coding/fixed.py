@@ -45,8 +45,7 @@ def one_vs_one(n_classes: int) -> CodeMatrix:
     Returns
     -------
     ndarray of int8 of shape (n_classes, n_classes * (n_classes - 1) / 2)
-        One column per pair, in the order (0, 1), (0, 2), ..., with +1 for the first class of
-        the pair, -1 for the second and 0 for the others.
+        One column per pair, in the order (0, 1), (0, 2), ..., with +1 for its first class and -1 for its second.
 
     Examples
     --------
@@ -78,15 +77,10 @@ def exhaustive(n_classes: int) -> CodeMatrix:
     ndarray of int8 of shape (n_classes, 2 ** (n_classes - 1) - 1)
         Every bipartition once, with the first class at +1.
 
-    Raises
-    ------
-    ValueError
-        If there are more than 12 classes.
-
     References
     ----------
-    T. G. Dietterich, G. Bakiri, "Solving multiclass learning problems via error-correcting
-    output codes", Journal of Artificial Intelligence Research 2, 1995.
+    T. G. Dietterich, G. Bakiri, "Solving multiclass learning problems via error-correcting output codes", Journal of
+    Artificial Intelligence Research 2, 1995.
 
     Examples
     --------
@@ -113,11 +107,6 @@ def ternary_complete(n_classes: int) -> CodeMatrix:
     -------
     ndarray of int8 of shape (n_classes, (3 ** n_classes - 2 ** (n_classes + 1) + 1) / 2)
         Every ternary bipartition once, with the first class that takes part at +1.
-
-    Raises
-    ------
-    ValueError
-        If there are more than 8 classes.
 
     Examples
     --------
@@ -165,9 +154,6 @@ def ordinal(n_classes: int) -> CodeMatrix:
 def hadamard(n_classes: int) -> CodeMatrix:
     """Take codewords from a Hadamard matrix: all equally far apart, and few columns.
 
-    With N the smallest power of two that is not below the number of classes, every two rows
-    differ in exactly N / 2 positions.
-
     Parameters
     ----------
     n_classes : int
@@ -176,8 +162,8 @@ def hadamard(n_classes: int) -> CodeMatrix:
     Returns
     -------
     ndarray of int8 of shape (n_classes, N - 1)
-        The first rows of Sylvester's matrix without its constant column. As more than N / 2
-        rows are kept, no other column is constant, and no two are equal up to sign.
+        The first rows of Sylvester's matrix without its constant column, N being the smallest power of two that is not
+        below `n_classes`: every two rows differ in N / 2 positions, no two columns are equal up to sign.
 
     Examples
     --------

@@ -20,8 +20,7 @@ from skecoc.coding.fixed import all_bipartitions, all_ternary_bipartitions, n_bi
 from skecoc.coding.matrix import CodeMatrix, Floats, Mask, check_count, duplicate_columns, one_sided_columns
 
 _BLOCK_ENTRIES = 2**20
-# Starts of the second step: measured at 10 classes and 10 columns, 10 starts reach a minimum distance of 4.5 on average
-# and one start 4.1; from 50 classes on they hardly differ.
+# Starts of the second step: 10 reach a minimum distance of 4.5 at 10 classes and 10 columns, one start 4.1.
 _MAX_STARTS = 10
 _MAX_SWEEPS = 100
 # Rows whose product is this much below the largest have no say: their terms are 2 ** -32 of
@@ -50,7 +49,7 @@ def dense_random(
     n_columns : int, default=None
         Number of columns, at least log2 P; None means ``ceil(10 * log2(P))``.
     n_draws : int, default=1000
-        Number of matrices to draw. More draws cost time in proportion and add little.
+        Number of matrices to draw; more cost time in proportion and add little.
     random_state : int, RandomState instance or None, default=None
         Seed or generator of the draws; an int gives the same matrix every time.
 
@@ -59,11 +58,6 @@ def dense_random(
     ndarray of int8 of shape (n_classes, n_columns)
         A valid code. A bipartition comes twice (or with its negation) only if there are more columns than
         bipartitions; then every bipartition comes equally often, up to one.
-
-    Raises
-    ------
-    ValueError
-        If so few columns cannot give every class its own row.
 
     References
     ----------
@@ -95,8 +89,8 @@ def sparse_random(
 ) -> CodeMatrix:
     """Draw zeros with probability 1/2, else +1 or -1, and search for rows that are far apart.
 
-    The search is that of `dense_random`, with a distance in which a position with a zero counts 1/2 (see
-    `row_distances`); its second step leaves zeros where they were drawn.
+    The search is that of `dense_random` (see there for a reference), with a distance in which a position with a zero
+    counts 1/2; its second step leaves zeros where they were drawn.
 
     Parameters
     ----------
@@ -105,25 +99,15 @@ def sparse_random(
     n_columns : int, default=None
         Number of columns, at least log3 (P + 1); None means ``ceil(15 * log2(P))``.
     n_draws : int, default=1000
-        Number of matrices to draw. More draws cost time in proportion and add little.
+        Number of matrices to draw; more cost time in proportion and add little.
     random_state : int, RandomState instance or None, default=None
         Seed or generator of the draws; an int gives the same matrix every time.
 
     Returns
     -------
     ndarray of int8 of shape (n_classes, n_columns)
-        A valid code. A column comes twice (or with its negation) only if there are more
-        columns than ternary bipartitions; then each of those comes equally often, up to one.
-
-    Raises
-    ------
-    ValueError
-        If so few columns cannot give every class its own row.
-
-    References
-    ----------
-    E. L. Allwein, R. E. Schapire, Y. Singer, "Reducing multiclass to binary: a unifying approach for margin
-    classifiers", Journal of Machine Learning Research 1, 2000.
+        A valid code. A column comes twice (or with its negation) only if there are more columns than ternary
+        bipartitions; then each of those comes equally often, up to one.
 
     Examples
     --------

@@ -61,29 +61,8 @@ DECODERS: Mapping[str, type[BaseDecoder]] = MappingProxyType(
 
 
 def resolve_decoder(decoding: str | BaseDecoder) -> BaseDecoder:
-    """Return an unfitted decoder for a name or a decoder.
+    """Return a new decoder for a name of `DECODERS`, or an unfitted clone of an object with `fit` and `scores`.
 
-    Parameters
-    ----------
-    decoding : str or decoder
-        A key of `DECODERS`, or an object with the methods ``fit(codewords, y, matrix, sample_weight)`` and
-        ``scores(codewords)``.
-
-    Returns
-    -------
-    decoder
-        A new decoder with default parameters for a name, an unfitted clone of a decoder.
-
-    Raises
-    ------
-    ValueError
-        If `decoding` is neither; for an unknown name the message lists the valid ones.
-
-    Examples
-    --------
-    >>> from skecoc.decoding import LossBasedDecoder, resolve_decoder
-    >>> resolve_decoder("hamming")
-    HammingDecoder()
     >>> resolve_decoder(LossBasedDecoder("hinge"))
     LossBasedDecoder(loss='hinge')
     """

@@ -21,10 +21,7 @@ def hamming_distances(codewords: Floats, matrix: Floats) -> Floats:
 
 
 def count_agreements(codewords: Floats, matrix: Floats) -> Floats:
-    """Count the non-zero positions of each row of a matrix where a codeword has the same sign.
-
-    An output of exactly zero counts half as an agreement and half as a disagreement.
-    """
+    """Count the non-zero positions of each row of a matrix where a codeword has the same sign, half for zero."""
     return (np.abs(matrix).sum(axis=1) + np.sign(codewords) @ matrix.T) / 2.0
 
 
@@ -76,14 +73,8 @@ class InverseHammingDecoder(BaseDecoder):
     matrix_ : ndarray of shape (n_rows, n_columns)
         The code matrix.
     inverse_distances_ : ndarray of shape (n_rows, n_rows)
-        The inverse of :math:`\Delta`, or its pseudo-inverse where it has none.
-
-    Notes
-    -----
-    :math:`\Delta` has rank at most ``n_columns + 1``, so it is singular for short codes, and for some
-    others. The Moore-Penrose pseudo-inverse then takes the place of the inverse (eigenvalues below 1e-10 of
-    the largest count as zero): of all solutions it gives the one of least norm, which depends on no order of
-    the classes.
+        The inverse of :math:`\Delta`. Where it has none, as in codes with fewer than ``n_rows - 1`` columns, the
+        pseudo-inverse (eigenvalues below 1e-10 of the largest count as zero), which depends on no order of the classes.
 
     References
     ----------
@@ -270,10 +261,7 @@ class BetaDensityDecoder(BaseDecoder):
 
 
 def pessimistic_share(agreements: Floats, disagreements: Floats) -> Floats:
-    """Return the point with a third of the mass of a beta density between itself and the mode, or 0 if there is none.
-
-    The exponents of v and of 1 - v in the density are the agreements and disagreements.
-    """
+    """Return the point below a beta density's mode with a third of the mass between both, or 0 if there is none."""
     mode = agreements / (agreements + disagreements)
     alpha, beta = agreements + 1.0, disagreements + 1.0
     mass_below = betainc(alpha, beta, mode) - _PESSIMISTIC_MASS

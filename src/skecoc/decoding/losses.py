@@ -18,55 +18,37 @@ LARGEST_OUTPUT = 1e149
 
 
 def linear(margins: Floats) -> Floats:
-    """Return ``-t``, the negated margin.
-
-    MATLAB's ``"linear"`` is ``(1 - t) / 2``: the same order of classes for averages.
-    """
+    """Return ``-t``, the negated margin; MATLAB's ``"linear"``, ``(1 - t) / 2``, gives averages the same order."""
     return np.negative(margins)
 
 
 def exponential(margins: Floats) -> Floats:
-    """Return ``exp(-t)``, the loss of AdaBoost.
-
-    Margins below -690 count as -690, so that a sum of losses stays finite. MATLAB's ``"exponential"`` is
-    half of this.
-    """
+    """Return ``exp(-t)``, the loss of AdaBoost, twice MATLAB's; margins below -690 count as that: sums stay finite."""
     exponents = np.minimum(np.negative(margins), LARGEST_EXPONENT)
     return np.exp(exponents, out=exponents)
 
 
 def hinge(margins: Floats) -> Floats:
-    """Return ``max(0, 1 - t)``, the loss of support vector machines.
-
-    MATLAB's ``"hinge"`` is half of this.
-    """
+    """Return ``max(0, 1 - t)``, the loss of support vector machines, twice MATLAB's ``"hinge"``."""
     return np.maximum(0.0, 1.0 - margins)
 
 
 def logistic(margins: Floats) -> Floats:
-    """Return ``log(1 + exp(-t))``, the loss of logistic regression.
-
-    MATLAB's ``"logit"`` is this divided by ``2 log 2``.
-    """
+    """Return ``log(1 + exp(-t))``, the loss of logistic regression, ``2 log 2`` times MATLAB's ``"logit"``."""
     return np.logaddexp(0.0, np.negative(margins))
 
 
 def squared(margins: Floats) -> Floats:
-    """Return ``(1 - t) ** 2``, the loss of least squares.
+    """Return ``(1 - t) ** 2``, the loss of least squares, with ``1 - t`` bounded by 1e149 so that sums stay finite.
 
-    Values of 1 - t beyond 1e149 in size count as that size, so that a sum of losses stays finite. MATLAB's
-    ``"quadratic"``, which takes probabilities p, is half of this for x = 2 p - 1.
+    MATLAB's ``"quadratic"``, which takes probabilities p, is half of this for x = 2 p - 1.
     """
     shortfalls = np.clip(1.0 - margins, -LARGEST_OUTPUT, LARGEST_OUTPUT)
     return np.square(shortfalls, out=shortfalls)
 
 
 def binomial_deviance(margins: Floats) -> Floats:
-    """Return ``log(1 + exp(-2 t))``, the binomial deviance.
-
-    This is what Allwein et al. call the loss of logistic regression. MATLAB's ``"binodeviance"`` is this
-    divided by ``2 log 2``.
-    """
+    """Return ``log(1 + exp(-2 t))``, Allwein's loss of logistic regression and ``2 log 2`` times MATLAB's."""
     return np.logaddexp(0.0, -2.0 * margins)
 
 
@@ -83,17 +65,8 @@ LOSSES: Mapping[str, Loss] = MappingProxyType(
 )
 
 
-def resolve_loss(loss: str) -> Loss:
-    """Return the loss function that a decoder's `loss` names."""
-    return resolve_name("loss", loss, LOSSES)
-
-
 def sum_losses(loss: Loss, codewords: Floats, signed_weights: Floats) -> Floats:
-    """Add the weighted losses of every codeword against every row of a matrix.
-
-    An entry s of the signed weights stands for the codeword entry sign(s) with weight abs(s); positions
-    with s = 0 add nothing. With the code matrix itself every non-zero position has weight 1.
-    """
+    """Add the losses of every codeword against every row of signs, each weighted by the size of its entry."""
     if loss is linear:
         return -(codewords @ signed_weights.T)
     # A margin is x or -x, so two losses for each output serve all rows of the matrix.
@@ -105,7 +78,7 @@ def sum_losses(loss: Loss, codewords: Floats, signed_weights: Floats) -> Floats:
 def sum_correct(codewords: Floats, y: Indices, matrix: Floats, sample_weight: Floats) -> Floats:
     """Sum up the weights of each class's samples whose output has the sign of the code, column by column.
 
-    An output of zero is never correct. Sums are zero where the matrix is; those of blocks of samples can be added.
+    An output of zero is never correct. Sums of blocks of samples can be added.
     """
     n_samples, n_rows = len(codewords), len(matrix)
     members = csr_array((sample_weight, (y, np.arange(n_samples))), shape=(n_rows, n_samples))
@@ -121,7 +94,20 @@ def loss_weights(correct: Floats, matrix: Floats) -> Floats:
     return agreements / agreements.sum(axis=1, keepdims=True)
 
 
-class LossBasedDecoder(BaseDecoder):
+class _LossDecoder(BaseDecoder):
+    """Base of decoders with a loss."""
+
+    loss_function_: Loss
+
+    def __init__(self, loss: str = "linear") -> None:
+        self.loss = loss
+
+    def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:  # noqa: ARG002
+        """Resolve the loss; the training codewords are not read."""
+        self.loss_function_ = resolve_name("loss", self.loss, LOSSES)
+
+
+class LossBasedDecoder(_LossDecoder):
     r"""Score a class by the negated sum of losses over all columns.
 
     .. math:: s_p(x) = -\sum_q L(M_{pq} x_q)
@@ -161,14 +147,9 @@ class LossBasedDecoder(BaseDecoder):
     array([[-1.5, -4.5, -3. ]])
     """
 
-    loss_function_: Loss
-
-    def __init__(self, loss: str = "linear") -> None:
-        self.loss = loss
-
-    def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:  # noqa: ARG002
-        """Resolve the loss; the training codewords are not read."""
-        self.loss_function_ = resolve_loss(self.loss)
+    def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:
+        """Sum up the losses of the matrix's zeros; the training codewords are not read."""
+        super()._learn(codewords, y, weight)
         self._loss_of_zeros = (self.matrix_ == 0).sum(axis=1) * self.loss_function_(np.zeros(1))
 
     def _scores(self, codewords: Floats) -> Floats:
@@ -176,7 +157,7 @@ class LossBasedDecoder(BaseDecoder):
         return -(sum_losses(self.loss_function_, codewords, self.matrix_) + self._loss_of_zeros)
 
 
-class LossAveragedDecoder(BaseDecoder):
+class LossAveragedDecoder(_LossDecoder):
     r"""Score a class by the negated average loss over the non-zero positions of its row.
 
     .. math:: s_p(x) = -\frac{\sum_q |M_{pq}| L(M_{pq} x_q)}{\sum_q |M_{pq}|}
@@ -216,22 +197,13 @@ class LossAveragedDecoder(BaseDecoder):
     array([[-0.25, -1.75, -1.  ]])
     """
 
-    loss_function_: Loss
-
-    def __init__(self, loss: str = "linear") -> None:
-        self.loss = loss
-
-    def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:  # noqa: ARG002
-        """Resolve the loss; the training codewords are not read."""
-        self.loss_function_ = resolve_loss(self.loss)
-
     def _scores(self, codewords: Floats) -> Floats:
         """Return the negated average losses."""
         # Dividing the sums, not the matrix, keeps averages that are equal exactly equal.
         return -sum_losses(self.loss_function_, codewords, self.matrix_) / np.abs(self.matrix_).sum(axis=1)
 
 
-class LossWeightedDecoder(BaseDecoder):
+class LossWeightedDecoder(_LossDecoder):
     r"""Score a class by the negated weighted sum of losses, with weights learnt from training codewords.
 
     .. math::
@@ -282,20 +254,15 @@ class LossWeightedDecoder(BaseDecoder):
     """
 
     learns_from_codewords: ClassVar[bool] = True
-    loss_function_: Loss
     weights_: Floats
-
-    def __init__(self, loss: str = "linear") -> None:
-        self.loss = loss
 
     def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:
         """Learn the weights."""
-        self.loss_function_ = resolve_loss(self.loss)
-        self.weights_ = loss_weights(sum_correct(codewords, y, self.matrix_, weight), self.matrix_)
+        self.fit_sums(sum_correct(codewords, y, self.matrix_, weight), self.matrix_)
 
     def fit_sums(self, correct: Floats, matrix: Floats) -> Self:
         """Learn the weights from what `sum_correct` gives, added up over blocks of samples."""
-        self.matrix_, self.loss_function_ = matrix, resolve_loss(self.loss)
+        self.matrix_, self.loss_function_ = matrix, resolve_name("loss", self.loss, LOSSES)
         self.weights_ = loss_weights(correct, matrix)
         return self
 

@@ -22,11 +22,11 @@ class ProbabilisticDecoder(BaseDecoder):
     .. math::
         s_p(x) = \log\Bigl(K + \prod_{q: M_{pq} \ne 0} \frac{1}{1 + \exp(M_{pq} (v_q x_q + w_q))}\Bigr)
 
-    The numbers :math:`v_q` and :math:`w_q` are Platt's: they fit :math:`1 / (1 + \exp(v_q x_q + w_q))` to the
-    training samples that take part in column q (those of classes with :math:`M_{pq} \ne 0`) by maximum
-    likelihood, with his smoothed targets :math:`(n_+ + 1) / (n_+ + 2)` for the +1 side and
-    :math:`1 / (n_- + 2)` for the -1 side, where :math:`n_+` and :math:`n_-` are the (weighted) numbers of
-    samples. Products are computed as sums of logarithms. Outputs are bounded by 1e149 in size.
+    The numbers :math:`v_q` and :math:`w_q` are Platt's: they fit :math:`1 / (1 + \exp(v_q x_q + w_q))` to the training
+    samples that take part in column q by maximum likelihood, with his smoothed targets :math:`(n_+ + 1) / (n_+ + 2)`
+    for the +1 side and :math:`1 / (n_- + 2)` for the -1 side, where :math:`n_+` and :math:`n_-` are the (weighted)
+    numbers of samples. These keep slopes finite. A column with samples on one side only, or whose training outputs are
+    all equal, has slope 0; one without training samples has probability 1/2. Outputs are bounded by 1e149 in size.
 
     Parameters
     ----------
@@ -42,12 +42,6 @@ class ProbabilisticDecoder(BaseDecoder):
         The slopes :math:`v`, negative for a column that is correct more often than not.
     intercepts_ : ndarray of shape (n_columns,)
         The intercepts :math:`w`.
-
-    Notes
-    -----
-    The smoothed targets keep the slope finite for a column whose sides are perfectly separated. A column with
-    samples on one side only has slope 0, and so has a column whose training outputs are all equal, where the
-    slope is not determined; a column without training samples has slope and intercept 0: probability 1/2.
 
     References
     ----------

@@ -26,10 +26,9 @@ def risk_and_confusion(
 ) -> RiskAndConfusion:
     r"""Sum up the losses and the errors of every class by its worst rival.
 
-    With :math:`t_p(x) = \sum_q W_{pq} M_{pq} x_q`, a row of class i whose worst rival is
-    :math:`j = \arg\max_{p \ne i} t_p(x)` adds its sample weight times
-    :math:`\max(0, \Delta + t_j(x) - t_i(x))` to ``risk[i, j]`` (for :math:`\Delta = 0` the paper's
-    training risk matrix), and its sample weight to ``confusion[i, j]`` if :math:`t_j(x) > t_i(x)`, otherwise to
+    With :math:`t_p(x) = \sum_q W_{pq} M_{pq} x_q`, a sample of class i whose worst rival is :math:`j = \arg\max_{p \ne
+    i} t_p(x)` adds its weight times :math:`\max(0, \Delta + t_j(x) - t_i(x))` to ``risk[i, j]`` (for :math:`\Delta = 0`
+    the paper's training risk matrix), and its weight to ``confusion[i, j]`` if :math:`t_j(x) > t_i(x)`, otherwise to
     ``confusion[i, i]``.
 
     Parameters
@@ -37,7 +36,7 @@ def risk_and_confusion(
     codewords : array-like of shape (n_samples, n_columns)
         Predicted codewords; integers and any floats are read without a copy.
     y : array-like of int of shape (n_samples,)
-        Index of the matrix row that each row belongs to.
+        Index of the matrix row that each sample belongs to.
     matrix : array-like of shape (n_rows, n_columns)
         The code matrix, with entries in {-1, 0, 1}.
     weights : array-like of shape (n_rows, n_columns)
@@ -57,15 +56,10 @@ def risk_and_confusion(
     Examples
     --------
     >>> from skecoc.decoding.risk import risk_and_confusion
-    >>> matrix = [[1, -1], [-1, 1]]
     >>> equal = [[0.5, 0.5], [0.5, 0.5]]
-    >>> found = risk_and_confusion([[0.5, -0.5], [-0.25, 0.0], [-1.0, 1.0]], [0, 0, 1], matrix, equal)
-    >>> found.risk
+    >>> risk_and_confusion([[0.5, -0.5], [-0.25, 0.0], [-1.0, 1.0]], [0, 0, 1], [[1, -1], [-1, 1]], equal).risk
     array([[0.  , 0.25],
            [0.  , 0.  ]])
-    >>> found.confusion
-    array([[1., 1.],
-           [0., 1.]])
     """
     M = check_decoder_matrix(matrix)
     x = np.asarray(codewords)

@@ -49,48 +49,12 @@ def best_of_classes(scores: Floats, row_classes: Indices) -> Floats:
 
 
 def break_ties(scores: ArrayLike, second_key: ArrayLike, prior: ArrayLike, scale: ArrayLike = 1.0) -> Floats:
-    """Separate tied scores by a second key, then by the prior, then by the index.
+    """Separate tied scores, (n_samples, n_rows), by a second key, then by the prior, then by the index.
 
-    Two scores a and b tie if ``abs(a - b) <= 1e-10 * max(scale, abs(a), abs(b))``, so that rounding residues
-    decide nothing; in a row of scores ties chain: if a ties with b and b with c, all three tie. The second key
-    of tied scores, and the prior where that ties too, are compared in the same way. The lower index wins what
-    is left.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_samples, n_rows)
-        Scores of the rows of a code matrix; higher is better. Scores beyond 1e300 in size, also infinite
-        ones, count as 1e300 or -1e300; NaN is an error.
-    second_key : array-like of shape (n_samples, n_rows)
-        Scores that order tied ones, such as those of linear loss-based decoding, with the same limits.
-    prior : array-like of shape (n_rows,)
-        The share of each row of the code matrix in the training data.
-    scale : array-like of shape (n_samples,) or float, default=1.0
-        Size of what the scores of each sample were computed from, such as the largest entry of its codeword:
-        rounding is relative to it where scores cancel out to nearly zero.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_rows)
-        Finite scores of which no two are equal in a row (for up to 100,000 rows of the matrix). A score that
-        ties with no other is returned as it is. Of tied ones the best has the highest of their scores, each
-        next one is lower by ``0.5e-10 / n_rows`` times the larger of the scale and its size, and all stay above
-        every score that was below them.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not match or a value is NaN.
-
-    Examples
-    --------
-    >>> scores = [[0.5, 0.25, 0.5], [1.0, 1.0, 0.0]]
-    >>> separated = break_ties(scores, [[0.1, 0.0, 0.2], [0.0, 0.0, 0.0]], [0.3, 0.4, 0.3])
-    >>> separated.argmax(axis=1)
-    array([2, 1])
-    >>> ((scores - separated) * 1e11).round(2)
-    array([[1.67, 0.  , 0.  ],
-           [1.67, 0.  , 0.  ]])
+    Two scores a and b tie if ``abs(a - b) <= 1e-10 * max(scale, abs(a), abs(b))``, in chains; keys and priors are
+    compared in the same way. The scale, one number or one per sample, is the size of what scores were computed from. A
+    score that ties with no other is returned as it is, but bounded by 1e300. Of tied ones the best has the highest of
+    their scores, each next one is lower by ``0.5e-10 / n_rows`` times the larger of the scale and its size.
     """
     values, second, shares = _check_keys(scores, second_key, prior)
     # Any order of equal scores will do: the kernel orders them afresh.
@@ -197,10 +161,9 @@ def _separate_tied(
 
 
 def order_ties(scores: Floats, second: Floats, tolerance: float) -> Floats:
-    """Order scores of optimised weights that tie within a tolerance by a second key, of each row or one for all.
+    """Order scores of optimised weights that tie, in chains, within a tolerance by a second key (for all or per row).
 
-    Tied scores become the highest of them, lowered by at most half the tolerance according to the second key, so they
-    stay above all lower scores. Ties chain: sorted scores whose neighbours are close belong together.
+    Tied scores become the highest of them, lowered by at most half the tolerance, so they stay above all lower scores.
     """
     return _spread_ties(np.ascontiguousarray(scores), np.atleast_2d(second), tolerance)
 

@@ -54,8 +54,8 @@ def set_features(estimator: BaseEstimator, n_features: int, names: Names | None)
 def is_checked(X: Any, dtypes: Any, estimator: BaseEstimator) -> bool:
     """Tell whether samples need no check: an array of the right type and width, found finite by an ensemble.
 
-    The checks of scikit-learn take longer than a small learner's prediction of a few hundred samples. An ensemble that
-    has checked its samples says so by the configuration `assume_finite`.
+    An ensemble that has checked its samples says so by the configuration `assume_finite`; scikit-learn's checks would
+    take longer than a small learner's prediction of a few hundred samples.
     """
     return (
         type(X) is np.ndarray
@@ -82,19 +82,13 @@ def check_rows(rows: ArrayLike, n_samples: int) -> Integers:
 
 def check_labels(y: ArrayLike | None, n_rows: int, estimator: BaseEstimator) -> tuple[NDArray[Any], Integers]:
     """Check that labels are of two classes; return these, sorted, and the number 0 or 1 of each label."""
-    classes, numbers = _number_labels(y, estimator)
-    if len(numbers) != n_rows:
-        raise ValueError(f"y must have one label per row: got {len(numbers)} labels for {n_rows} rows")
-    return classes, numbers
-
-
-def _number_labels(y: ArrayLike | None, estimator: BaseEstimator) -> tuple[NDArray[Any], Integers]:
-    """Replace labels of two classes by 0 and 1."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
-    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iu" and len(y) and y.max() - y.min() == 1:
+    if isinstance(y, np.ndarray) and y.shape == (n_rows,) and y.dtype.kind in "iu" and n_rows:
         # What an ensemble passes, thousands of times: the full check would take as long as a small fit.
-        return np.array([y.min(), y.max()]), (y == y.max()).astype(np.intp)
+        first, last = y.min(), y.max()
+        if last - first == 1:
+            return np.array([first, last]), (y == last).astype(np.intp)
     labels = column_or_1d(y, warn=True)
     check_classification_targets(labels)
     classes, numbers = np.unique(labels, return_inverse=True)
@@ -105,6 +99,8 @@ def _number_labels(y: ArrayLike | None, estimator: BaseEstimator) -> tuple[NDArr
         )
     if len(classes) < 2:
         raise ValueError(f"y must hold 2 classes, got {len(classes)} class")
+    if len(numbers) != n_rows:
+        raise ValueError(f"y must have one label per row: got {len(numbers)} labels for {n_rows} rows")
     return classes, numbers
 
 
@@ -127,11 +123,6 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
             The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If `y` does not hold exactly two classes, or an argument has the wrong shape or forbidden values.
         """
         self._validate_params()
         return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
@@ -245,10 +236,7 @@ def midway(left: Any, right: Any) -> Floats:
 
 
 def code_features(X: NDArray[np.float64] | NDArray[np.float32], feature_names: Names | None = None) -> FeatureCodes:
-    """Replace every value by its rank among the distinct values of its feature.
-
-    A feature with more than 65,536 distinct values is cut into 65,536 bins of equally many (give or take one). Features
-    are coded one at a time: beside the result this takes only a few arrays of `n_samples` entries.
+    """Replace every value by its rank among the distinct values of its feature, or by one of 65,536 equally large bins.
 
     >>> code_features(np.array([[0.5, 7.0], [2.5, 7.0], [0.5, 9.0]])).codes.tolist()
     [[0, 1, 0], [0, 0, 1]]
@@ -344,8 +332,7 @@ def _code_sorted(
 ) -> None:
     """Write the codes of a feature and the ends of its bins, given its values in order and where they come from.
 
-    The value of rank r belongs to bin ``r * n_bins // n_values``; the bins are counted up, which is faster than
-    dividing.
+    Bins, ``rank * n_bins // n_values``, are counted up, which is faster than dividing.
     """
     n_bins = lower.size
     this_bin = 0
@@ -373,10 +360,10 @@ def _take_rows(
     kept: NDArray[np.int64],
     new_starts: NDArray[np.int64],
 ) -> None:
-    """Gather the codes of some rows and rank them anew among the bins that occur there.
+    """Gather the codes of some rows and rank them anew among the bins that occur there, found by marking.
 
-    The bins that occur are found by marking. `words` are the same marks, read eight at a time: few rows of a feature
-    with very many bins then cost little more than the rows. All marks are zero before and after.
+    `words` are the same marks, read eight at a time: few rows of a feature with very many bins then cost little more
+    than the rows. All marks are zero before and after.
     """
     ranks = np.empty(marks.size, codes.dtype)
     n_kept = 0

@@ -51,7 +51,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     Two boundaries that are each simple in their region make one that is not, so the learner separates what a single
     clone cannot. The clustering is weak on purpose (k-means from one random start, few steps): different seeds give
-    different regions, hence learners that err differently.
+    learners that err differently.
 
     Parameters
     ----------
@@ -84,8 +84,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
     Notes
     -----
     Distances are Euclidean, so features should have comparable scales. A pure region that holds weight w of its class
-    predicts it with probability (w + 1) / (w + 2) and margin 0.5 log(w + 1), so that a region of one sample is not
-    taken for certain.
+    predicts it with probability (w + 1) / (w + 2), so that a region of one sample is not taken for certain.
 
     References
     ----------
@@ -94,16 +93,13 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from skecoc.learners import RegionClassifier
-    >>> X = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])  # alternating classes, three clusters
-    >>> y = np.array(["a", "b", "a", "b", "a", "b"])
+    >>> X = [[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]]  # alternating classes, three clusters
+    >>> y = ["a", "b", "a", "b", "a", "b"]
     >>> stump = DecisionTreeClassifier(max_depth=1)
-    >>> stump.fit(X, y).score(X, y) < 1
+    >>> stump.fit(X, y).score(X, y) < RegionClassifier(stump, n_regions=3, random_state=0).fit(X, y).score(X, y)
     True
-    >>> RegionClassifier(stump, n_regions=3, random_state=0).fit(X, y).score(X, y)
-    1.0
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -154,14 +150,8 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         self.estimators_, margins = [], []
         for number in occupied:
             members = np.flatnonzero((region == number) & used)
-            learner, margin = self._fit_region(
-                prepared,
-                rows[members],
-                labels[members],
-                weight[members],
-                sample_weight is not None,
-                random_state,
-            )
+            given = weight[members] if sample_weight is not None else None
+            learner, margin = self._fit_region(prepared, rows[members], labels[members], given, random_state)
             self.estimators_.append(learner)
             margins.append(margin)
         self.region_margins_ = np.array(margins)
@@ -187,25 +177,22 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         prepared: _Regions,
         rows: Integers,
         labels: Integers,
-        weight: Floats,
-        weighted: bool,
+        weight: Floats | None,
         random_state: np.random.RandomState,
     ) -> tuple[BaseEstimator | None, float]:
         """Train the learner of a mixed region, or give the margin of the class that a pure one remembers."""
         seed = random_state.randint(np.iinfo(np.int32).max)
         if labels.min() == labels.max():
-            return None, (2 * labels[0] - 1) * 0.5 * np.log1p(weight.sum())
+            total = len(rows) if weight is None else weight.sum()
+            return None, (2 * labels[0] - 1) * 0.5 * np.log1p(total)
         learner = prepared.clones.make(seed)
         if prepared.inner is not None:
-            return learner.fit_rows(prepared.inner, rows, labels, weight if weighted else None), 0.0
-        params = {"sample_weight": weight} if weighted else {}
+            return learner.fit_rows(prepared.inner, rows, labels, weight), 0.0
+        params = {} if weight is None else {"sample_weight": weight}
         return learner.fit(prepared.X[rows], labels, **params), 0.0
 
     def outputs(self, X: ArrayLike, response: Response) -> Floats:
-        """Evaluate samples as the learner of a column does: one number each, positive for ``classes_[1]``.
-
-        With ``response="predict_proba"`` that is ``2 p - 1``, with "predict" 1 or -1, else the margin.
-        """
+        """Evaluate samples as the learner of a column does: one number each, ``2 p - 1`` for a probability p."""
         check_is_fitted(self)
         remembered: Floats = self.region_margins_
         if response != "decision_function":
@@ -281,13 +268,8 @@ def weak_kmeans(
 ) -> Floats:
     """Run k-means from one random start for a few steps, and return its centres: weak on purpose.
 
-    There are fewer centres if there are fewer distinct rows; a centre that loses all its rows stays where it was.
-    scikit-learn's `KMeans` finds the same clusters, but its threads and checks cost many times the work on the few
-    hundred rows of two classes (`benchmarks/weak_kmeans.py` has the ratio).
-
-    >>> X = np.array([[0.0], [0.2], [5.0], [5.2]])
-    >>> np.sort(weak_kmeans(X, 2, np.random.RandomState(0), weight=np.ones(4)), axis=0).ravel()
-    array([0.1, 5.1])
+    There are fewer centres if there are fewer distinct rows. Of scikit-learn's `KMeans`, threads and checks cost many
+    times the work on the few hundred rows of two classes (`benchmarks/weak_kmeans.py` has the ratio).
     """
     centres = distinct_start(X, n_clusters, random_state, weight)
     region = np.full(len(X), -1)
@@ -303,8 +285,7 @@ def weak_kmeans(
 def distinct_start(X: Floats, n_clusters: int, random_state: np.random.RandomState, weight: Floats) -> Floats:
     """Draw distinct rows to start from, each with a probability proportional to its weight.
 
-    Rows are drawn as quantiles along a random direction: so the draw does not depend on the order of the rows, and
-    repeating a row equals weighting it.
+    They are quantiles along a random direction, so that neither the order of rows nor repeating them matters.
     """
     order = np.argsort(X @ random_state.standard_normal(X.shape[1]), kind="stable")
     mass = np.cumsum(weight[order])

@@ -1,16 +1,15 @@
 """The compiled loops of boosted stumps: search a stump, reweight the rows, add up the votes.
 
-Every row carries a signed weight: its weight, positive for the second class and negative for the first. For the
-stump that votes +1 on the rows of a set L and -1 on the others, the *edge* is the sum of the signed weights in L less
-the sum of the others. It equals (weight of all rows) x (1 - 2 x weighted error), so the largest absolute edge over
-all cuts is the lowest error over all cuts and both polarities, and a feature's histogram of signed weights yields it.
+Every row carries a signed weight: its weight, positive for the second class and negative for the first. A stump's
+*edge* is the sum of the signed weights on its left less those on its right, that is (weight of all rows) x (1 - 2 x
+weighted error): so the largest absolute edge over all cuts is the lowest error over all cuts and both polarities.
 """
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from skecoc.learners.base import Codes, Floats
+from skecoc.learners.base import MAX_BINS, Codes, Floats
 
 Ints = NDArray[np.int64]
 RowNumbers = NDArray[np.uint32]
@@ -35,9 +34,8 @@ def boost(
 ) -> tuple[Ints, Ints, Ints, Floats]:
     """Boost stumps on coded features; return each stump's feature, cut, polarity (vote on the left) and alpha.
 
-    The absolute values of `signed`, which is overwritten, sum to 1. Multiplying all weights by a constant changes
-    nothing, so a round multiplies either the rows that the stump gets wrong by exp(2 alpha) or those it gets right by
-    exp(-2 alpha), whichever are fewer, and only these rows change the histograms.
+    The absolute values of `signed`, which is overwritten, sum to 1. A round changes either the rows that the stump gets
+    wrong or those it gets right, whichever are fewer: multiplying all weights by a constant changes nothing.
     """
     n_samples = codes.shape[1]
     features = np.empty(n_estimators, np.int64)
@@ -48,7 +46,7 @@ def boost(
     rows = np.empty(n_samples, np.uint32)
     changes = np.empty(n_samples)
     _start_over(signed, 1.0, rows, changes, histograms)
-    weight, edge = _sum_weights(signed)
+    weight, edge = _sum_weights(signed, rows)
     heaviest = weight
     changed = rows
     for t in range(n_estimators):
@@ -58,7 +56,7 @@ def boost(
         if best <= slack:  # a weighted error of one half
             return features[:t], cuts[:t], polarities[:t], alphas[:t]
         n_wrong = _part_wrong_from_right(codes, signed, features[t], cuts[t], polarities[t], rows)
-        wrong, wrong_edge = _sum_some_weights(signed, rows[:n_wrong])
+        wrong, wrong_edge = _sum_weights(signed, rows[:n_wrong])
         error = max(wrong / weight, smallest_error)
         alphas[t] = 0.5 * np.log((1.0 - error) / error)
         if wrong == 0.0:
@@ -76,7 +74,7 @@ def boost(
         heaviest = max(heaviest, weight)
         if weight > _LARGEST_GROWTH or weight * _LARGEST_FALL < heaviest:
             _start_over(signed, weight, rows, changes, histograms)
-            weight, edge = _sum_weights(signed)
+            weight, edge = _sum_weights(signed, rows)
             heaviest = weight
             changed = rows
     return features, cuts, polarities, alphas
@@ -94,18 +92,7 @@ def _start_over(signed: Floats, weight: float, rows: RowNumbers, changes: Floats
 
 
 @njit(cache=True, nogil=True)
-def _sum_weights(signed: Floats) -> tuple[float, float]:
-    """Sum the weights and the signed weights of all rows."""
-    weight = 0.0
-    edge = 0.0
-    for value in signed:
-        weight += abs(value)
-        edge += value
-    return weight, edge
-
-
-@njit(cache=True, nogil=True)
-def _sum_some_weights(signed: Floats, rows: RowNumbers) -> tuple[float, float]:
+def _sum_weights(signed: Floats, rows: RowNumbers) -> tuple[float, float]:
     """Sum the weights and the signed weights of some rows."""
     weight = 0.0
     edge = 0.0
@@ -167,10 +154,9 @@ def best_stump(histograms: Floats, starts: Ints, total: float, slack: float) -> 
 
 @njit(cache=True, nogil=True)
 def _largest_edge(histogram: Floats, total: float) -> float:
-    """Find the largest absolute edge over all cuts of a feature.
+    """Find the largest absolute edge over all cuts of a feature: twice the sum up to the cut less half the total.
 
-    Half the edge is the sum up to the cut less half the total. Four bins go together, so that only one of the four
-    additions waits for the one before.
+    Four bins go together, so that only one of the four additions waits for the one before.
     """
     n_cuts = histogram.size - 1
     n_fours = n_cuts // 4
@@ -215,14 +201,9 @@ def _part_wrong_from_right(
     n_wrong = 0
     last = signed.size - 1
     left_is_positive = polarity > 0
+    of_feature = codes[max(feature, 0)]
     if feature < 0:
-        for i in range(signed.size):
-            is_wrong = left_is_positive != (signed[i] > 0.0)
-            rows[n_wrong] = rows[last] = i
-            n_wrong += is_wrong
-            last -= not is_wrong
-        return n_wrong
-    of_feature = codes[feature]
+        cut = MAX_BINS  # all rows are on the constant stump's left
     for i in range(signed.size):
         is_wrong = ((of_feature[i] <= cut) == left_is_positive) != (signed[i] > 0.0)
         # Writing to both ends and moving one of them is faster than a branch that nobody can predict.
@@ -242,8 +223,7 @@ def add_votes(
 ) -> Floats:
     """Add up the votes of several models for the same rows, (n_samples, n_models), in the order of their stumps.
 
-    Model `q` owns the stumps ``starts[q]:starts[q + 1]``; values up to a stump's threshold get its vote, alpha times
-    polarity, others the opposite. The constant stump has feature -1 and an infinite threshold.
+    Model `q` owns the stumps ``starts[q]:starts[q + 1]``; the constant stump has feature -1 and an infinite threshold.
     """
     n_samples = X.shape[0]
     n_models = starts.size - 1

@@ -38,20 +38,18 @@ _FLOAT_TYPES = [np.float64, np.float32]
 class StumpAdaBoostClassifier(MarginClassifier):
     """Binary classifier: discrete AdaBoost over decision stumps.
 
-    A stump compares one feature with one threshold. Each round takes the stump of lowest weighted error `e` among
-    all thresholds midway between adjacent distinct values of all features, both polarities, and the constant stump;
-    gives it the weight ``alpha = 0.5 * log((1 - e) / e)``; and multiplies the weights of the rows it gets wrong by
+    A stump compares one feature with one threshold. Each round takes the stump of lowest weighted error `e` among all
+    thresholds midway between adjacent distinct values of all features, both polarities, and the constant stump; gives
+    it the weight ``alpha = 0.5 * log((1 - e) / e)``; and multiplies the weights of the samples it gets wrong by
     ``exp(alpha)``, those of the others by ``exp(-alpha)``. The result is ``F(x) = sum of alpha_t * h_t(x)``, where
-    ``h_t(x)`` is +1 for the second class and -1 for the first [1]_, and the probability of the second class is
-    ``1 / (1 + exp(-2 F(x)))``.
+    ``h_t(x)`` is +1 for the second class and -1 for the first [1]_, and the probability of the second class is ``1 / (1
+    + exp(-2 F(x)))``.
 
     Parameters
     ----------
     n_estimators : int, default=40
-        Largest number of stumps. Boosting ends earlier
-
-        - after a perfect stump, one that gets no row of non-zero weight wrong;
-        - before a useless one, when no stump is better than tossing a coin (``e >= 1/2``).
+        Largest number of stumps. Boosting ends earlier after a stump that gets no sample of non-zero weight wrong, and
+        when no stump is better than tossing a coin (``e >= 1/2``).
 
     Attributes
     ----------
@@ -62,11 +60,10 @@ class StumpAdaBoostClassifier(MarginClassifier):
     features_ : ndarray of int64 of shape (n_estimators_,)
         Feature that each stump looks at; -1 for the constant stump.
     thresholds_ : ndarray of shape (n_estimators_,)
-        Threshold of each stump: values ``<= threshold`` lie on its left. Infinite for the constant stump, for which
-        every row lies on the left.
+        Threshold of each stump: values ``<= threshold`` lie on its left. Infinite for the constant stump.
     polarities_ : ndarray of int64 of shape (n_estimators_,)
-        Vote of each stump's left side: +1 for ``classes_[1]``, -1 for ``classes_[0]``. The right side votes for the
-        other class.
+        Vote of each stump's left side: +1 for ``classes_[1]``, -1 for ``classes_[0]``; its right side votes for the
+        other.
     alphas_ : ndarray of shape (n_estimators_,)
         Weight of each stump.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -76,33 +73,20 @@ class StumpAdaBoostClassifier(MarginClassifier):
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
         Names of the features, if the ones seen in `fit` had names that are all strings.
 
-    See Also
-    --------
-    sklearn.ensemble.AdaBoostClassifier : Boosting of any classifier, for any number of classes.
+    Notes ----- **Ties.** Stumps whose weighted errors differ by no more than 1e-10 are equally good. The constant stump
+    goes first, then the features in their order, and within a feature the lowest threshold. So the stumps depend
+    neither on the order of the samples nor on the machine.
 
-    Notes
-    -----
-    **Ties.** Stumps whose weighted errors differ by no more than 1e-10 are equally good. The constant stump goes
-    first, then the features in their order, and within a feature the lowest threshold. So the stumps depend neither on
-    the order of the samples nor on the machine.
+    **Perfect and useless stumps.** In alpha, `e` counts as at least 1e-10. If already the first round finds no stump
+    better than tossing a coin, `n_estimators_` is 0 and `F` is zero everywhere; where ``F(x) == 0``, `predict` gives
+    ``classes_[0]``.
 
-    **Perfect and useless stumps.** In alpha, `e` counts as at least 1e-10, so that a single perfect stump has a
-    probability of 1 - 1e-10; the bound is fixed, so that repeating samples is the same as weighting them. If already
-    the first round finds no stump better than tossing a coin, `n_estimators_` is 0 and `F` is zero everywhere; where
-    ``F(x) == 0``, `predict` gives ``classes_[0]``.
+    **Sample weights.** Only their ratios matter. Samples of weight zero are dropped: no threshold takes notice of them.
 
-    **Sample weights.** Only their ratios matter. Samples of weight zero are dropped: no threshold takes notice of their
-    values.
-
-    **Exactness, memory and time.** Every feature is coded once by the ranks of its values, in one byte a cell if no
-    feature has more than 256 distinct values, in two otherwise; fitting takes 16 bytes per distinct value and some
-    30 bytes per sample beside that. A feature with more than 65,536 distinct values is cut into 65,536 bins of equally
-    many distinct values, and only thresholds between bins are tried: then, and only then, is the search not exact. A
-    round costs one pass over at most half of the codes. Features in ``float32`` are compared with thresholds as
-    ``float64``, without a copy. NaN is refused.
-
-    **Sharing between many fits.** `prepare_rows` codes a matrix once and `fit_rows` fits to any of its rows: so the
-    columns of an output code are trained.
+    **Exactness and memory.** Every feature is coded once by the ranks of its values, in one byte a cell if no feature
+    has more than 256 distinct values, in two otherwise. A feature with more than 65,536 distinct values is cut into
+    65,536 bins of equally many, and only thresholds between bins are tried: then, and only then, is the search not
+    exact. Features in ``float32`` are compared with thresholds as ``float64``, without a copy. NaN is refused.
 
     References
     ----------
@@ -116,8 +100,6 @@ class StumpAdaBoostClassifier(MarginClassifier):
     >>> X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])
     >>> y = np.array(["low", "low", "low", "high", "high", "low"])
     >>> model = StumpAdaBoostClassifier(n_estimators=3).fit(X, y)
-    >>> model.predict(X)
-    array(['low', 'low', 'low', 'high', 'high', 'low'], dtype='<U4')
     >>> model.thresholds_
     array([3.5, inf, 5.5])
     >>> model.decision_function(X).round(2)
@@ -142,10 +124,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Boost stumps on some rows of a prepared matrix, exactly as ``fit(X[rows], y, sample_weight)`` would.
-
-        The one exception: a feature with more than 65,536 distinct values in `X` keeps the bins made for all of `X`.
-        """
+        """Boost stumps on some prepared rows, as ``fit(X[rows], y, sample_weight)`` would if all bins are exact."""
         if not get_config()["skip_parameter_validation"]:
             self._validate_params()
         taken = None if rows is None else check_rows(rows, prepared.n_samples)
@@ -210,10 +189,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
 
     @staticmethod
     def outputs_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
-        """Evaluate several fitted classifiers on the same samples in one pass, one column each.
-
-        With ``response="predict_proba"`` the outputs are ``2 p - 1 = tanh(F)``, with "predict" 1 and -1, else F.
-        """
+        """Evaluate several fitted classifiers on the same samples in one pass, one column each."""
         F = _decision_functions(learners, learners[0]._check_features(X))
         if response == "predict_proba":
             return np.tanh(F)

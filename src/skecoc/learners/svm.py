@@ -54,37 +54,35 @@ class TunedSVMClassifier(MarginClassifier):
 
     The kernel is ``exp(-||x - z||^2 / (2 width^2))``. By default C and the width are searched as in the WOLC-ECOC
     paper: C over ``2^12, 2^13, ..., 2^18`` in SVM-perf's units, the width over 1/4, 1/2, 1, 2 and 4 times the mean
-    Euclidean distance between training rows. The point of highest cross-validated accuracy is taken; among equally
+    Euclidean distance between training samples. The point of highest cross-validated accuracy is taken; among equally
     good ones the one of smallest C, then of largest width.
 
     Parameters
     ----------
     C : float or array-like of float, default=None
-        Penalty, or penalties to search, in SVM-perf's units: a row's slack costs ``100 * C / n``, where `n` is the
-        number of training rows. So ``SVC(C=100 * C / n)`` is the same machine. None means the paper's values.
+        Penalty, or penalties to search, in SVM-perf's units: ``SVC(C=100 * C / n)``, for n training samples, is the
+        same machine. None means the paper's values.
     width : float or array-like of float, default=None
-        Kernel width, or widths to search, in multiples of the mean distance between training rows. None means the
-        paper's values. With one C and one width nothing is searched, and cross-validation serves calibration only.
+        Kernel width, or widths to search, in multiples of the mean distance between training samples. None means the
+        paper's values. With one C and one width, cross-validation serves calibration only.
     n_folds : int, default=3
-        Number of stratified folds. A class with fewer (distinct) rows than that lowers it.
+        Number of stratified folds. A class with fewer (distinct) samples than that lowers it.
     search_rows : int, default=None
-        Largest number of (distinct) rows that the search and the calibration look at; from more rows, so many are
-        drawn, stratified by class. The machine itself is trained on all rows. The search makes a hundred machines for
-        the one that is kept, so a few hundred rows save most of the time of a large fit. None looks at all rows.
+        Largest number of (distinct) samples that the search and the calibration look at, drawn stratified by class; the
+        machine itself is trained on all. A few hundred save most of the time of a large fit. None looks at all.
     tune : {"column", "ensemble"}, default="column"
-        Where an ensemble of these machines searches:
+        Where an ensemble of these machines searches; it makes no difference to `fit`.
 
         - "column": every machine searches for itself.
-        - "ensemble": C and width are chosen once for all machines, when an ensemble prepares the rows that they
-          share: by the accuracy of one-vs-one votes over all its classes, cross-validated in the same way, regardless
-          of sample weights. Measured, dense random codes are trained 3 to 11 times as fast; one-vs-one codes, whose
-          short columns are searched quickly, half to fully as fast. It makes no difference to `fit`.
+        - "ensemble": C and width are chosen once for all machines, by the cross-validated accuracy of one-vs-one votes
+          over all classes, regardless of sample weights. Measured, dense random codes are trained 3 to 11 times as
+          fast; one-vs-one codes, whose short columns are searched quickly, half to fully as fast.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, as in :class:`sklearn.svm.SVC`.
     cache_size : float, default=2500
         Memory in MB; see Notes.
     random_state : int, RandomState instance or None, default=None
-        Shuffles the rows before they are split into folds. Pass an int for the same folds in every fit.
+        Shuffles the samples before they are split into folds. Pass an int for the same folds in every fit.
 
     Attributes
     ----------
@@ -93,19 +91,19 @@ class TunedSVMClassifier(MarginClassifier):
     C_ : float
         The chosen C.
     width_ : float
-        The chosen kernel width; `gamma_` is ``1 / (2 * width_**2)``.
+        The chosen kernel width.
     gamma_ : float
-        The kernel's `gamma`, as :class:`sklearn.svm.SVC` has it.
+        The kernel's `gamma`, as :class:`sklearn.svm.SVC` has it: ``1 / (2 * width_**2)``.
     mean_distance_ : float
-        Mean distance between training rows.
+        Mean distance between training samples.
     C_grid_ : ndarray of shape (n_Cs,)
         Values of C that were compared, ascending.
     width_grid_ : ndarray of shape (n_widths,)
         Kernel widths that were compared, descending.
     cv_scores_ : ndarray of shape (n_Cs, n_widths) or None
-        Mean accuracy over the folds; None if a class has one row only.
+        Mean accuracy over the folds; None if a class has one sample only.
     support_vectors_ : ndarray of shape (n_support_vectors, n_features_in_)
-        Training rows with a non-zero coefficient.
+        Training samples with a non-zero coefficient.
     dual_coef_ : ndarray of shape (1, n_support_vectors)
         Their coefficients, signed.
     intercept_ : ndarray of shape (1,)
@@ -117,41 +115,33 @@ class TunedSVMClassifier(MarginClassifier):
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
         Names of the features, if the ones seen in `fit` had names that are all strings.
 
-    See Also
-    --------
-    sklearn.svm.SVC : Support vector machine without a search.
-
     Notes
     -----
     **C.** SVM-perf [1]_, which the paper used, minimises ``||w||^2 / 2 + C * xi`` where `xi` bounds the training error
-    *in percent*, so that each of the n samples has a loss of 100 / n: the usual SVM with a penalty of ``100 * C / n``.
-    `n` is the number of samples of the whole fit, in the folds too. Unlike SVM-perf with a kernel, the machine has an
-    intercept and is solved without approximating the kernel.
+    *in percent*: the usual SVM with a penalty of ``100 * C / n``, with the n of the whole fit in the folds too. Unlike
+    SVM-perf with a kernel, the machine has an intercept and is solved without approximating the kernel.
 
-    **Equal samples and weights.** Equal samples of the same class are one of their total weight, and samples of weight
-    zero are dropped. Only ratios of weights matter: `n` above is the sum of the weights, the mean distance is taken
-    over all weighted pairs (each sample with itself included), and accuracy is weighted. So repeating samples is the
-    same as weighting them, copies never lie on both sides of a split, and the order of samples does not matter.
+    **Equal samples and weights.** Equal samples of the same class are one of their total weight, and only ratios of
+    weights matter (mean distance and accuracy are weighted too). So repeating samples is the same as weighting them,
+    copies never lie on both sides of a split, and the order of samples does not matter.
 
-    **Few samples.** If a class has one distinct sample only, nothing can be cross-validated: the middle of the grid is
-    taken (C = 2^15, width = mean distance), and the sigmoid is fitted to training margins. If all samples are equal,
-    the mean distance counts as 1.
+    **Few samples.** If a class has one distinct sample only, the middle of the grid is taken (C = 2^15, width = mean
+    distance), and the sigmoid is fitted to training margins. If all samples are equal, the mean distance counts as 1.
 
-    **Probabilities** are ``1 / (1 + exp(-slope_ * margin))``. The slope is fitted, with Platt's targets [2]_, to the
-    out-of-fold margins of the search. There is no offset, so that the more probable class is the predicted one.
+    **Probabilities** are ``1 / (1 + exp(-slope_ * margin))``, with the slope fitted to the out-of-fold margins of the
+    search by Platt's targets [2]_. There is no offset, so that the more probable class is the predicted one.
 
     **Time and memory.** The dual is solved by sequential minimal optimisation, as in libsvm, with Newton steps on the
-    coefficients between their bounds. For each width, C ascends and every solution starts from the one before.
-    Distances are computed once for all machines of an ensemble, the kernel once per width. A fit needs at most 2.25
-    kernel matrices of 8 bytes per pair of samples, and the distances that fits share are a further one over all samples
-    of the ensemble. If the kernels exceed `cache_size`, libsvm solves the dual instead, without a matrix and much
-    slower; if the distances do, every fit computes its own. The default serves 11,785 samples.
+    coefficients between their bounds; for each width, C ascends and every solution starts from the one before. A fit
+    needs at most 2.25 kernel matrices of 8 bytes per pair of samples, and the distances that the fits of an ensemble
+    share are a further one over all its samples. If the kernels exceed `cache_size`, libsvm solves the dual instead,
+    without a matrix and much slower; if the distances do, every fit computes its own. The default serves 11,785
+    samples.
 
     References
     ----------
     .. [1] T. Joachims, T. Finley and C.-N. J. Yu, "Cutting-plane training of structural SVMs", Machine Learning 77(1),
-           2009, pp. 27-59; T. Joachims and C.-N. J. Yu, "Sparse kernel SVMs via cutting-plane training", Machine
-           Learning 76(2-3), 2009, pp. 179-193.
+           2009, pp. 27-59.
     .. [2] J. Platt, "Probabilistic outputs for support vector machines and comparisons to regularized likelihood
            methods", Advances in Large Margin Classifiers, MIT Press, 1999, pp. 61-74.
 
@@ -165,9 +155,6 @@ class TunedSVMClassifier(MarginClassifier):
     (4096.0, 0.25)
     >>> model.score(X[100:], y[100:])
     1.0
-    >>> model.predict_proba(X[100:102]).round(1)
-    array([[0.1, 0.9],
-           [0. , 1. ]])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -205,8 +192,7 @@ class TunedSVMClassifier(MarginClassifier):
     def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> _Prepared:
         """Compute the distances between rows, for any number of calls to `fit_rows`.
 
-        With ``tune="ensemble"`` the class indices `y` of an ensemble's whole problem decide C and width for all fits;
-        without them every fit searches for itself.
+        With ``tune="ensemble"`` the class indices `y` of an ensemble's whole problem decide C and width for all fits.
         """
         self._validate_params()
         checked, names = check_features(self, X, np.float64)
@@ -226,10 +212,7 @@ class TunedSVMClassifier(MarginClassifier):
     def fit_rows(
         self, prepared: _Prepared, rows: ArrayLike | None, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Search and train on some of the prepared rows, as ``fit(X[rows], y, sample_weight)`` would.
-
-        Unless C and width were chosen when the rows were prepared.
-        """
+        """Train on some prepared rows, as ``fit(X[rows], y, sample_weight)`` would if nothing was chosen before."""
         self._validate_params()
         taken = None if rows is None else check_rows(rows, len(prepared.shared.X))
         n_rows = len(prepared.shared.X) if taken is None else len(taken)
@@ -245,14 +228,7 @@ class TunedSVMClassifier(MarginClassifier):
         return self
 
     def without_search(self) -> Self:
-        """Return an unfitted clone with the C and the width that were chosen, for training on other rows.
-
-        Its cross-validation serves calibration only.
-
-        >>> model = TunedSVMClassifier(C=[1.0, 10.0], width=1.0).fit([[0.0], [0.1], [1.0], [1.1]], [0, 0, 1, 1])
-        >>> model.without_search()
-        TunedSVMClassifier(C=1.0, width=1.0)
-        """
+        """Return an unfitted clone with the C and the width that were chosen, for training on other rows."""
         check_is_fitted(self)
         found: Self = clone(self)
         return found.set_params(C=self.C_, width=self.width_ / self.mean_distance_)

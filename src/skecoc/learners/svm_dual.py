@@ -4,16 +4,11 @@ With ``s_i`` = +1 or -1 the label of row i and ``c_i`` its cap, the dual in the 
 
     maximise  sum_i s_i b_i - 1/2 b' K b   subject to  sum_i b_i = 0,  0 <= s_i b_i <= c_i
 
-and ``e = s - K b``, the residual, is its gradient. Two kinds of step take turns:
-
-- *pair steps*: sequential minimal optimisation with second-order choice of the pair, as in libsvm. They find out
-  quickly which coefficients are zero or capped, but need very many steps to settle the others when caps are large.
-- *free steps*: Newton's method on the coefficients that are neither zero nor capped. When a coefficient reaches its
-  bound it is taken out of the inverse of its kernel matrix, and the step goes on without it.
-
-Both increase the objective, and the violation of the optimality conditions over all rows decides when to stop, so the
-solution is as good as libsvm's at the same tolerance, and usually far better. While few rows matter, the steps are
-taken on these alone: the free ones and those that violate the conditions most.
+and ``e = s - K b``, the residual, is its gradient. Two kinds of step take turns: *pair steps*, sequential minimal
+optimisation as in libsvm, find out quickly which coefficients are zero or capped, but need very many steps to settle
+the others when caps are large; *free steps* are Newton's on these others, and take a coefficient that reaches its bound
+out of the inverse of their kernel matrix. Both increase the objective, and the violation of the optimality conditions
+over all rows decides when to stop. While few rows matter, the steps are taken on these alone.
 
 BLAS would do most of the array work, but it shares even small products out to threads, which then get in each other's
 way when an ensemble trains its columns in threads too. And inverses are needed that can give up one row at a time.
@@ -59,15 +54,6 @@ def submatrix(matrix: Floats, rows: Integers, columns: Integers) -> Floats:
         for j in range(len(columns)):
             block[i, j] = row[columns[j]]
     return block
-
-
-@njit(cache=True, nogil=True)
-def take(vector: Floats, rows: Integers) -> Floats:
-    """Copy some entries of a vector."""
-    part = np.empty(len(rows))
-    for i in range(len(rows)):
-        part[i] = vector[rows[i]]
-    return part
 
 
 @njit(cache=True, nogil=True)
@@ -150,8 +136,8 @@ def solve_path(
 ) -> tuple[Floats, Floats, bool]:
     """Solve the dual for ascending penalties, each from the solution of the one before, to libsvm's tolerance `tol`.
 
-    The kernel has ones on its diagonal; row i's cap is ``penalty * weight[i]``. Returns signed coefficients of shape
-    (n_penalties, n_rows), intercepts, and whether the tolerance was reached for every penalty.
+    Row i's cap is ``penalty * weight[i]``. Returns signed coefficients (n_penalties, n_rows), intercepts, and whether
+    the tolerance was reached for every penalty.
     """
     n_rows = len(signs)
     coefficients = np.empty((len(penalties), n_rows))
@@ -173,7 +159,7 @@ def solve_path(
                 upper[i] = max(signs[i], 0.0) * cap
                 coefficient[i] = min(max(coefficient[i], lower[i]), upper[i])
             converged &= _solve(kernel, coefficient, residual, lower, upper, tol)
-            capped = _any_capped(coefficient, signs, lower, upper)
+            capped = bool((coefficient == np.where(signs > 0.0, upper, lower)).any())
         coefficients[k] = coefficient
         intercepts[k] = _intercept(coefficient, residual, lower, upper)
     return coefficients, intercepts, converged
@@ -188,20 +174,11 @@ def _stretch(coefficient: Floats, residual: Floats, signs: Floats, factor: float
 
 
 @njit(cache=True, nogil=True)
-def _any_capped(coefficient: Floats, signs: Floats, lower: Floats, upper: Floats) -> bool:
-    """Tell whether any coefficient is at its cap."""
-    n_capped = 0
-    for i in range(len(signs)):
-        n_capped += coefficient[i] == (upper[i] if signs[i] > 0.0 else lower[i])
-    return n_capped > 0
-
-
-@njit(cache=True, nogil=True)
 def _intercept(coefficient: Floats, residual: Floats, lower: Floats, upper: Floats) -> float:
     """Average the residuals of the free rows; without any, take the middle of what the conditions allow."""
     free = _free_rows(coefficient, lower, upper)
     if len(free) > 0:
-        return take(residual, free).mean()
+        return residual[free].mean()
     top, bottom = _extremes(coefficient, residual, lower, upper)
     return (top + bottom) / 2.0
 
@@ -221,13 +198,7 @@ def _extremes(coefficient: Floats, residual: Floats, lower: Floats, upper: Float
 @njit(cache=True, nogil=True)
 def _free_rows(coefficient: Floats, lower: Floats, upper: Floats) -> Integers:
     """List the rows whose coefficients are between their bounds."""
-    rows = np.empty(len(coefficient), dtype=np.intp)
-    n_free = 0
-    for i in range(len(coefficient)):
-        if lower[i] < coefficient[i] < upper[i]:
-            rows[n_free] = i
-            n_free += 1
-    return rows[:n_free]
+    return np.flatnonzero((lower < coefficient) & (coefficient < upper))
 
 
 @njit(cache=True, nogil=True)
@@ -241,9 +212,9 @@ def _solve(kernel: Floats, coefficient: Floats, residual: Floats, lower: Floats,
         if 2 * len(working) > len(residual):
             reached = _solve_dense(kernel, coefficient, residual, lower, upper, wanted)
         else:
-            value, slope = take(coefficient, working), take(residual, working)
+            value, slope = coefficient[working], residual[working]
             part = submatrix(kernel, working, working)
-            reached = _solve_dense(part, value, slope, take(lower, working), take(upper, working), wanted)
+            reached = _solve_dense(part, value, slope, lower[working], upper[working], wanted)
             _move(kernel, coefficient, residual, working, value)
         if not reached:
             return False
@@ -358,9 +329,9 @@ def _pair_steps(
 def _free_step(kernel: Floats, coefficient: Floats, residual: Floats, lower: Floats, upper: Floats) -> None:
     """Move the free coefficients towards the optimum over them, dropping each that reaches a bound on the way."""
     free = _free_rows(coefficient, lower, upper)
-    value, low, high = take(coefficient, free), take(lower, free), take(upper, free)
+    value, low, high = coefficient[free], lower[free], upper[free]
     tableau, moving = negative_inverse(kernel, free)
-    toward, shared = apply_inverse(tableau, moving, take(residual, free))
+    toward, shared = apply_inverse(tableau, moving, residual[free])
     direction, column = np.empty(len(free)), np.empty(len(free))
     for _ in range(len(free)):
         # Direction: inverse @ (residual - level), with the level at which it sums to zero.

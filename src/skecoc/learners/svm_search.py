@@ -58,11 +58,7 @@ def share_rows(X: Floats, cache_size: float) -> SharedRows:
 
 @dataclass(frozen=True)
 class DistinctRows:
-    """The distinct labelled rows of one fit, in lexicographic order, with their total weights.
-
-    Training on them is the same as training on all rows, and nothing about them depends on whether a row was repeated
-    or weighted, or on the order of the rows.
-    """
+    """The distinct labelled rows of one fit, in lexicographic order, with their total weights."""
 
     shared: SharedRows
     rows: Integers  # their indices
@@ -201,10 +197,6 @@ class Grid:
     tol: float
     cache_size: float  # in MB, for the kernel matrices
 
-    def kernel(self, rows: DistinctRows, width: float) -> RBF:
-        """Make the kernel of one width. It should be let go before the next is made: it may be very large."""
-        return rows.kernel(float(width), self.tol, self.cache_size)
-
     def point(self, flat_index: int) -> tuple[float, float]:
         """Give C and width at a position of the flattened (n_Cs, n_widths) grid."""
         c, w = divmod(flat_index, len(self.widths))
@@ -225,10 +217,7 @@ def stratified_folds(labels: Integers, n_folds: int, random: np.random.RandomSta
 
 
 def draw_rows(rows: DistinctRows, n_rows: int | None, n_folds: int, random: np.random.RandomState) -> DistinctRows:
-    """Draw about `n_rows` rows, each class by its share and with a row for every fold if it has them; None takes all.
-
-    Rows keep their weights, so that a slack costs what it costs in a fit to all rows.
-    """
+    """Draw about `n_rows` rows, each class by its share but with a row for every fold if possible; None takes all."""
     if n_rows is None or len(rows.labels) <= n_rows:
         return rows
     taken = []
@@ -246,7 +235,12 @@ def held_out_margins(rows: DistinctRows, grid: Grid, folds: Folds) -> Floats:
 
 def _over_grid(evaluate: Callable[..., NDArray[Any]], rows: DistinctRows, grid: Grid, folds: Folds) -> NDArray[Any]:
     """Evaluate every point of the grid on held-out rows, (n_Cs, n_widths, n_rows)."""
-    by_width = [evaluate(grid.kernel(rows, width), rows, PERCENT * grid.Cs, folds) for width in grid.widths]
+    penalties = PERCENT * grid.Cs
+    # No kernel has a name: each may be very large, and is let go before the next is made.
+    by_width = [
+        evaluate(rows.kernel(width, grid.tol, grid.cache_size), rows, penalties, folds)
+        for width in grid.widths.tolist()
+    ]
     return np.stack(by_width, axis=1)
 
 
@@ -291,10 +285,7 @@ def best_index(scores: Floats) -> int:
 def choose_for_classes(
     rows: DistinctRows, grid: Grid, n_folds: int, random: np.random.RandomState
 ) -> tuple[float, float]:
-    """Choose C and width by the cross-validated accuracy of one-vs-one votes over all classes.
-
-    Classes with too few rows for the folds take no part. If fewer than two are left, the middle of the grid is taken.
-    """
+    """Choose C and width by the accuracy of one-vs-one votes over all classes with enough rows for the folds."""
     counts = np.bincount(rows.labels)
     possible = min(n_folds, int(np.sort(counts)[-2])) if len(counts) > 1 else 1
     if possible < 2 or len(grid.Cs) * len(grid.widths) == 1:
@@ -307,11 +298,7 @@ def choose_for_classes(
 
 
 def sigmoid_slope(margins: Floats, positive: NDArray[np.bool_], weight: Floats) -> float:
-    """Fit the slope of ``p = 1 / (1 + exp(-slope * margin))`` by maximum likelihood.
-
-    The targets are Platt's, (n + 1) / (n + 2) and its complement, with n the number of rows of the class: they keep
-    the slope finite when the margins separate the classes.
-    """
+    """Fit the slope of ``p = 1 / (1 + exp(-slope * margin))`` by maximum likelihood, with Platt's targets."""
     scale = float(np.sqrt(np.mean(margins**2)))
     if scale == 0.0:
         return 1.0

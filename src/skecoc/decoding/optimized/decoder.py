@@ -1,7 +1,7 @@
 """Optimised-weight decoding: the weights that minimise the training risk, with a certificate."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -43,39 +43,25 @@ _START_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is proved about optimised weights.
+    """What is proved about optimised weights."""
 
-    Attributes
-    ----------
-    objective : float
-        What was minimised: the mean hinge with the margin plus the penalty. Appending columns never raises it.
-    hinge : float
-        The mean hinge with the margin alone.
-    risk : float
-        The mean hinge without margin: eq. 7 of the paper, divided by the number of samples.
-    lower_bound : float
-        No weights have a smaller objective: the exact value of a feasible point of the dual problem.
-    gap : float
-        ``(objective - lower_bound) / max(objective, 1e-3)``.
-    n_rounds : int
-        Passes over all samples.
-    n_cuts : int
-        Rows that lie at a kink of their (smoothed) hinge in the last pass, and so decide the weights; with `l2=0`,
-        constraints of the last reduced problem.
-    n_rows : int
-        Rows after identical ones were put together.
-    seconds : float
-        Wall-clock time of the fit.
-    """
-
+    #: What was minimised: the mean hinge with the margin plus the penalty. Appending columns never raises it.
     objective: float
+    #: The mean hinge with the margin alone.
     hinge: float
+    #: The mean hinge without margin: eq. 7 of the paper, divided by the number of samples.
     risk: float
+    #: No weights have a smaller objective: the exact value of a feasible point of the dual problem.
     lower_bound: float
+    #: ``(objective - lower_bound) / max(objective, 1e-3)``.
     gap: float
+    #: Passes over all samples.
     n_rounds: int
+    #: Samples at a kink of their (smoothed) hinge in the last pass; with `l2=0`, constraints of the last program.
     n_cuts: int
+    #: Samples after identical ones were put together.
     n_rows: int
+    #: Wall-clock time of the fit.
     seconds: float
 
 
@@ -92,10 +78,10 @@ class OptimizedWeightDecoder(BaseDecoder):
     which has one solution if :math:`\lambda` (`l2`) is positive. With ``l2=0`` the minimisers are a face, of which
     the point of maximum entropy is taken. ``margin=0, l2=0`` is the problem of the paper (eq. 7), for study.
 
-    Scores within 1e-4 of each other count as tied. Where several classes share a codeword and none has more than half
-    of its samples, the best weights tie them exactly, so many samples with hard codewords do: they go to the class that
-    holds most of the training samples that are tied with it. With ``margin=0`` a tie costs nothing and most samples may
-    be tied; scores within 0.05 of each other are then put in the order of the loss-weighted scores.
+    Scores within 1e-4 of each other count as tied, as those of classes that share hard codewords do exactly: such
+    samples go to the class that holds most of the training samples that are tied with it. With ``margin=0`` a tie costs
+    nothing and most samples may be tied; scores within 0.05 of each other are then put in the order of the
+    loss-weighted scores.
 
     Parameters
     ----------
@@ -109,7 +95,7 @@ class OptimizedWeightDecoder(BaseDecoder):
     max_rounds : int, default=500
         Largest number of passes over the samples; a few dozen are usual.
     class_weight : {"balanced"}, default=None
-        "balanced" gives every class the same total weight in the risk; None counts every row by its sample weight.
+        "balanced" gives every class the same total weight in the risk; None counts every sample by its weight.
     n_jobs : int, default=None
         Number of threads that share the samples, as joblib counts them; it changes no bit of the result.
 
@@ -132,13 +118,11 @@ class OptimizedWeightDecoder(BaseDecoder):
     LossWeightedDecoder : Weights from how often columns are correct.
     skecoc.decoding.risk.risk_and_confusion : Which classes cost how much.
 
-    Notes
-    -----
-    Every sample's hinge is the largest of its linear functions of the weights. A pass over the samples at some weights
-    sums up a mixture of them, one by one: a cut, which bounds the objective from below everywhere and whose minimum is
-    known exactly. A smooth mixture leaves a smooth problem with a curvature, so that a dozen Newton steps, each a
-    small quadratic program, lead to weights and a cut with a small primal-dual gap. Memory beside the codewords is one
-    float32 per row and class. Identical hard codewords of a class are put together first.
+    Notes ----- A pass over the samples at some weights sums up a mixture of the linear functions whose largest is a
+    sample's hinge: a cut, which bounds the objective from below everywhere and whose minimum is known exactly. A smooth
+    mixture leaves a smooth problem with a curvature, so that a dozen Newton steps lead to weights and a cut with a
+    small primal-dual gap. Memory beside the codewords is one float32 per sample and class. Identical hard codewords of
+    a class are put together first.
 
     References
     ----------
@@ -155,8 +139,6 @@ class OptimizedWeightDecoder(BaseDecoder):
     array([1., 1., 1.])
     >>> decoder.certificate_.gap <= 1e-4
     True
-    >>> decoder.scores([[0.4, -0.6, 0.5]]).argmax(axis=1)
-    array([0])
     """
 
     learns_from_codewords: ClassVar[bool] = True
@@ -194,10 +176,9 @@ class OptimizedWeightDecoder(BaseDecoder):
         Parameters
         ----------
         codewords : array-like of shape (n_samples, n_columns)
-            Predicted codewords of the training samples. Arrays of floats or integers (such as int8 hard codewords) are
-            read as they are, without a copy.
+            Predicted codewords of the training samples; arrays of floats or integers are read without a copy.
         y : array-like of int of shape (n_samples,)
-            Index of the matrix row that each training row belongs to; every one must occur.
+            Index of the matrix row that each sample belongs to; every one must occur.
         matrix : array-like of shape (n_rows, n_columns)
             The code matrix, with entries in {-1, 0, 1}.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -210,30 +191,23 @@ class OptimizedWeightDecoder(BaseDecoder):
         -------
         self
             The fitted decoder.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or an array is not as described.
         """
-        started = perf_counter()
-        self._check_parameters()
-        M = check_decoder_matrix(matrix)
-        rows = rows_from_arrays(codewords, y, sample_weight, M, self.class_weight, self.n_jobs)
-        return self._minimize(rows, M, warm_start_weights, started)
+        return self._minimize(
+            lambda M: rows_from_arrays(codewords, y, sample_weight, M, self.class_weight, self.n_jobs),
+            matrix,
+            warm_start_weights,
+        )
 
     def fit_blocks(
         self, blocks: Iterable[Any], matrix: ArrayLike, *, warm_start_weights: ArrayLike | None = None
     ) -> Self:
-        """Find the weights of minimal training risk from samples that come in blocks.
-
-        Blocks are read once per pass over the samples and need not fit into memory together.
+        """Find the weights of minimal training risk from blocks of samples, which need not fit into memory together.
 
         Parameters
         ----------
         blocks : iterable of (codewords, y, sample_weight or None)
-            Blocks of samples, as `fit` takes them. It is read again and again, so it must be a list, or an object whose
-            ``__iter__`` starts afresh, and not an iterator.
+            Blocks of samples, as `fit` takes them. They are read in every pass over the samples, so this must be a
+            list, or an object whose ``__iter__`` starts afresh, and not an iterator.
         matrix : array-like of shape (n_rows, n_columns)
             The code matrix, with entries in {-1, 0, 1}.
         warm_start_weights : array-like of shape (n_rows, n_columns), default=None
@@ -243,44 +217,32 @@ class OptimizedWeightDecoder(BaseDecoder):
         -------
         self
             The fitted decoder.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or an array is not as described.
         """
-        started = perf_counter()
-        self._check_parameters()
-        M = check_decoder_matrix(matrix)
-        rows = rows_from_blocks(blocks, M, self.class_weight, self.n_jobs)
-        return self._minimize(rows, M, warm_start_weights, started)
+        make_rows = partial(rows_from_blocks, blocks, class_weight=self.class_weight, n_jobs=self.n_jobs)
+        return self._minimize(make_rows, matrix, warm_start_weights)
 
     def fit_remote(self, rows: RemoteRows, matrix: ArrayLike, warm_start_weights: ArrayLike | None = None) -> Self:
         """Find the weights of minimal training risk from samples that live elsewhere, such as on other machines."""
-        started = perf_counter()
-        self._check_parameters()
-        return self._minimize(rows, check_decoder_matrix(matrix), warm_start_weights, started)
+        return self._minimize(lambda _: rows, matrix, warm_start_weights)
 
     def risk_and_confusion(
         self, codewords: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> RiskAndConfusion:
-        """Sum up the losses and the errors of every class by its worst rival, with the margin of this decoder.
+        """Sum up losses and errors by worst rival with this decoder's margin, as the function of this name does.
 
         Parameters
         ----------
         codewords : array-like of shape (n_samples, n_columns)
             Predicted codewords.
         y : array-like of int of shape (n_samples,)
-            Index of the matrix row that each row belongs to.
+            Index of the matrix row that each sample belongs to.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the samples; None means 1 each.
 
         Returns
         -------
-        risk : ndarray of shape (n_rows, n_rows)
-            Losses of the samples of each class (first axis) by their worst rival.
-        confusion : ndarray of shape (n_rows, n_rows)
-            Weights of the samples of each class by the class they are taken for.
+        RiskAndConfusion
+            The matrices `risk` and `confusion`, of shape (n_rows, n_rows) each.
         """
         return risk_and_confusion(
             codewords, y, self.matrix_, self.weights_, margin=self.margin, sample_weight=sample_weight
@@ -299,9 +261,15 @@ class OptimizedWeightDecoder(BaseDecoder):
         if self.class_weight not in (None, "balanced"):
             raise ValueError(f"class_weight must be None or 'balanced', got {self.class_weight!r}")
 
-    def _minimize(self, rows: Rows, M: Floats, warm_start_weights: ArrayLike | None, started: float) -> Self:
-        """Solve the problem and set the fitted attributes."""
-        given, rows = rows, collapse_rows(rows, M.shape[1])
+    def _minimize(
+        self, make_rows: Callable[[Floats], Rows], matrix: ArrayLike, warm_start_weights: ArrayLike | None
+    ) -> Self:
+        """Check the parameters, solve the problem and set the fitted attributes."""
+        started = perf_counter()
+        self._check_parameters()
+        M = check_decoder_matrix(matrix)
+        given = make_rows(M)
+        rows = collapse_rows(given, M.shape[1])
         tol = self.tol if rows is given else min(self.tol, _GAP_OF_COLLAPSED_ROWS)
         problem = Problem(WeightSpace(M), float(self.margin), float(self.l2))
         start = problem.space.equal()

@@ -7,7 +7,7 @@ and the constraints of the rivals that matter.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -117,9 +117,8 @@ def minimize_linear(program: ReducedProgram) -> tuple[Floats, Floats]:
 def maximize_entropy(program: ReducedProgram, budget: float) -> Floats:
     """Return the weights of maximum entropy whose cost in the reduced linear program is within a budget.
 
-    Minimisers of the cost less a small multiple of the entropy tend to those of maximum entropy among all minimisers of
-    the cost, and reach them but for exponentially small weights (Cominetti & San Martin, 1994). So no program has to be
-    solved over the face itself, which has next to no interior.
+    Minimisers of the cost less a small multiple of the entropy reach them but for exponentially small weights
+    (Cominetti & San Martin, 1994), so no program has to be solved over the face itself, which has next to no interior.
     """
     space = program.space
     vector = space.flatten(space.equal())
@@ -310,10 +309,7 @@ def _class_slopes(space: WeightSpace, codewords: Floats, classes: Indices) -> sp
 
 
 def maximum_entropy_minimizer(problem: Problem, rows: Rows, start: Floats, max_rounds: int) -> Solution:
-    """Minimise the mean hinge without a penalty; of all minimisers, return that of maximum entropy.
-
-    The mean hinge of its weights exceeds the smallest by about `FACE_TOLERANCE` at most.
-    """
+    """Minimise the mean hinge without a penalty, up to about `FACE_TOLERANCE`, by the weights of maximum entropy."""
     near = Problem(problem.space, problem.margin, _APPROACH_PENALTY)
     approach = minimize_regularized(near, rows, start, _APPROACH_TOLERANCE, min(max_rounds, _APPROACH_ROUNDS))
     frozen = _FrozenProgram(problem, rows, approach.weights)
@@ -329,17 +325,11 @@ def maximum_entropy_minimizer(problem: Problem, rows: Rows, start: Floats, max_r
         n_changed = frozen.look(weights)
         is_within = frozen.hinge <= budget + _EXCESS * FACE_TOLERANCE
         if is_within or (n_changed == 0 and frozen.hinge <= budget + FACE_TOLERANCE):
-            minimum = minimum.moved_to(weights, frozen)
+            minimum = replace(minimum, weights=weights, hinge=frozen.hinge, risk=frozen.risk)
             break
-    return Solution(
-        minimum.weights,
-        minimum.hinge,
-        minimum.hinge,
-        minimum.risk,
-        min(minimum.bound, minimum.hinge),
-        approach.n_rounds + frozen.n_rounds,
-        int(frozen.thawed.constrained.sum()),
-    )
+    hinge, bound, n_rounds = minimum.hinge, min(minimum.bound, minimum.hinge), approach.n_rounds + frozen.n_rounds
+    n_cuts = int(frozen.thawed.constrained.sum())
+    return Solution(minimum.weights, hinge, hinge, minimum.risk, bound, n_rounds, n_cuts)
 
 
 @dataclass(frozen=True)
@@ -352,14 +342,6 @@ class _Minimum:
     bound: float
     prices: Floats
 
-    def moved_to(self, weights: Floats, frozen: _FrozenProgram) -> "_Minimum":
-        """Return the same bound with the weights that were looked at last."""
-        return _Minimum(weights, frozen.hinge, frozen.risk, self.bound, self.prices)
-
-    def raised_to(self, bound: float, prices: Floats) -> "_Minimum":
-        """Return the same weights with another bound, if that is higher."""
-        return _Minimum(self.weights, self.hinge, self.risk, bound, prices) if bound > self.bound else self
-
 
 def _minimize_hinge(frozen: _FrozenProgram, weights: Floats, max_rounds: int) -> _Minimum:
     """Solve the linear program, thawing rows until none is underrated."""
@@ -369,8 +351,10 @@ def _minimize_hinge(frozen: _FrozenProgram, weights: Floats, max_rounds: int) ->
     while n_changed > 0 and best.hinge - best.bound > 0.1 * FACE_TOLERANCE and frozen.n_rounds < max_rounds:
         weights, duals = minimize_linear(frozen.program())
         offset, prices = frozen.cut(duals)
-        best = best.raised_to(lower_bound(frozen.space, offset, prices, 0.0), prices)
+        bound = lower_bound(frozen.space, offset, prices, 0.0)
+        if bound > best.bound:
+            best = replace(best, bound=bound, prices=prices)
         n_changed = frozen.look(weights)
         if frozen.hinge < best.hinge:
-            best = best.moved_to(weights, frozen)
+            best = replace(best, weights=weights, hinge=frozen.hinge, risk=frozen.risk)
     return best

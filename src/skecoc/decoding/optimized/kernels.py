@@ -2,9 +2,8 @@
 
 A row's margin losses are ``z_p = margin + t_p - t_y`` for the rivals p of its class y, with ``t`` the class scores
 (higher is better). Its hinge ``max(0, max_p z_p)`` is the largest ``a @ z`` over the *rival shares*
-``a >= 0, sum(a) <= 1``: any such shares bound it from below by a function that is linear in the weights. The hinge
-smoothed around earlier shares c is the largest ``a @ z - smoothing / 2 * ((a - c)**2).sum()``; it is reached at the
-projection of ``z / smoothing + c``.
+``a >= 0, sum(a) <= 1``; smoothed around earlier shares c it is the largest
+``a @ z - smoothing / 2 * ((a - c)**2).sum()``, reached at the projection of ``z / smoothing + c``.
 """
 
 import numpy as np
@@ -19,10 +18,9 @@ RIVAL, OWN = 1, 2
 
 @njit(cache=True, nogil=True)
 def project_shares(values: Floats, rivals: Indices, shares: Floats) -> tuple[int, bool]:
-    """Project values onto ``shares >= 0, sum(shares) <= 1``.
+    """Project values onto ``shares >= 0, sum(shares) <= 1``; return how many are positive, and if the sum is 1.
 
-    The rivals with a positive share, and their shares, are written in place. Returns their number and whether the
-    bound on the sum holds them back.
+    The rivals with a positive share, and their shares, are written in place.
     """
     largest = -np.inf
     for p in range(len(values)):

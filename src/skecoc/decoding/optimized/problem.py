@@ -24,8 +24,8 @@ _NEVER = 2**62
 class WeightSpace:
     """The feasible weights of a code matrix: one simplex per class, without the entries that must be zero.
 
-    Weights are matrices, or vectors that go class after class. `bounds` (n_classes + 1) says where each class's weights
-    begin in a vector; `classes`, `columns` and `signs` (n_weights) are the class, the column and the code of each.
+    Weights are matrices, or vectors that go class after class, each from its entry of `bounds` on; `classes`, `columns`
+    and `signs` are the class, the column and the code of every entry.
     """
 
     def __init__(self, matrix: Floats) -> None:
@@ -155,19 +155,9 @@ def cut_at(rows: Rows, space: WeightSpace, weights: Floats, margin: float, smoot
     of_block = partial(_sum_block, space=space, code=code, margin=margin, smoothing=smoothing)
     sums, gradient, curvature, kinks = sum_blocks(rows, of_block, _merge)
     hinge, risk, smoothed, linear, offset, n_kinks, n_pairs = sums.tolist()
-    return Cut(
-        weights,
-        hinge,
-        risk,
-        smoothed,
-        linear,
-        offset,
-        int(n_kinks),
-        int(n_pairs),
-        gradient * space.matrix,
-        curvature,
-        None if smoothing.is_dense else Kinks(*(np.concatenate(arrays) for arrays in zip(*kinks, strict=True))),
-    )
+    all_kinks = None if smoothing.is_dense else Kinks(*(np.concatenate(part) for part in zip(*kinks, strict=True)))
+    slope, counts = gradient * space.matrix, (int(n_kinks), int(n_pairs))
+    return Cut(weights, hinge, risk, smoothed, linear, offset, *counts, slope, curvature, all_kinks)
 
 
 _Sums = tuple[Floats, Floats, Floats, list[Kinks]]
@@ -178,41 +168,29 @@ def _sum_block(block: Block, space: WeightSpace, code: Floats, margin: float, sm
     if block.draws is not None:
         return _sum_block_exactly(block, space, code, margin, smoothing)
     size = space.n_weights if smoothing.is_dense else 0
-    sums, gradient = np.zeros(7), np.zeros_like(space.matrix)
-    curvature = np.zeros((size, size))
+    sums, gradient, curvature = np.zeros(7), np.zeros_like(space.matrix), np.zeros((size, size))
+    places = (space.bounds, space.columns, space.signs)
+    widths = (margin, smoothing.width, smoothing.previous_width)
     kinks = []
     for chunk in block.chunks(space.n_classes):
-        n_marked = 0 if smoothing.is_dense else len(chunk.y)
-        marks, factors = np.zeros((n_marked, space.n_classes), dtype=np.uint8), np.zeros(n_marked)
-        add_rows(
-            chunk.codewords,
-            chunk.codewords @ code,
-            chunk.y,
-            chunk.weight,
-            chunk.shift,
-            margin,
-            smoothing.width,
-            smoothing.previous_width,
-            space.bounds,
-            space.columns,
-            space.signs,
-            smoothing.stride,
-            sums,
-            gradient,
-            curvature,
-            marks,
-            factors,
-        )
+        marks, factors = _new_marks(len(chunk.y), space, smoothing)
+        rows = (chunk.codewords, chunk.codewords @ code, chunk.y, chunk.weight, chunk.shift)
+        add_rows(*rows, *widths, *places, smoothing.stride, sums, gradient, curvature, marks, factors)
         found = np.flatnonzero(factors)
         kinks.append(Kinks(chunk.codewords[found], marks[found], factors[found]))
     return sums, gradient, curvature, kinks
 
 
+def _new_marks(n_rows: int, space: WeightSpace, smoothing: Smoothing) -> tuple[NDArray[np.uint8], Floats]:
+    """Make the arrays in which kinks are noted, empty where curvature is summed as a matrix instead."""
+    n_marked = 0 if smoothing.is_dense else n_rows
+    return np.zeros((n_marked, space.n_classes), dtype=np.uint8), np.zeros(n_marked)
+
+
 def _sum_block_exactly(block: Block, space: WeightSpace, code: Floats, margin: float, smoothing: Smoothing) -> _Sums:
     """Sum up what one block contributes, rounded row by row so that no order of sums changes them.
 
-    A number that is added to a large one is rounded to a multiple of that one's last digit; after that, sums are exact.
-    Rows that add to the curvature are chosen by their draws.
+    A number added to a large one is rounded to a multiple of that one's last digit; after that, sums are exact.
     """
     anchor = _anchor(4.0 * (2.0 + margin))
     steep = _anchor(2.0 * space.n_classes / smoothing.width)
@@ -220,18 +198,17 @@ def _sum_block_exactly(block: Block, space: WeightSpace, code: Floats, margin: f
     sums, gradient = np.full(7, anchor), np.full_like(space.matrix, anchor)
     sums[5:] = 0.0  # counts are exact as they are
     curvature = np.full((size, size), steep)
+    places = (space.bounds, space.columns, space.signs)
+    widths = (margin, smoothing.width, smoothing.previous_width)
+    none = (np.empty((0, 0)), np.empty((0, 0), dtype=np.uint8), np.empty(0))
     kinks = []
     for chunk in block.chunks(space.n_classes):
         scores = row_scores(chunk.codewords, code)
-        places = (space.bounds, space.columns, space.signs)
-        widths = (margin, smoothing.width, smoothing.previous_width)
-        none = (np.empty((0, 0)), np.empty((0, 0), dtype=np.uint8), np.empty(0))
         rows = (chunk.codewords, scores, chunk.y, chunk.weight, chunk.shift)
         add_rows(*rows, *widths, *places, _NEVER, sums, gradient, *none)
         draws = np.empty(0) if chunk.draws is None else chunk.draws
         drawn = np.flatnonzero(draws < 1.0 / smoothing.stride)
-        n_marked = 0 if smoothing.is_dense else len(drawn)
-        marks, factors = np.zeros((n_marked, space.n_classes), dtype=np.uint8), np.zeros(n_marked)
+        marks, factors = _new_marks(len(drawn), space, smoothing)
         weight = chunk.weight[drawn] * smoothing.stride
         rows = (chunk.codewords[drawn], scores[drawn], chunk.y[drawn], weight, chunk.shift)
         add_rows(*rows, *widths, *places, 1, np.zeros(7), np.zeros_like(gradient), curvature, marks, factors)

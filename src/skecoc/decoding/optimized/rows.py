@@ -32,8 +32,7 @@ _LABEL_BYTES = 4
 class Block(NamedTuple):
     """Some rows: codewords of any real dtype, class indices, weights, and smoothing shifts (or an empty array).
 
-    Rows may have draws, fixed numbers that are uniform in [0, 1). Sums over them then do not depend on how rows are
-    divided into blocks.
+    Rows may have draws, fixed numbers that are uniform in [0, 1): sums then do not depend on how blocks are cut.
     """
 
     codewords: NDArray[Any]
@@ -82,8 +81,7 @@ class MemoryRows:
 class StreamedRows:
     """Rows that are read block by block on every pass and are never held together.
 
-    `source` gives (codewords, y, weight or None) and must not be exhausted by reading; weights are multiplied by the
-    class's factor, so that they sum to 1.
+    `source` gives (codewords, y, weight or None); weights are multiplied by the class's factor, so that they sum to 1.
     """
 
     def __init__(self, source: Iterable[Any], class_factor: Floats, n_rows: int, n_jobs: int | None = None) -> None:
@@ -221,10 +219,7 @@ def _class_factor(totals: Floats, class_weight: str | None) -> Floats:
 
 
 def collapse_rows(rows: Rows, n_columns: int) -> Rows:
-    """Return one weighted row per distinct hard codeword (all -1, 0 or 1) and class, or the rows as they are.
-
-    They stay as they are if their codewords are not hard or mostly distinct.
-    """
+    """Return one weighted row per distinct hard codeword (of -1, 0, 1) and class, or the rows if that saves little."""
     first = rows.first_block()
     spread = np.linspace(0, len(first.y) - 1, min(len(first.y), _ROWS_TO_LOOK_AT)).astype(int)
     looked_at = np.asarray(first.codewords)[spread]

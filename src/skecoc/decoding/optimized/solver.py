@@ -193,9 +193,9 @@ def _newton_weights(problem: Problem, now: Cut) -> Floats:
 
 
 def minimize_quadratic(space: WeightSpace, curvature: Floats, slope: Floats, origin: Floats) -> Floats:
-    """Minimise ``slope @ (v - v0) + (v - v0) @ curvature @ (v - v0) / 2`` over the feasible weights.
+    """Minimise ``slope @ (v - v0) + (v - v0) @ curvature @ (v - v0) / 2`` over the feasible weights, v0 the origin.
 
-    `curvature` is positive definite, of which the lower triangle is read; `slope` is that at the origin v0.
+    `curvature` is positive definite, of which the lower triangle is read.
     """
     start = space.flatten(origin)
     hessian = curvature + np.tril(curvature, -1).T
@@ -259,8 +259,7 @@ class Curvature:
 class _Preconditioner:
     """Solves for steps of the free weights, class by class, that keep the classes' sums.
 
-    It is made for some free weights and can then be restricted to others, of which it treats those it was not made for
-    one by one: from guess to guess few change.
+    It can be restricted to other free weights than it was made for: it treats new ones one by one.
     """
 
     def __init__(self, curvature: Curvature, free: Flags) -> None:
@@ -338,10 +337,7 @@ def _with_sums_kept(space: WeightSpace, step: Floats, free: Flags) -> Floats:
 def _conjugate_gradients(
     curvature: Curvature, preconditioner: _Preconditioner, step: Floats, rest: Floats
 ) -> tuple[Floats, Floats]:
-    """Improve the free part of a step that keeps the classes' sums, given the slope there; return both anew.
-
-    The slope returned is against the mean of each class's free weights.
-    """
+    """Improve the free part of a step that keeps the classes' sums; return it and the slope, less each class's mean."""
     space, free = curvature.space, preconditioner.free
     rest = _against_mean(space, rest, free)
     solved = preconditioner.solve(rest)
