@@ -16,7 +16,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from unittest.mock import patch
 
 import numpy as np
 from _folds import splits
@@ -30,7 +29,9 @@ from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, WOLCClas
 from skecoc.coding import dense_random, one_vs_one
 from skecoc.datasets import list_uci
 from skecoc.decoding import LossWeightedDecoder
-from skecoc.growth.engine import GrowingCode, Proposal, Verdict
+from skecoc.decoding.ties import decode
+from skecoc.growth.engine import Evaluation, Proposal
+from skecoc.growth.samples import GrowingCode
 from skecoc.growth.wolc import OptimizedWeightStrategy
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 
@@ -40,31 +41,32 @@ WOLC = partial(WOLCClassifier, random_state=0)
 class ByConfusion(WOLCClassifier):
     """WOLC-ECOC whose hard pairs are those with most errors, not those of highest risk."""
 
-    def _strategy(self, start: int, weight: np.ndarray) -> OptimizedWeightStrategy:
-        strategy = super()._strategy(start, weight)
-        judge = strategy.judge
+    def _strategy(self, start: int, total_weight: float) -> OptimizedWeightStrategy:
+        strategy = super()._strategy(start, total_weight)
+        evaluate = strategy.evaluate
 
-        def judge_by_errors(code: GrowingCode) -> Verdict:
-            verdict = judge(code)
-            found = verdict.decoder.scores(code.honest).argmax(axis=1)
-            errors = confusion_matrix(code.y, found, labels=np.arange(len(code.matrix)), sample_weight=code.weight)
-            return replace(verdict, pair_losses=errors * (1.0 - np.eye(len(errors))))
+        def evaluate_by_errors(code: GrowingCode) -> Evaluation:
+            evaluation, samples = evaluate(code), code.arrays
+            found = decode(evaluation.decoder, samples.out_of_fold, code.matrix, code.samples.prior).argmax(axis=1)
+            labels = np.arange(len(code.matrix))
+            errors = confusion_matrix(samples.y, found, labels=labels, sample_weight=samples.weight)
+            return replace(evaluation, pair_losses=errors * (1.0 - np.eye(len(errors))))
 
-        strategy.judge = judge_by_errors
+        strategy.evaluate = evaluate_by_errors
         return strategy
 
 
 class WithoutLayers(WOLCClassifier):
     """WOLC-ECOC that stops where ECOC-ONE does: when only pairs are hard that are columns already."""
 
-    def _strategy(self, start: int, weight: np.ndarray) -> OptimizedWeightStrategy:
-        strategy = super()._strategy(start, weight)
+    def _strategy(self, start: int, total_weight: float) -> OptimizedWeightStrategy:
+        strategy = super()._strategy(start, total_weight)
         propose = strategy.propose
 
-        def propose_new(code: GrowingCode, verdict: Verdict) -> Proposal:
-            questions, pairs = propose(code, verdict)
-            simple = [k for k, question in enumerate(questions) if not question.clustered]
-            return Proposal([questions[k] for k in simple], [pairs[k] for k in simple])
+        def propose_new(code: GrowingCode, evaluation: Evaluation) -> Proposal:
+            columns, pairs = propose(code, evaluation)
+            simple = [k for k, column in enumerate(columns) if not column.clustered]
+            return Proposal([columns[k] for k in simple], [pairs[k] for k in simple])
 
         strategy.propose = propose_new
         return strategy
@@ -73,12 +75,9 @@ class WithoutLayers(WOLCClassifier):
 class StrongClusters(WOLCClassifier):
     """WOLC-ECOC whose regions are the best of ten k-means runs."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> "StrongClusters":
-        def strong(learner: BaseEstimator, n_regions: int) -> RegionClassifier:
-            return RegionClassifier(learner, n_regions, clusterer=KMeans(n_regions, n_init=10))
-
-        with patch("skecoc.growth.training.RegionClassifier", strong):
-            return super().fit(X, y)
+    def _clustered_learner(self) -> RegionClassifier:
+        clusterer = KMeans(self.n_regions, n_init=10)
+        return RegionClassifier(self._learner(), self.n_regions, clusterer=clusterer)
 
 
 class LossWeights(WOLCClassifier):

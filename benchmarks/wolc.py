@@ -23,21 +23,22 @@ from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import WOLCClassifier
 from skecoc.datasets import list_uci, load_uci
-from skecoc.growth import GrowingCode, OptimizedWeightStrategy
-from skecoc.growth.engine import Verdict
+from skecoc.growth.engine import Evaluation
+from skecoc.growth.samples import GrowingCode
+from skecoc.growth.wolc import OptimizedWeightStrategy
 
 
 def weights_share(model: WOLCClassifier, X: np.ndarray, y: np.ndarray) -> float:
     """Fit and return the share of the time that goes into the weights of all codes that are tried."""
-    judge, spent = OptimizedWeightStrategy.judge, []
+    evaluate, spent = OptimizedWeightStrategy.evaluate, []
 
-    def timed(strategy: OptimizedWeightStrategy, code: GrowingCode) -> Verdict:
+    def timed(strategy: OptimizedWeightStrategy, code: GrowingCode) -> Evaluation:
         start = perf_counter()
-        verdict = judge(strategy, code)
+        evaluation = evaluate(strategy, code)
         spent.append(perf_counter() - start)
-        return verdict
+        return evaluation
 
-    with patch.object(OptimizedWeightStrategy, "judge", timed):
+    with patch.object(OptimizedWeightStrategy, "evaluate", timed):
         start = perf_counter()
         model.fit(X, y)
         return sum(spent) / (perf_counter() - start)

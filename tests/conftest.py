@@ -15,10 +15,11 @@ import pytest
 import sklearn
 from hypothesis import settings
 
-# In CI every run tries the same examples, so that a change is never blamed for another day's luck.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# No example has a time limit: a machine may be busy. In CI every run tries the same examples, so that a change is never
+# blamed for another day's luck.
+settings.register_profile("any machine", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "any machine")
 
 # Figures are drawn without a window, in this process and in those that tests start.
 os.environ["MPLBACKEND"] = "Agg"

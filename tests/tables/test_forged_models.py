@@ -48,7 +48,6 @@ def outcome(content, tmp_path_factory):
     (folder / "forged_trap.py").write_text("class Trap:\n    pass\n")
     path = folder / "model.skops"
     path.write_bytes(content)
-    # Modules are imported and kernels compiled by the first use, which is not watched.
     with Watcher(path, folder) as watcher:
 
         def use(forged):

@@ -99,10 +99,13 @@ def serve():
     # What is printed by others must not come between the lines.
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    hook, good_file = AuditHook(), sys.stdin.readline().rstrip("\n")
-    print(outcome(Path(good_file), rows), file=replies, flush=True)  # imports modules and loads compiled code
+    hook = None
     for line in sys.stdin:
-        print(json.dumps(hook.watch(outcome, Path(line.rstrip("\n")), rows)), file=replies, flush=True)
+        path = Path(line.rstrip("\n"))
+        reply = hook.watch(outcome, path, rows) if hook else (outcome(path, rows), [])
+        hook = hook or AuditHook()  # the first use imports modules and loads compiled code
+        replies.write(json.dumps(reply) + "\n")
+        replies.flush()
 
 
 class Watcher:
@@ -117,16 +120,12 @@ class Watcher:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self._write(good_file)
-        assert self._process.stdout.readline() == "good\n"  # until then, the file must stay as it is
-
-    def _write(self, path):
-        self._process.stdin.write(f"{path}\n")
-        self._process.stdin.flush()
+        assert self.use(good_file) == ["good", []]
 
     def use(self, path):
         """Return what came of using a file, and the forbidden actions meanwhile."""
-        self._write(path)
+        self._process.stdin.write(f"{path}\n")
+        self._process.stdin.flush()
         line = self._process.stdout.readline()
         assert line, f"the process ended with code {self._process.wait()} when it used {path}"
         return json.loads(line)

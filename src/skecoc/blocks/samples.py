@@ -26,6 +26,8 @@ Result = TypeVar("Result")
 
 _NO_SHIFT = np.zeros((0, 0), dtype=np.float32)
 _LOOKED_AT = 2_000
+# Rows that weights are first fitted to, at most about: they come to one machine.
+_MOST_SAMPLED = 2**17
 # Samples that a temperature is fitted on, at most about.
 _CALIBRATION_SAMPLES = 4_096
 # Different scramblings of keys: what is drawn for one purpose must not depend on another.
@@ -222,7 +224,7 @@ class RowsOfBlocks(RemoteRows):
 
     def sample(self, size: int) -> MemoryRows:
         """Draw about so many rows by their keys, the same ones every time and however rows are divided into blocks."""
-        message = (*self._selection, min(1.0, size / self.n_rows))
+        message = (*self._selection, min(1.0, min(size, _MOST_SAMPLED) / self.n_rows))
         codewords, y, weight, keys = self._executor.sum(_draw_rows, self._coded, message=message, merge=_stack)
         order = np.lexsort((y, keys))
         weight = weight[order]
