@@ -21,7 +21,10 @@ from skecoc.benchmarking.methods import (
 from skecoc.classifiers import ECOCClassifier
 from skecoc.coding import CODINGS
 from skecoc.decoding import DECODERS
-from skecoc.growth import ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.growth.layered import LCECOCClassifier
+from skecoc.growth.one import ECOCOneClassifier
+from skecoc.growth.subclass import SubclassECOCClassifier
+from skecoc.growth.wolc import WOLCClassifier
 from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.support.errors import InputError
 

@@ -14,7 +14,10 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCo
 from skecoc.classifiers import ECOCClassifier
 from skecoc.coding import CODINGS, CodeMatrix, dense_random
 from skecoc.decoding import DECODERS
-from skecoc.growth import ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.growth.layered import LCECOCClassifier
+from skecoc.growth.one import ECOCOneClassifier
+from skecoc.growth.subclass import SubclassECOCClassifier
+from skecoc.growth.wolc import WOLCClassifier
 from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.learners.columns import seeded_clone
 from skecoc.support.errors import InputError

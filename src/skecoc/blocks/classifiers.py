@@ -22,7 +22,7 @@ from skecoc.classifiers import LARGEST_SEED, BaseCodeClassifier, ECOCClassifier
 from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import LossWeightedDecoder, OptimizedWeightDecoder, resolve_decoder
-from skecoc.growth import WOLCClassifier
+from skecoc.growth.wolc import WOLCClassifier
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import Column, Floats, resolve_response
 from skecoc.support.executor import Blocks, Executor, LocalExecutor

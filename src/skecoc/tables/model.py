@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
-from skecoc.growth import WOLCClassifier
+from skecoc.growth.wolc import WOLCClassifier
 from skecoc.persistence import ModelFileError, load_model
 from skecoc.support.errors import InputError, import_extra
 from skecoc.tables.columns import KINDS, kinds_of, typed, useless_columns

@@ -118,11 +118,13 @@ class OptimizedWeightDecoder(BaseDecoder):
     LossWeightedDecoder : Weights from how often columns are correct.
     skecoc.decoding.risk.risk_and_confusion : Which classes cost how much.
 
-    Notes ----- A pass over the samples at some weights sums up a mixture of the linear functions whose largest is a
-    sample's hinge: a cut, which bounds the objective from below everywhere and whose minimum is known exactly. A smooth
-    mixture leaves a smooth problem with a curvature, so that a dozen Newton steps lead to weights and a cut with a
-    small primal-dual gap. Memory beside the codewords is one float32 per sample and class. Identical hard codewords of
-    a class are put together first.
+    Notes
+    -----
+    A pass over the samples at some weights sums up a mixture of the linear functions whose largest is a sample's hinge:
+    a cut, which bounds the objective from below everywhere and whose minimum is known exactly. A smooth mixture leaves
+    a smooth problem with a curvature, so that a dozen Newton steps lead to weights and a cut with a small primal-dual
+    gap. Memory beside the codewords is one float32 per sample and class. Identical hard codewords of a class are put
+    together first.
 
     References
     ----------
