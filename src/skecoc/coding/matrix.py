@@ -1,7 +1,6 @@
 """The checks of code matrices, and the measures of their rows and columns."""
 
 from numbers import Integral
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,17 +11,6 @@ Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 _MAX_LISTED = 10
-
-
-class CodeStatistics(TypedDict):
-    """What `code_statistics` reports."""
-
-    n_classes: int
-    n_columns: int
-    n_distinct_columns: int
-    min_distance: float
-    mean_distance: float
-    zero_share: float
 
 
 def check_code_matrix(matrix: ArrayLike, n_classes: int | None = None, *, argument: str = "coding") -> CodeMatrix:
@@ -190,7 +178,7 @@ def one_sided_columns(matrix: CodeMatrix) -> Mask:
     return one_sided
 
 
-def code_statistics(matrix: ArrayLike) -> CodeStatistics:
+def code_statistics(matrix: ArrayLike) -> dict[str, float]:
     """Sum a code matrix up in a few figures.
 
     Parameters
@@ -211,14 +199,14 @@ def code_statistics(matrix: ArrayLike) -> CodeStatistics:
     0.5
     """
     M = _as_ternary(matrix, "matrix")
-    return CodeStatistics(
-        n_classes=M.shape[0],
-        n_columns=M.shape[1],
-        n_distinct_columns=int((~duplicate_columns(M)).sum()),
-        min_distance=min_row_distance(M),
-        mean_distance=mean_row_distance(M),
-        zero_share=float((M == 0).mean()),
-    )
+    return {
+        "n_classes": M.shape[0],
+        "n_columns": M.shape[1],
+        "n_distinct_columns": int((~duplicate_columns(M)).sum()),
+        "min_distance": min_row_distance(M),
+        "mean_distance": mean_row_distance(M),
+        "zero_share": float((M == 0).mean()),
+    }
 
 
 def check_count(value: object, argument: str, minimum: int) -> int:

@@ -123,8 +123,6 @@ class LossBasedDecoder(_LossDecoder):
 
     Attributes
     ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
     loss_function_ : callable
         The function that `loss` names.
 
@@ -153,7 +151,6 @@ class LossBasedDecoder(_LossDecoder):
         self._loss_of_zeros = (self.matrix_ == 0).sum(axis=1) * self.loss_function_(np.zeros(1))
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the negated sums of losses."""
         return -(sum_losses(self.loss_function_, codewords, self.matrix_) + self._loss_of_zeros)
 
 
@@ -173,8 +170,6 @@ class LossAveragedDecoder(_LossDecoder):
 
     Attributes
     ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
     loss_function_ : callable
         The function that `loss` names.
 
@@ -185,8 +180,8 @@ class LossAveragedDecoder(_LossDecoder):
 
     References
     ----------
-    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 32(1), 120-134, 2010.
+    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE TPAMI
+    32(1), 120-134, 2010.
 
     Examples
     --------
@@ -198,7 +193,6 @@ class LossAveragedDecoder(_LossDecoder):
     """
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the negated average losses."""
         # Dividing the sums, not the matrix, keeps averages that are equal exactly equal.
         return -sum_losses(self.loss_function_, codewords, self.matrix_) / np.abs(self.matrix_).sum(axis=1)
 
@@ -222,8 +216,6 @@ class LossWeightedDecoder(_LossDecoder):
 
     Attributes
     ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
     weights_ : ndarray of shape (n_rows, n_columns)
         The weights :math:`W`; every row sums to 1.
     loss_function_ : callable
@@ -236,8 +228,8 @@ class LossWeightedDecoder(_LossDecoder):
 
     References
     ----------
-    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 32(1), 120-134, 2010.
+    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE TPAMI
+    32(1), 120-134, 2010.
 
     Examples
     --------
@@ -267,5 +259,4 @@ class LossWeightedDecoder(_LossDecoder):
         return self
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the negated weighted sums of losses."""
         return -sum_losses(self.loss_function_, codewords, self.weights_ * self.matrix_)

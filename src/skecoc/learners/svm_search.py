@@ -24,16 +24,12 @@ from skecoc.learners.svm_dual import margins_on, solve_path, submatrix
 
 #: Rows whose distances to all others are held at once while these are summed or turned into margins.
 BLOCK_ROWS = 512
-
 #: Memory of a search in kernel matrices: the kernel, its part for one fold, and a quarter of that part to work on.
 MATRICES_PER_SEARCH = 2.25
-
 #: SVM-perf counts errors in percent, so its C is shared out as 100 C / n per row (n: number of rows).
 PERCENT = 100.0
-
 #: Accuracies that differ by no more than this are equally good: rounding of a mean over folds is far below.
 TIE_TOLERANCE = 1e-9
-
 #: Least slope of the sigmoid, relative to the margins' root mean square: probabilities keep the margins' order.
 SMALLEST_SLOPE = 1e-3
 
