@@ -56,7 +56,11 @@ def check_code_matrix(matrix: ArrayLike, n_classes: int | None = None, *, argume
     empty = np.count_nonzero(M, axis=1) == 0
     if empty.any():
         raise ValueError(f"{argument} must have a non-zero entry in every row; {_listed('row', empty)} not")
-    _refuse_equal_rows(M, argument)
+    _, group, size = np.unique(M, axis=0, return_inverse=True, return_counts=True)
+    if (size > 1).any():
+        shared = np.flatnonzero(group.reshape(-1) == np.argmax(size > 1))  # numpy 2.0 returns a column
+        named = ", ".join(map(str, shared[:_MAX_LISTED]))
+        raise ValueError(f"{argument} must have a different row for every class; rows {named} are equal")
     return M
 
 
@@ -240,17 +244,6 @@ def _pair_distances(matrix: ArrayLike) -> Floats:
     if len(distances) < 2:
         raise ValueError("matrix must have at least 2 rows to have a distance between rows")
     return distances[np.triu_indices(len(distances), 1)]
-
-
-def _refuse_equal_rows(M: CodeMatrix, argument: str) -> None:
-    """Raise an error that names the rows that are equal, if any are."""
-    _, group, size = np.unique(M, axis=0, return_inverse=True, return_counts=True)
-    if (size > 1).any():
-        shared = np.flatnonzero(group.reshape(-1) == np.argmax(size > 1))  # numpy 2.0 returns a column
-        raise ValueError(
-            f"{argument} must have a different row for every class; "
-            f"rows {', '.join(map(str, shared[:_MAX_LISTED]))} are equal"
-        )
 
 
 def _listed(thing: str, offends: Mask) -> str:

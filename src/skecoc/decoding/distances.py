@@ -32,10 +32,6 @@ class HammingDecoder(BaseDecoder):
 
     A zero of the matrix costs 1/2 whatever the output, and so does an output of exactly zero.
 
-    See Also
-    --------
-    InverseHammingDecoder : Takes the distances between the rows into account.
-
     References
     ----------
     T. G. Dietterich, G. Bakiri. Solving multiclass learning problems via error-correcting output codes.
@@ -102,10 +98,6 @@ class EuclideanDecoder(BaseDecoder):
 
     Outputs are bounded by 1e149 in size, so that no square overflows.
 
-    See Also
-    --------
-    AttenuatedEuclideanDecoder : Leaves the zeros of the matrix out.
-
     References
     ----------
     S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE TPAMI
@@ -133,10 +125,6 @@ class AttenuatedEuclideanDecoder(BaseDecoder):
     .. math:: s_p(x) = -\sqrt{\sum_q |M_{pq}| (x_q - M_{pq})^2}
 
     Outputs are bounded by 1e149 in size, so that no square overflows.
-
-    See Also
-    --------
-    EuclideanDecoder : The distance over all positions.
 
     References
     ----------

@@ -126,11 +126,6 @@ class LossBasedDecoder(_LossDecoder):
     loss_function_ : callable
         The function that `loss` names.
 
-    See Also
-    --------
-    LossAveragedDecoder : The average over the non-zero positions.
-    LossWeightedDecoder : Weights learnt from training codewords.
-
     References
     ----------
     E. L. Allwein, R. E. Schapire, Y. Singer. Reducing multiclass to binary: a unifying approach for margin
@@ -165,18 +160,12 @@ class LossAveragedDecoder(_LossDecoder):
     Parameters
     ----------
     loss : {"linear", "exponential", "hinge", "logistic", "squared", "binomial-deviance"}, default="linear"
-        The loss :math:`L(t)` of a margin: :math:`-t`, :math:`e^{-t}`, :math:`\max(0, 1 - t)`,
-        :math:`\log(1 + e^{-t})`, :math:`(1 - t)^2` or :math:`\log(1 + e^{-2t})`.
+        The loss :math:`L(t)` of a margin, as `LossBasedDecoder` has them.
 
     Attributes
     ----------
     loss_function_ : callable
         The function that `loss` names.
-
-    See Also
-    --------
-    LossBasedDecoder : The sum over all columns.
-    LossWeightedDecoder : Weights learnt from training codewords.
 
     References
     ----------
@@ -211,8 +200,7 @@ class LossWeightedDecoder(_LossDecoder):
     Parameters
     ----------
     loss : {"linear", "exponential", "hinge", "logistic", "squared", "binomial-deviance"}, default="linear"
-        The loss :math:`L(t)` of a margin: :math:`-t`, :math:`e^{-t}`, :math:`\max(0, 1 - t)`,
-        :math:`\log(1 + e^{-t})`, :math:`(1 - t)^2` or :math:`\log(1 + e^{-2t})`.
+        The loss :math:`L(t)` of a margin, as `LossBasedDecoder` has them.
 
     Attributes
     ----------
@@ -220,11 +208,6 @@ class LossWeightedDecoder(_LossDecoder):
         The weights :math:`W`; every row sums to 1.
     loss_function_ : callable
         The function that `loss` names.
-
-    See Also
-    --------
-    LossBasedDecoder : The same sum without weights.
-    LossAveragedDecoder : Equal weights over the non-zero positions.
 
     References
     ----------

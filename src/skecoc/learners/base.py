@@ -268,7 +268,7 @@ def code_features(X: NDArray[np.float64] | NDArray[np.float32], feature_names: N
         ends = rank_few_values(column, codes[f])
         if ends is None:
             if codes.dtype == np.uint8:
-                codes = _widen(codes, f)
+                codes = codes.astype(np.uint16)
             ends = _rank_by_sorting(column, codes[f])
         lowers.append(ends[0])
         uppers.append(ends[1])
@@ -278,13 +278,6 @@ def code_features(X: NDArray[np.float64] | NDArray[np.float32], feature_names: N
     exact = all(low is high for low, high in zip(lowers, uppers, strict=True))
     all_upper = all_lower if exact else np.concatenate(uppers)
     return FeatureCodes(codes, starts, all_lower, all_upper, feature_names)
-
-
-def _widen(codes: Codes, n_filled: int) -> NDArray[np.uint16]:
-    """Copy the first `n_filled` features into an otherwise empty array of 16-bit codes."""
-    wide = np.empty(codes.shape, np.uint16)
-    wide[:n_filled] = codes[:n_filled]
-    return wide
 
 
 def rank_few_values(column: Floats, codes: Codes) -> tuple[Floats, Floats] | None:

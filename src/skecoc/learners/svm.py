@@ -21,8 +21,9 @@ from skecoc.learners.svm_search import (
     choose_for_classes,
     distinct_rows,
     draw_rows,
+    evaluate_grid,
     fold_accuracy,
-    held_out_margins,
+    fold_margins,
     rbf_margins,
     share_rows,
     sigmoid_slope,
@@ -243,7 +244,7 @@ class TunedSVMClassifier(MarginClassifier):
         folds = stratified_folds(drawn.labels, self.n_folds, random)
         index, self.cv_scores_, margins = grid.middle(), None, None
         if folds:
-            tried = held_out_margins(drawn, grid, folds)
+            tried = evaluate_grid(fold_margins, drawn, grid, folds)
             self.cv_scores_ = fold_accuracy((tried > 0.0).astype(np.intp), drawn, folds)
             index = best_index(self.cv_scores_)
             margins = tried.reshape(-1, len(drawn.labels))[index]

@@ -145,7 +145,11 @@ def solve_path(
         # A solution that no cap holds back is the solution for every larger penalty too.
         if capped:
             if k > 0:
-                _stretch(coefficient, residual, signs, penalties[k] / penalties[k - 1])
+                # All coefficients are stretched: the capped ones, usually the most, then stay at their caps.
+                factor = penalties[k] / penalties[k - 1]
+                coefficient *= factor
+                for i in range(n_rows):
+                    residual[i] = signs[i] - factor * (signs[i] - residual[i])
             for i in range(n_rows):
                 cap = penalties[k] * weight[i]
                 lower[i] = min(signs[i], 0.0) * cap
@@ -156,14 +160,6 @@ def solve_path(
         coefficients[k] = coefficient
         intercepts[k] = _intercept(coefficient, residual, lower, upper)
     return coefficients, intercepts, converged
-
-
-@njit(cache=True, nogil=True)
-def _stretch(coefficient: Floats, residual: Floats, signs: Floats, factor: float) -> None:
-    """Multiply all coefficients: the capped ones, usually the most, then stay at their caps."""
-    for i in range(len(signs)):
-        coefficient[i] *= factor
-        residual[i] = signs[i] - factor * (signs[i] - residual[i])
 
 
 @njit(cache=True, nogil=True)

@@ -1,7 +1,6 @@
 """Scores of decoders as ONNX nodes, and tied scores in the order that `skecoc.decoding` gives them."""
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -72,15 +71,13 @@ def _binomial_deviance(graph: Graph, margins: str) -> str:
     return _logistic(graph, graph.node("Mul", margins, 2.0))
 
 
-_LOSSES: Mapping[str, Callable[[Graph, str], str]] = MappingProxyType(
-    {
-        "exponential": _exponential,
-        "hinge": _hinge,
-        "logistic": _logistic,
-        "squared": _squared,
-        "binomial-deviance": _binomial_deviance,
-    }
-)
+_LOSSES: Mapping[str, Callable[[Graph, str], str]] = {
+    "exponential": _exponential,
+    "hinge": _hinge,
+    "logistic": _logistic,
+    "squared": _squared,
+    "binomial-deviance": _binomial_deviance,
+}
 
 
 def _negated_losses(graph: Graph, loss: str, codewords: str, signed_weights: Floats) -> str:
@@ -184,21 +181,19 @@ def _write_optimized(graph: Graph, codewords: str, decoder: OptimizedWeightDecod
     return write_ordered_ties(graph, scores, behind, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, n_rows)
 
 
-_WRITERS: Mapping[type, Callable[[Graph, str, Any], str]] = MappingProxyType(
-    {
-        HammingDecoder: _write_hamming,
-        InverseHammingDecoder: _write_inverse_hamming,
-        EuclideanDecoder: _write_euclidean,
-        AttenuatedEuclideanDecoder: _write_attenuated,
-        LossBasedDecoder: _write_loss_based,
-        LossAveragedDecoder: _write_loss_averaged,
-        LaplacianDecoder: _write_laplacian,
-        BetaDensityDecoder: _write_beta_density,
-        ProbabilisticDecoder: _write_probabilistic,
-        LossWeightedDecoder: _write_loss_weighted,
-        OptimizedWeightDecoder: _write_optimized,
-    }
-)
+_WRITERS: Mapping[type, Callable[[Graph, str, Any], str]] = {
+    HammingDecoder: _write_hamming,
+    InverseHammingDecoder: _write_inverse_hamming,
+    EuclideanDecoder: _write_euclidean,
+    AttenuatedEuclideanDecoder: _write_attenuated,
+    LossBasedDecoder: _write_loss_based,
+    LossAveragedDecoder: _write_loss_averaged,
+    LaplacianDecoder: _write_laplacian,
+    BetaDensityDecoder: _write_beta_density,
+    ProbabilisticDecoder: _write_probabilistic,
+    LossWeightedDecoder: _write_loss_weighted,
+    OptimizedWeightDecoder: _write_optimized,
+}
 
 
 def write_winner(graph: Graph, scores: str, second_key: str, prior: Floats, scale: str) -> str:

@@ -125,7 +125,10 @@ def check_export(model: Any, exported: ModelProto, X: Any) -> ExportCheck:
     >>> check.n_different_labels, check.largest_difference < 1e-6
     (0, True)
     """
-    label, values = _run(exported, X)
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(exported.SerializeToString(), providers=["CPUExecutionProvider"])
+    label, values = session.run(None, _feed(exported, X))
     classifier = _classifier(model)
     expected = exported_classes(classifier)[np.searchsorted(classifier.classes_, model.predict(X))]
     if exported.graph.output[1].name == "scores":
@@ -181,15 +184,6 @@ def _call_scores(graph: GraphProto) -> None:
     for node in graph.node:
         node.output[:] = ["scores" if name == output.name else name for name in node.output]
     output.name = "scores"
-
-
-def _run(exported: ModelProto, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Predict labels and probabilities or scores by onnxruntime."""
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(exported.SerializeToString(), providers=["CPUExecutionProvider"])
-    label, values = session.run(None, _feed(exported, X))
-    return label, values
 
 
 def _feed(exported: ModelProto, X: Any) -> dict[str, NDArray[Any]]:

@@ -21,6 +21,8 @@ from typing import Any
 import sklearn
 
 from skecoc import __version__
+from skecoc.decoding import DECODERS
+from skecoc.decoding.losses import LOSSES
 from skecoc.persistence.restored import check_restored, unchecked_types
 from skecoc.support.errors import import_extra
 from skecoc.support.files import replacement
@@ -29,26 +31,11 @@ __all__ = ["TRUSTED_TYPES", "ModelFileError", "dump_model", "load_model", "save_
 
 #: What this package adds to the types that skops trusts: all that fitted models of it are made of.
 TRUSTED_TYPES = (
+    *(f"{decoder.__module__}.{decoder.__qualname__}" for decoder in DECODERS.values()),
+    *(f"{loss.__module__}.{loss.__qualname__}" for loss in LOSSES.values()),
     "skecoc.music.transformer.ModulationFeatures",
     "skecoc.classifiers.ECOCClassifier",
-    "skecoc.decoding.distances.AttenuatedEuclideanDecoder",
-    "skecoc.decoding.distances.BetaDensityDecoder",
-    "skecoc.decoding.distances.EuclideanDecoder",
-    "skecoc.decoding.distances.HammingDecoder",
-    "skecoc.decoding.distances.InverseHammingDecoder",
-    "skecoc.decoding.distances.LaplacianDecoder",
-    "skecoc.decoding.losses.LossAveragedDecoder",
-    "skecoc.decoding.losses.LossBasedDecoder",
-    "skecoc.decoding.losses.LossWeightedDecoder",
-    "skecoc.decoding.losses.binomial_deviance",
-    "skecoc.decoding.losses.exponential",
-    "skecoc.decoding.losses.hinge",
-    "skecoc.decoding.losses.linear",
-    "skecoc.decoding.losses.logistic",
-    "skecoc.decoding.losses.squared",
     "skecoc.decoding.optimized.decoder.Certificate",
-    "skecoc.decoding.optimized.decoder.OptimizedWeightDecoder",
-    "skecoc.decoding.probabilistic.ProbabilisticDecoder",
     "skecoc.benchmarking.data.MedianImputer",
     "skecoc.tables.preprocessing._days",
     "skecoc.tables.preprocessing._floats",

@@ -146,27 +146,27 @@ class LocalExecutor(Executor):
         handles: list[Any] = []
 
         def summands() -> Iterator[Any]:
-            for handle, summand in self._run(function, states, message):
+            for handle, summand in self._run(
+                function, zip(*(blocks.handles for blocks in states), strict=True), message
+            ):
                 handles.append(handle)
                 yield summand
 
         total = merge_tree(merge, summands())
         return Blocks(handles), total
 
-    def _run(
-        self, function: Callable[..., Any], states: tuple[Blocks, ...], message: tuple[Any, ...]
-    ) -> Iterator[tuple[Any, Any]]:
+    def _run(self, function: Callable[..., Any], blocks: Iterable[Any], message: tuple[Any, ...]) -> Iterator[Any]:
         """Take a step for each block, and give the results in the order of the blocks."""
-        blocks = zip(*(blocks.handles for blocks in states), strict=True)
         if effective_n_jobs(self.n_jobs) == 1:
-            yield from (_step_block(self._new_path(), function, handles, message) for handles in blocks)
-            return
-        tasks = (delayed(_step_block)(self._new_path(), function, handles, message) for handles in blocks)
+            return (_step_block(self._new_path(), function, handles, message) for handles in blocks)
         # Each thread takes one block at a time, so that no more than twice as many are held as there are threads.
         threads = Parallel(
             n_jobs=self.n_jobs, require="sharedmem", return_as="generator", batch_size=1, pre_dispatch="n_jobs"
         )
-        yield from threads(tasks)
+        results: Iterator[Any] = threads(
+            delayed(_step_block)(self._new_path(), function, handles, message) for handles in blocks
+        )
+        return results
 
     def _new_path(self) -> Path:
         """Return the name of a file that does not exist yet."""
