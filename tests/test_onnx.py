@@ -160,9 +160,8 @@ def test_every_grown_classifier(model, learner):
 def test_clustered_columns_and_columns_without_weight():
     X, y, new = blobs(6, 200)
     model = WOLCClassifier(
-        tol=0.0, standard_errors=0.0, max_iter=4, l2=1e-4, allow_equal_weights=False, init="one-vs-rest", random_state=0
-    )
-    model.fit(X, y)
+        tol=0.0, standard_errors=0.0, max_iter=4, l2=1e-4, init="one-vs-rest", allow_equal_weights=False, random_state=0
+    ).fit(X, y)
     assert "clustered" in model.column_kinds_
     assert len(model.used_columns_) < len(model.estimators_)
     assert_exported(model, new)
@@ -449,10 +448,6 @@ def test_missing_values_where_the_learner_takes_them():
     assert_exported(model, new)
 
 
-@pytest.mark.skipif(
-    tuple(map(int, onnxruntime.__version__.split(".")[:2])) < (1, 31),
-    reason="older runtimes crash on trees without rows",
-)
 def test_no_rows_give_no_labels():
     X, y, _ = blobs(3)
     label, probabilities = run(to_onnx(WOLCClassifier(random_state=0).fit(X, y), X), X[:0])

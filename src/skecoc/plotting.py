@@ -28,8 +28,8 @@ def plot_code_matrix(
     Parameters
     ----------
     matrix : array-like of shape (n_classes, n_columns) or fitted classifier
-        The code matrix, or a classifier with a `code_matrix_`, whose classes then name the rows. Columns that a
-        grown code has added are marked above: a triangle for a simple one, a ring for a clustering-based one.
+        The code matrix, or a classifier with a `code_matrix_`. Columns that a grown code has added are marked above: a
+        triangle for a simple one, a ring for a clustering-based one.
     class_names : sequence of str of length n_classes, default=None
         Names of the rows; None takes the classifier's classes, or numbers them.
     title : str, default=None
@@ -46,8 +46,7 @@ def plot_code_matrix(
     --------
     >>> from skecoc.coding import one_vs_one
     >>> from skecoc.plotting import plot_code_matrix
-    >>> ax = plot_code_matrix(one_vs_one(4), title="one-vs-one")
-    >>> ax.get_xlabel()
+    >>> plot_code_matrix(one_vs_one(4), title="one-vs-one").get_xlabel()
     'column'
     """
     check_matplotlib_support("plot_code_matrix")
@@ -132,8 +131,7 @@ def plot_convergence(
     Returns
     -------
     ndarray of matplotlib Axes of shape (2,)
-        The axes of the losses and of the accuracies, over the number of columns. A dotted line marks the round that
-        is kept.
+        The axes of losses and of accuracies, over the number of columns; a dotted line marks the round that is kept.
 
     Examples
     --------
@@ -156,8 +154,8 @@ def plot_convergence(
     if np.isfinite(risks).all():
         left.plot(columns, risks, "s--", color=_NEGATIVE, label="risk")
     right.plot(columns, [record.accuracy for record in model.history_], "o-", color=_POSITIVE, label="training")
-    honest = [record.honest_accuracy for record in model.history_]
-    right.plot(columns, honest, "^:", color="0.4", label="training, out of fold")
+    out_of_fold = [record.out_of_fold_accuracy for record in model.history_]
+    right.plot(columns, out_of_fold, "^:", color="0.4", label="training, out of fold")
     if X is not None:
         right.plot(columns, list(model.staged_score(X, y)), "s--", color=_NEGATIVE, label="test")
     for axes, label in ((left, "loss"), (right, "accuracy")):

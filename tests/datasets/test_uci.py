@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skecoc.datasets import list_uci, load_uci
-from skecoc.datasets.uci import _parse_table
+from skecoc.datasets import _parse_table, list_uci, load_uci
 
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "data" / "uci"
 

@@ -15,7 +15,6 @@ from skecoc.coding.discriminant import decoc, forest
 from skecoc.coding.fixed import exhaustive, hadamard, one_vs_one, one_vs_rest, ordinal, ternary_complete
 from skecoc.coding.matrix import (
     CodeMatrix,
-    CodeStatistics,
     Indices,
     canonical_columns,
     check_code_matrix,
@@ -32,7 +31,6 @@ from skecoc.support.errors import resolve_name
 __all__ = [
     "CODINGS",
     "CodeMatrix",
-    "CodeStatistics",
     "canonical_columns",
     "check_code_matrix",
     "code_statistics",

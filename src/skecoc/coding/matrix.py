@@ -1,7 +1,6 @@
 """The checks of code matrices, and the measures of their rows and columns."""
 
 from numbers import Integral
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,17 +11,6 @@ Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 _MAX_LISTED = 10
-
-
-class CodeStatistics(TypedDict):
-    """What `code_statistics` reports."""
-
-    n_classes: int
-    n_columns: int
-    n_distinct_columns: int
-    min_distance: float
-    mean_distance: float
-    zero_share: float
 
 
 def check_code_matrix(matrix: ArrayLike, n_classes: int | None = None, *, argument: str = "coding") -> CodeMatrix:
@@ -68,7 +56,11 @@ def check_code_matrix(matrix: ArrayLike, n_classes: int | None = None, *, argume
     empty = np.count_nonzero(M, axis=1) == 0
     if empty.any():
         raise ValueError(f"{argument} must have a non-zero entry in every row; {_listed('row', empty)} not")
-    _refuse_equal_rows(M, argument)
+    _, group, size = np.unique(M, axis=0, return_inverse=True, return_counts=True)
+    if (size > 1).any():
+        shared = np.flatnonzero(group.reshape(-1) == np.argmax(size > 1))  # numpy 2.0 returns a column
+        named = ", ".join(map(str, shared[:_MAX_LISTED]))
+        raise ValueError(f"{argument} must have a different row for every class; rows {named} are equal")
     return M
 
 
@@ -190,7 +182,7 @@ def one_sided_columns(matrix: CodeMatrix) -> Mask:
     return one_sided
 
 
-def code_statistics(matrix: ArrayLike) -> CodeStatistics:
+def code_statistics(matrix: ArrayLike) -> dict[str, float]:
     """Sum a code matrix up in a few figures.
 
     Parameters
@@ -211,14 +203,14 @@ def code_statistics(matrix: ArrayLike) -> CodeStatistics:
     0.5
     """
     M = _as_ternary(matrix, "matrix")
-    return CodeStatistics(
-        n_classes=M.shape[0],
-        n_columns=M.shape[1],
-        n_distinct_columns=int((~duplicate_columns(M)).sum()),
-        min_distance=min_row_distance(M),
-        mean_distance=mean_row_distance(M),
-        zero_share=float((M == 0).mean()),
-    )
+    return {
+        "n_classes": M.shape[0],
+        "n_columns": M.shape[1],
+        "n_distinct_columns": int((~duplicate_columns(M)).sum()),
+        "min_distance": min_row_distance(M),
+        "mean_distance": mean_row_distance(M),
+        "zero_share": float((M == 0).mean()),
+    }
 
 
 def check_count(value: object, argument: str, minimum: int) -> int:
@@ -252,17 +244,6 @@ def _pair_distances(matrix: ArrayLike) -> Floats:
     if len(distances) < 2:
         raise ValueError("matrix must have at least 2 rows to have a distance between rows")
     return distances[np.triu_indices(len(distances), 1)]
-
-
-def _refuse_equal_rows(M: CodeMatrix, argument: str) -> None:
-    """Raise an error that names the rows that are equal, if any are."""
-    _, group, size = np.unique(M, axis=0, return_inverse=True, return_counts=True)
-    if (size > 1).any():
-        shared = np.flatnonzero(group.reshape(-1) == np.argmax(size > 1))  # numpy 2.0 returns a column
-        raise ValueError(
-            f"{argument} must have a different row for every class; "
-            f"rows {', '.join(map(str, shared[:_MAX_LISTED]))} are equal"
-        )
 
 
 def _listed(thing: str, offends: Mask) -> str:

@@ -419,11 +419,7 @@ def _would_equal_another_row(M: CodeMatrix, products: NDArray[np.int64], row: in
 def _is_new_column(M: CodeMatrix, column: int) -> bool:
     """Say whether a column is two-sided and differs from every other one up to sign."""
     n_classes, n_columns = M.shape
-    has_plus = has_minus = False
-    for p in range(n_classes):
-        has_plus |= M[p, column] == 1
-        has_minus |= M[p, column] == -1
-    if not (has_plus and has_minus):
+    if M[:, column].max() < 1 or M[:, column].min() > -1:
         return False
     for other in range(n_columns):
         if other == column:

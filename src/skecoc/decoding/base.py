@@ -25,6 +25,8 @@ class BaseDecoder(BaseEstimator):
     #: Whether `fit` reads the training codewords. A caller may give a decoder
     #: that does not read them codewords of any subset of the samples.
     learns_from_codewords: ClassVar[bool] = False
+    #: The code matrix as floats, of shape (n_rows, n_columns); a fitted attribute of every decoder.
+    matrix_: Floats
 
     def fit(
         self, codewords: ArrayLike, y: ArrayLike, matrix: ArrayLike, sample_weight: ArrayLike | None = None

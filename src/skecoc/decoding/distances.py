@@ -32,15 +32,6 @@ class HammingDecoder(BaseDecoder):
 
     A zero of the matrix costs 1/2 whatever the output, and so does an output of exactly zero.
 
-    Attributes
-    ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
-
-    See Also
-    --------
-    InverseHammingDecoder : Takes the distances between the rows into account.
-
     References
     ----------
     T. G. Dietterich, G. Bakiri. Solving multiclass learning problems via error-correcting output codes.
@@ -56,7 +47,6 @@ class HammingDecoder(BaseDecoder):
     """
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the negated distances."""
         return -hamming_distances(codewords, self.matrix_)
 
 
@@ -70,8 +60,6 @@ class InverseHammingDecoder(BaseDecoder):
 
     Attributes
     ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
     inverse_distances_ : ndarray of shape (n_rows, n_rows)
         The inverse of :math:`\Delta`. Where it has none, as in codes with fewer than ``n_rows - 1`` columns, the
         pseudo-inverse (eigenvalues below 1e-10 of the largest count as zero), which depends on no order of the classes.
@@ -100,7 +88,6 @@ class InverseHammingDecoder(BaseDecoder):
         )
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the solved distances."""
         return hamming_distances(codewords, self.matrix_) @ self.inverse_distances_.T
 
 
@@ -111,19 +98,10 @@ class EuclideanDecoder(BaseDecoder):
 
     Outputs are bounded by 1e149 in size, so that no square overflows.
 
-    Attributes
-    ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
-
-    See Also
-    --------
-    AttenuatedEuclideanDecoder : Leaves the zeros of the matrix out.
-
     References
     ----------
-    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 32(1), 120-134, 2010.
+    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE TPAMI
+    32(1), 120-134, 2010.
 
     Examples
     --------
@@ -135,7 +113,6 @@ class EuclideanDecoder(BaseDecoder):
     """
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the negated distances."""
         # Adding squares, unlike expanding them, loses nothing to cancellation, and is exact for outputs +-1 and 0.
         outputs = np.clip(codewords, -LARGEST_OUTPUT, LARGEST_OUTPUT)
         at_zeros = np.square(outputs) @ (self.matrix_ == 0).astype(np.float64).T
@@ -149,19 +126,10 @@ class AttenuatedEuclideanDecoder(BaseDecoder):
 
     Outputs are bounded by 1e149 in size, so that no square overflows.
 
-    Attributes
-    ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
-
-    See Also
-    --------
-    EuclideanDecoder : The distance over all positions.
-
     References
     ----------
-    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 32(1), 120-134, 2010.
+    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE TPAMI
+    32(1), 120-134, 2010.
 
     Examples
     --------
@@ -173,7 +141,6 @@ class AttenuatedEuclideanDecoder(BaseDecoder):
     """
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the negated distances."""
         return -np.sqrt(sum_losses(squared, codewords, self.matrix_))
 
 
@@ -185,11 +152,6 @@ class LaplacianDecoder(BaseDecoder):
     with the numbers :math:`a_p` of agreements and :math:`b_p` of disagreements in sign over the non-zero
     positions of row p. An output of exactly zero counts as half of each. Of two rows without a disagreement
     the one with more non-zero positions scores higher.
-
-    Attributes
-    ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
 
     References
     ----------
@@ -206,7 +168,6 @@ class LaplacianDecoder(BaseDecoder):
     """
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the corrected shares."""
         n_positions = np.abs(self.matrix_).sum(axis=1)
         return (count_agreements(codewords, self.matrix_) + 1.0) / (n_positions + _N_OUTCOMES)
 
@@ -227,15 +188,10 @@ class BetaDensityDecoder(BaseDecoder):
 
     or 0 where less than a third of the mass is below the mode.
 
-    Attributes
-    ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
-
     References
     ----------
-    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 32(1), 120-134, 2010.
+    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE TPAMI
+    32(1), 120-134, 2010.
 
     Examples
     --------
@@ -255,7 +211,6 @@ class BetaDensityDecoder(BaseDecoder):
         self._table = pessimistic_share(possible, self._n_positions[:, np.newaxis] - possible)
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Look the scores up."""
         halves = np.rint(2.0 * count_agreements(codewords, self.matrix_)).astype(np.intp)
         return self._table[self._table_row, halves]
 

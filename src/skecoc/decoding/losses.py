@@ -123,15 +123,8 @@ class LossBasedDecoder(_LossDecoder):
 
     Attributes
     ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
     loss_function_ : callable
         The function that `loss` names.
-
-    See Also
-    --------
-    LossAveragedDecoder : The average over the non-zero positions.
-    LossWeightedDecoder : Weights learnt from training codewords.
 
     References
     ----------
@@ -153,7 +146,6 @@ class LossBasedDecoder(_LossDecoder):
         self._loss_of_zeros = (self.matrix_ == 0).sum(axis=1) * self.loss_function_(np.zeros(1))
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the negated sums of losses."""
         return -(sum_losses(self.loss_function_, codewords, self.matrix_) + self._loss_of_zeros)
 
 
@@ -168,25 +160,17 @@ class LossAveragedDecoder(_LossDecoder):
     Parameters
     ----------
     loss : {"linear", "exponential", "hinge", "logistic", "squared", "binomial-deviance"}, default="linear"
-        The loss :math:`L(t)` of a margin: :math:`-t`, :math:`e^{-t}`, :math:`\max(0, 1 - t)`,
-        :math:`\log(1 + e^{-t})`, :math:`(1 - t)^2` or :math:`\log(1 + e^{-2t})`.
+        The loss :math:`L(t)` of a margin, as `LossBasedDecoder` has them.
 
     Attributes
     ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
     loss_function_ : callable
         The function that `loss` names.
 
-    See Also
-    --------
-    LossBasedDecoder : The sum over all columns.
-    LossWeightedDecoder : Weights learnt from training codewords.
-
     References
     ----------
-    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 32(1), 120-134, 2010.
+    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE TPAMI
+    32(1), 120-134, 2010.
 
     Examples
     --------
@@ -198,7 +182,6 @@ class LossAveragedDecoder(_LossDecoder):
     """
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the negated average losses."""
         # Dividing the sums, not the matrix, keeps averages that are equal exactly equal.
         return -sum_losses(self.loss_function_, codewords, self.matrix_) / np.abs(self.matrix_).sum(axis=1)
 
@@ -217,27 +200,19 @@ class LossWeightedDecoder(_LossDecoder):
     Parameters
     ----------
     loss : {"linear", "exponential", "hinge", "logistic", "squared", "binomial-deviance"}, default="linear"
-        The loss :math:`L(t)` of a margin: :math:`-t`, :math:`e^{-t}`, :math:`\max(0, 1 - t)`,
-        :math:`\log(1 + e^{-t})`, :math:`(1 - t)^2` or :math:`\log(1 + e^{-2t})`.
+        The loss :math:`L(t)` of a margin, as `LossBasedDecoder` has them.
 
     Attributes
     ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
     weights_ : ndarray of shape (n_rows, n_columns)
         The weights :math:`W`; every row sums to 1.
     loss_function_ : callable
         The function that `loss` names.
 
-    See Also
-    --------
-    LossBasedDecoder : The same sum without weights.
-    LossAveragedDecoder : Equal weights over the non-zero positions.
-
     References
     ----------
-    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 32(1), 120-134, 2010.
+    S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE TPAMI
+    32(1), 120-134, 2010.
 
     Examples
     --------
@@ -267,5 +242,4 @@ class LossWeightedDecoder(_LossDecoder):
         return self
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the negated weighted sums of losses."""
         return -sum_losses(self.loss_function_, codewords, self.weights_ * self.matrix_)

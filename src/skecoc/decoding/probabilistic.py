@@ -36,8 +36,6 @@ class ProbabilisticDecoder(BaseDecoder):
 
     Attributes
     ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
     slopes_ : ndarray of shape (n_columns,)
         The slopes :math:`v`, negative for a column that is correct more often than not.
     intercepts_ : ndarray of shape (n_columns,)
@@ -80,7 +78,6 @@ class ProbabilisticDecoder(BaseDecoder):
         self.slopes_, self.intercepts_ = fits.T
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the logarithms of the rows' probabilities."""
         # log(1 / (1 + exp(m s))) is minus the logistic loss of the margin -m s.
         log_product = -sum_losses(logistic, -(self.slopes_ * _bounded(codewords) + self.intercepts_), self.matrix_)
         return np.logaddexp(log_product, self._log_invalid_mass)

@@ -6,7 +6,7 @@ boosting needs. They take one or two bytes a cell, are computed once, and serve 
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numba import njit
@@ -16,7 +16,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 #: Bins of one feature that a 16-bit code can tell apart.
 MAX_BINS = 65_536
@@ -35,13 +35,6 @@ Integers = NDArray[np.intp]
 Names = NDArray[np.object_]
 
 
-def check_features(estimator: BaseEstimator, X: Any, dtype: Any) -> tuple[NDArray[Any], Names | None]:
-    """Check a matrix of features without changing the learner that it is for; return it and its features' names."""
-    scratch = copy(estimator)  # takes the attributes that validation sets
-    checked = validate_data(scratch, X, dtype=dtype)
-    return checked, getattr(scratch, "feature_names_in_", None)
-
-
 def set_features(estimator: BaseEstimator, n_features: int, names: Names | None) -> None:
     """Set a learner's `n_features_in_` and `feature_names_in_`, or delete the names of an earlier fit."""
     estimator.n_features_in_ = n_features
@@ -49,22 +42,6 @@ def set_features(estimator: BaseEstimator, n_features: int, names: Names | None)
         estimator.feature_names_in_ = names
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
-
-
-def is_checked(X: Any, dtypes: Any, estimator: BaseEstimator) -> bool:
-    """Tell whether samples need no check: an array of the right type and width, found finite by an ensemble.
-
-    An ensemble that has checked its samples says so by the configuration `assume_finite`; scikit-learn's checks would
-    take longer than a small learner's prediction of a few hundred samples.
-    """
-    return (
-        type(X) is np.ndarray
-        and X.dtype in dtypes
-        and X.ndim == 2
-        and X.shape[1] == estimator.n_features_in_
-        and not hasattr(estimator, "feature_names_in_")  # samples without names call for a warning
-        and get_config()["assume_finite"]
-    )
 
 
 def check_rows(rows: ArrayLike, n_samples: int) -> Integers:
@@ -105,7 +82,9 @@ def check_labels(y: ArrayLike | None, n_rows: int, estimator: BaseEstimator) -> 
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):
-    """Base of binary learners that are fitted by `prepare_rows` and `fit_rows`."""
+    """Base of binary learners that are fitted by `prepare_rows` and `fit_rows`, and predict by `_votes`."""
+
+    _dtypes: ClassVar[list[type]] = [np.float64]  # that features may have
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on labelled samples.
@@ -127,17 +106,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         self._validate_params()
         return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-
-class MarginClassifier(BinaryClassifier):
-    """Base of binary learners whose labels and probabilities follow from `decision_function`."""
-
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class of each sample: the second where `decision_function` is positive, else the first.
+        """Predict the class of each sample.
 
         Parameters
         ----------
@@ -149,8 +119,56 @@ class MarginClassifier(BinaryClassifier):
         ndarray of shape (n_samples,)
             Labels.
         """
-        margins = self.decision_function(X)
-        return self.classes_[(margins > 0.0).astype(np.intp)]
+        is_second = self._votes(X) > 0.0
+        return self.classes_[is_second.astype(np.intp)]
+
+    def _prepare_features(self, X: Any) -> tuple[NDArray[Any], Names | None]:
+        """Check a matrix of features without changing the learner; return it and its features' names."""
+        scratch = copy(self)  # takes the attributes that validation sets
+        checked = validate_data(scratch, X, dtype=self._dtypes)
+        return checked, getattr(scratch, "feature_names_in_", None)
+
+    def _check_features(self, X: Any) -> NDArray[Any]:
+        """Check the features of samples to predict, unless an ensemble has done so: see `assume_finite`.
+
+        scikit-learn's checks take longer than a small learner's prediction of a few hundred samples.
+        """
+        check_is_fitted(self)
+        is_checked = (
+            type(X) is np.ndarray
+            and X.dtype in self._dtypes
+            and X.ndim == 2
+            and X.shape[1] == self.n_features_in_
+            and not hasattr(self, "feature_names_in_")  # samples without names call for a warning
+            and get_config()["assume_finite"]
+        )
+        return X if is_checked else validate_data(self, X, dtype=self._dtypes, reset=False)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class MarginClassifier(BinaryClassifier):
+    """Base of binary learners whose labels and probabilities follow from `decision_function`."""
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Compute the margin of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Finite features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Margins, positive for ``classes_[1]``.
+        """
+        return self._margins(self._check_features(X))
+
+    _votes = decision_function
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Compute the probability of each class, a logistic function of `decision_function`.
@@ -250,7 +268,7 @@ def code_features(X: NDArray[np.float64] | NDArray[np.float32], feature_names: N
         ends = rank_few_values(column, codes[f])
         if ends is None:
             if codes.dtype == np.uint8:
-                codes = _widen(codes, f)
+                codes = codes.astype(np.uint16)
             ends = _rank_by_sorting(column, codes[f])
         lowers.append(ends[0])
         uppers.append(ends[1])
@@ -260,13 +278,6 @@ def code_features(X: NDArray[np.float64] | NDArray[np.float32], feature_names: N
     exact = all(low is high for low, high in zip(lowers, uppers, strict=True))
     all_upper = all_lower if exact else np.concatenate(uppers)
     return FeatureCodes(codes, starts, all_lower, all_upper, feature_names)
-
-
-def _widen(codes: Codes, n_filled: int) -> NDArray[np.uint16]:
-    """Copy the first `n_filled` features into an otherwise empty array of 16-bit codes."""
-    wide = np.empty(codes.shape, np.uint16)
-    wide[:n_filled] = codes[:n_filled]
-    return wide
 
 
 def rank_few_values(column: Floats, codes: Codes) -> tuple[Floats, Floats] | None:

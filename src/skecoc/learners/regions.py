@@ -8,23 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
-from skecoc.learners.base import (
-    BinaryClassifier,
-    Floats,
-    Integers,
-    Names,
-    check_features,
-    check_labels,
-    is_checked,
-    set_features,
-)
+from skecoc.learners.base import BinaryClassifier, Floats, Integers, Names, check_labels, set_features
 from skecoc.learners.columns import Response, SeededClones, evaluate_columns, seeded_clone, shares_rows
 from skecoc.learners.stumps import StumpAdaBoostClassifier
 
@@ -123,7 +114,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     def prepare_rows(self, X: Any, y: ArrayLike | None = None, *, inner: Any = None) -> Any:
         """Check rows once for any number of `fit_rows`; `inner`: the rows as the inner learner has prepared them."""
-        checked, names = check_features(self, X, np.float64)
+        checked, names = self._prepare_features(X)
         if inner is None and shares_rows(self._learner()):
             inner = self._learner().prepare_rows(checked, y)
         return _Regions(checked, names, inner, SeededClones(self._learner()))
@@ -201,7 +192,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     def _by_region(self, X: Any, pure: Floats, evaluate: Callable[[BaseEstimator, Floats], Floats]) -> Floats:
         """Give every sample a number by its region: the number of a pure one, or the learner's."""
-        rows = X if is_checked(X, [np.float64], self) else validate_data(self, X, reset=False, dtype=np.float64)
+        rows = self._check_features(X)
         region = nearest_centre(rows, self.centres_)
         numbers = pure[region]
         for number, learner in enumerate(self.estimators_):
@@ -210,21 +201,9 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
                 numbers[members] = evaluate(learner, rows[members])
         return numbers
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        is_second = self.outputs(X, "predict") > 0
-        return self.classes_[is_second.astype(np.intp)]
+    def _votes(self, X: ArrayLike) -> Floats:
+        """Return 1 for samples of the second class, -1 for those of the first."""
+        return self.outputs(X, "predict")
 
     @available_if(lambda self: hasattr(self._learner(), "predict_proba"))
     def predict_proba(self, X: ArrayLike) -> Floats:

@@ -8,17 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skecoc.learners.base import (
     FeatureCodes,
     Floats,
     MarginClassifier,
-    check_features,
     check_labels,
     check_rows,
     code_features,
-    is_checked,
     set_features,
 )
 from skecoc.learners.columns import Response
@@ -31,8 +29,6 @@ TIE_TOLERANCE = 1e-10
 #: A stump's weighted error counts as at least this much in its alpha. Votes and probabilities do not care about the
 #: value, margins do: a perfect column should weigh about as much as forty stumps that are perfect together.
 SMALLEST_ERROR = 1e-10
-
-_FLOAT_TYPES = [np.float64, np.float32]
 
 
 class StumpAdaBoostClassifier(MarginClassifier):
@@ -73,8 +69,10 @@ class StumpAdaBoostClassifier(MarginClassifier):
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
         Names of the features, if the ones seen in `fit` had names that are all strings.
 
-    Notes ----- **Ties.** Stumps whose weighted errors differ by no more than 1e-10 are equally good. The constant stump
-    goes first, then the features in their order, and within a feature the lowest threshold. So the stumps depend
+    Notes
+    -----
+    **Ties.** Stumps whose weighted errors differ by no more than 1e-10 are equally good. The constant stump goes first,
+    then the features in their order, and within a feature the lowest threshold. So the stumps depend
     neither on the order of the samples nor on the machine.
 
     **Perfect and useless stumps.** In alpha, `e` counts as at least 1e-10. If already the first round finds no stump
@@ -106,6 +104,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
     array([ 0.76,  0.76,  0.76, -0.84, -0.84,  0.62])
     """
 
+    _dtypes: ClassVar[list[type]] = [np.float64, np.float32]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")]
     }
@@ -115,7 +114,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
 
     def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> FeatureCodes:  # noqa: ARG002
         """Check and code a matrix of features once, for any number of calls to `fit_rows`."""
-        return code_features(*check_features(self, X, _FLOAT_TYPES))
+        return code_features(*self._prepare_features(X))
 
     def fit_rows(
         self,
@@ -151,20 +150,9 @@ class StumpAdaBoostClassifier(MarginClassifier):
         self.n_estimators_ = len(self.alphas_)
         self.thresholds_ = coded.thresholds(self.features_, cuts)
 
-    def decision_function(self, X: ArrayLike) -> Floats:
-        """Compute F, the weighted vote of all stumps.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            F of each sample; positive for ``classes_[1]``.
-        """
-        return _decision_functions([self], self._check_features(X))[:, 0]
+    def _margins(self, X: NDArray[Any]) -> Floats:
+        """Compute F, the weighted vote of all stumps, of checked samples."""
+        return _decision_functions([self], X)[:, 0]
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Floats]:
         """Compute F after each stump.
@@ -207,13 +195,6 @@ class StumpAdaBoostClassifier(MarginClassifier):
         shares: Floats = np.zeros(self.n_features_in_)
         np.add.at(shares, self.features_[splits], self.alphas_[splits])
         return shares / shares.sum() if splits.any() else shares
-
-    def _check_features(self, X: Any) -> Floats:
-        """Check the features of samples to predict."""
-        check_is_fitted(self)
-        if is_checked(X, _FLOAT_TYPES, self):
-            return X
-        return validate_data(self, X, dtype=_FLOAT_TYPES, reset=False)
 
 
 def _decision_functions(

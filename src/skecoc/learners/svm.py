@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from skecoc.learners.base import Floats, MarginClassifier, Names, check_features, check_labels, check_rows, set_features
+from skecoc.learners.base import Floats, MarginClassifier, Names, check_labels, check_rows, set_features
 from skecoc.learners.svm_search import (
     PERCENT,
     DistinctRows,
@@ -21,8 +21,9 @@ from skecoc.learners.svm_search import (
     choose_for_classes,
     distinct_rows,
     draw_rows,
+    evaluate_grid,
     fold_accuracy,
-    held_out_margins,
+    fold_margins,
     rbf_margins,
     share_rows,
     sigmoid_slope,
@@ -195,7 +196,7 @@ class TunedSVMClassifier(MarginClassifier):
         With ``tune="ensemble"`` the class indices `y` of an ensemble's whole problem decide C and width for all fits.
         """
         self._validate_params()
-        checked, names = check_features(self, X, np.float64)
+        checked, names = self._prepare_features(X)
         shared = share_rows(checked, self.cache_size)
         if self.tune == "column" or y is None:
             return _Prepared(shared, names, None)
@@ -243,7 +244,7 @@ class TunedSVMClassifier(MarginClassifier):
         folds = stratified_folds(drawn.labels, self.n_folds, random)
         index, self.cv_scores_, margins = grid.middle(), None, None
         if folds:
-            tried = held_out_margins(drawn, grid, folds)
+            tried = evaluate_grid(fold_margins, drawn, grid, folds)
             self.cv_scores_ = fold_accuracy((tried > 0.0).astype(np.intp), drawn, folds)
             index = best_index(self.cv_scores_)
             margins = tried.reshape(-1, len(drawn.labels))[index]
@@ -267,22 +268,6 @@ class TunedSVMClassifier(MarginClassifier):
         Cs = _grid_values("C", self.C, PAPER_CS)
         widths = _grid_values("width", self.width, PAPER_WIDTHS)[::-1] * mean_distance
         return Grid(Cs, widths, self.tol, self.cache_size)
-
-    def decision_function(self, X: ArrayLike) -> Floats:
-        """Compute the margins.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Margin of each sample; positive for ``classes_[1]``, and at least 1 beyond the margin's border.
-        """
-        check_is_fitted(self)
-        return self._margins(validate_data(self, X, dtype=np.float64, reset=False))
 
     def _margins(self, X: Floats) -> Floats:
         """Compute the margins of checked rows."""

@@ -22,25 +22,18 @@ from skecoc.learners.base import Floats, Integers
 
 #: Added to the diagonal of a kernel matrix before it is inverted; near-duplicate rows make it singular.
 RIDGE = 1e-10
-
 #: Least squared distance in feature space that a pair step divides by; zero for duplicates with opposite labels.
 SMALLEST_CURVATURE = 1e-12
-
 #: Pair steps on n rows that take as long as one free step on m coefficients, divided by m^3 / n (measured).
 FREE_STEP_COST = 0.03
-
 #: Free steps are not taken on more coefficients than this, which need 72 MB.
 MOST_FREE = 3000
-
 #: Pair steps on a set of rows are given up after this many times the number of its rows.
 PAIR_STEPS_PER_ROW = 20_000
-
 #: At least this many rows of both kinds, to be raised and to be lowered, are worked on at a time.
 FEWEST_WORKING = 128
-
 #: Rows are worked on until their violation is this much of that of all rows.
 WORKING_TOLERANCE = 0.1
-
 #: Rows to work on are chosen anew at most this often.
 MAX_ROUNDS = 1000
 
@@ -152,7 +145,11 @@ def solve_path(
         # A solution that no cap holds back is the solution for every larger penalty too.
         if capped:
             if k > 0:
-                _stretch(coefficient, residual, signs, penalties[k] / penalties[k - 1])
+                # All coefficients are stretched: the capped ones, usually the most, then stay at their caps.
+                factor = penalties[k] / penalties[k - 1]
+                coefficient *= factor
+                for i in range(n_rows):
+                    residual[i] = signs[i] - factor * (signs[i] - residual[i])
             for i in range(n_rows):
                 cap = penalties[k] * weight[i]
                 lower[i] = min(signs[i], 0.0) * cap
@@ -163,14 +160,6 @@ def solve_path(
         coefficients[k] = coefficient
         intercepts[k] = _intercept(coefficient, residual, lower, upper)
     return coefficients, intercepts, converged
-
-
-@njit(cache=True, nogil=True)
-def _stretch(coefficient: Floats, residual: Floats, signs: Floats, factor: float) -> None:
-    """Multiply all coefficients: the capped ones, usually the most, then stay at their caps."""
-    for i in range(len(signs)):
-        coefficient[i] *= factor
-        residual[i] = signs[i] - factor * (signs[i] - residual[i])
 
 
 @njit(cache=True, nogil=True)

@@ -24,16 +24,12 @@ from skecoc.learners.svm_dual import margins_on, solve_path, submatrix
 
 #: Rows whose distances to all others are held at once while these are summed or turned into margins.
 BLOCK_ROWS = 512
-
 #: Memory of a search in kernel matrices: the kernel, its part for one fold, and a quarter of that part to work on.
 MATRICES_PER_SEARCH = 2.25
-
 #: SVM-perf counts errors in percent, so its C is shared out as 100 C / n per row (n: number of rows).
 PERCENT = 100.0
-
 #: Accuracies that differ by no more than this are equally good: rounding of a mean over folds is far below.
 TIE_TOLERANCE = 1e-9
-
 #: Least slope of the sigmoid, relative to the margins' root mean square: probabilities keep the margins' order.
 SMALLEST_SLOPE = 1e-3
 
@@ -228,12 +224,7 @@ def draw_rows(rows: DistinctRows, n_rows: int | None, n_folds: int, random: np.r
     return replace(rows, rows=rows.rows[kept], labels=rows.labels[kept], weight=rows.weight[kept])
 
 
-def held_out_margins(rows: DistinctRows, grid: Grid, folds: Folds) -> Floats:
-    """Give every row's margin from the machine of the fold that leaves it out, (n_Cs, n_widths, n_rows)."""
-    return _over_grid(_fold_margins, rows, grid, folds)
-
-
-def _over_grid(evaluate: Callable[..., NDArray[Any]], rows: DistinctRows, grid: Grid, folds: Folds) -> NDArray[Any]:
+def evaluate_grid(evaluate: Callable[..., NDArray[Any]], rows: DistinctRows, grid: Grid, folds: Folds) -> NDArray[Any]:
     """Evaluate every point of the grid on held-out rows, (n_Cs, n_widths, n_rows)."""
     penalties = PERCENT * grid.Cs
     # No kernel has a name: each may be very large, and is let go before the next is made.
@@ -244,8 +235,8 @@ def _over_grid(evaluate: Callable[..., NDArray[Any]], rows: DistinctRows, grid: 
     return np.stack(by_width, axis=1)
 
 
-def _fold_margins(kernel: RBF, rows: DistinctRows, penalties: Floats, folds: Folds) -> Floats:
-    """Give the held-out margins for one kernel, (n_penalties, n_rows)."""
+def fold_margins(kernel: RBF, rows: DistinctRows, penalties: Floats, folds: Folds) -> Floats:
+    """Give every row's margin from the machine of the fold that leaves it out, (n_penalties, n_rows)."""
     margins = np.empty((len(penalties), len(rows.labels)))
     signs = np.where(rows.labels == 1, 1.0, -1.0)
     for train, test in folds:
@@ -294,7 +285,7 @@ def choose_for_classes(
     labels = np.unique(rows.labels[kept], return_inverse=True)[1]
     part = replace(rows, rows=rows.rows[kept], labels=labels, weight=rows.weight[kept])
     folds = stratified_folds(labels, possible, random)
-    return grid.point(best_index(fold_accuracy(_over_grid(_fold_winners, part, grid, folds), part, folds)))
+    return grid.point(best_index(fold_accuracy(evaluate_grid(_fold_winners, part, grid, folds), part, folds)))
 
 
 def sigmoid_slope(margins: Floats, positive: NDArray[np.bool_], weight: Floats) -> float:

@@ -1,7 +1,6 @@
 """Scores of decoders as ONNX nodes, and tied scores in the order that `skecoc.decoding` gives them."""
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from skecoc.decoding import (
 )
 from skecoc.decoding.losses import LARGEST_EXPONENT, LARGEST_OUTPUT
 from skecoc.decoding.ties import ROUNDING_TOLERANCE, SOLVED_TIE_TOLERANCE, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, priority
-from skecoc.onnx._graph import Floats, Graph, Value
+from skecoc.onnx._graph import Floats, Graph
 
 # Below every score, and finite, so that differences from it are numbers.
 _LOWEST = -1e300
@@ -44,14 +43,9 @@ def _product(graph: Graph, tensor: str, matrix: Floats) -> str:
     return graph.node("MatMul", tensor, np.ascontiguousarray(matrix.T))
 
 
-def _negated(graph: Graph, tensor: str) -> str:
-    """Negate a tensor."""
-    return graph.node("Neg", tensor)
-
-
 def _exponential(graph: Graph, margins: str) -> str:
     """Write exp(-t)."""
-    return graph.node("Exp", graph.node("Min", _negated(graph, margins), LARGEST_EXPONENT))
+    return graph.node("Exp", graph.node("Min", graph.node("Neg", margins), LARGEST_EXPONENT))
 
 
 def _hinge(graph: Graph, margins: str) -> str:
@@ -61,8 +55,8 @@ def _hinge(graph: Graph, margins: str) -> str:
 
 def _logistic(graph: Graph, margins: str) -> str:
     """Write log(1 + exp(-t)) as max(-t, 0) + log(1 + exp(-abs(t))), which never overflows."""
-    small = graph.node("Exp", _negated(graph, graph.node("Abs", margins)))
-    large = graph.node("Max", _negated(graph, margins), 0.0)
+    small = graph.node("Exp", graph.node("Neg", graph.node("Abs", margins)))
+    large = graph.node("Max", graph.node("Neg", margins), 0.0)
     return graph.node("Add", large, graph.node("Log", graph.node("Add", small, 1.0)))
 
 
@@ -77,15 +71,13 @@ def _binomial_deviance(graph: Graph, margins: str) -> str:
     return _logistic(graph, graph.node("Mul", margins, 2.0))
 
 
-_LOSSES: Mapping[str, Callable[[Graph, str], str]] = MappingProxyType(
-    {
-        "exponential": _exponential,
-        "hinge": _hinge,
-        "logistic": _logistic,
-        "squared": _squared,
-        "binomial-deviance": _binomial_deviance,
-    }
-)
+_LOSSES: Mapping[str, Callable[[Graph, str], str]] = {
+    "exponential": _exponential,
+    "hinge": _hinge,
+    "logistic": _logistic,
+    "squared": _squared,
+    "binomial-deviance": _binomial_deviance,
+}
 
 
 def _negated_losses(graph: Graph, loss: str, codewords: str, signed_weights: Floats) -> str:
@@ -94,7 +86,7 @@ def _negated_losses(graph: Graph, loss: str, codewords: str, signed_weights: Flo
         return _product(graph, codewords, signed_weights)
     write_loss = _LOSSES[loss]
     at_plus_one = _product(graph, write_loss(graph, codewords), -np.maximum(signed_weights, 0.0))
-    opposite = write_loss(graph, _negated(graph, codewords))
+    opposite = write_loss(graph, graph.node("Neg", codewords))
     at_minus_one = _product(graph, opposite, -np.maximum(-signed_weights, 0.0))
     return graph.node("Add", at_plus_one, at_minus_one)
 
@@ -112,7 +104,7 @@ def _agreements(graph: Graph, codewords: str, matrix: Floats) -> str:
 
 
 def _write_hamming(graph: Graph, codewords: str, decoder: HammingDecoder) -> str:
-    return _negated(graph, _hamming_distances(graph, codewords, decoder.matrix_))
+    return graph.node("Neg", _hamming_distances(graph, codewords, decoder.matrix_))
 
 
 def _write_inverse_hamming(graph: Graph, codewords: str, decoder: InverseHammingDecoder) -> str:
@@ -132,7 +124,7 @@ def _write_attenuated(graph: Graph, codewords: str, decoder: AttenuatedEuclidean
 
 def _negated_root(graph: Graph, negated_squares: str) -> str:
     """Write minus the root of negated squares."""
-    return _negated(graph, graph.node("Sqrt", _negated(graph, negated_squares)))
+    return graph.node("Neg", graph.node("Sqrt", graph.node("Neg", negated_squares)))
 
 
 def _write_laplacian(graph: Graph, codewords: str, decoder: LaplacianDecoder) -> str:
@@ -189,28 +181,23 @@ def _write_optimized(graph: Graph, codewords: str, decoder: OptimizedWeightDecod
     return write_ordered_ties(graph, scores, behind, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, n_rows)
 
 
-_WRITERS: Mapping[type, Callable[[Graph, str, Any], str]] = MappingProxyType(
-    {
-        HammingDecoder: _write_hamming,
-        InverseHammingDecoder: _write_inverse_hamming,
-        EuclideanDecoder: _write_euclidean,
-        AttenuatedEuclideanDecoder: _write_attenuated,
-        LossBasedDecoder: _write_loss_based,
-        LossAveragedDecoder: _write_loss_averaged,
-        LaplacianDecoder: _write_laplacian,
-        BetaDensityDecoder: _write_beta_density,
-        ProbabilisticDecoder: _write_probabilistic,
-        LossWeightedDecoder: _write_loss_weighted,
-        OptimizedWeightDecoder: _write_optimized,
-    }
-)
+_WRITERS: Mapping[type, Callable[[Graph, str, Any], str]] = {
+    HammingDecoder: _write_hamming,
+    InverseHammingDecoder: _write_inverse_hamming,
+    EuclideanDecoder: _write_euclidean,
+    AttenuatedEuclideanDecoder: _write_attenuated,
+    LossBasedDecoder: _write_loss_based,
+    LossAveragedDecoder: _write_loss_averaged,
+    LaplacianDecoder: _write_laplacian,
+    BetaDensityDecoder: _write_beta_density,
+    ProbabilisticDecoder: _write_probabilistic,
+    LossWeightedDecoder: _write_loss_weighted,
+    OptimizedWeightDecoder: _write_optimized,
+}
 
 
-def write_winner(graph: Graph, scores: str, second_key: str, prior: Floats, scale: Value) -> str:
-    """Write the class that wins, (n_samples,): by score, then by the second key, by the prior, by index.
-
-    Rounding is relative to the scores and to the scale, a number or a tensor of shape (n_samples, 1).
-    """
+def write_winner(graph: Graph, scores: str, second_key: str, prior: Floats, scale: str) -> str:
+    """Write the class that wins, (n_samples,): by score, then by the second key, by the prior, by index."""
     n_classes = len(prior)
     tied = _write_tied_for_best(graph, scores, scale, n_classes)
     keys = graph.node("Where", tied, second_key, _LOWEST)
@@ -219,7 +206,7 @@ def write_winner(graph: Graph, scores: str, second_key: str, prior: Floats, scal
     return graph.node("ArgMax", priorities, axis=1, keepdims=0)
 
 
-def _write_tied_for_best(graph: Graph, scores: str, scale: Value, n_classes: int) -> str:
+def _write_tied_for_best(graph: Graph, scores: str, scale: str, n_classes: int) -> str:
     """Write which scores tie with the best one, in a chain of ties."""
     descending, _ = graph.nodes("TopK", 2, scores, np.array([n_classes]), axis=1)
     upper, lower = graph.part(descending, 0, -1), graph.part(descending, 1, n_classes)
@@ -235,8 +222,7 @@ def _write_tied_for_best(graph: Graph, scores: str, scale: Value, n_classes: int
 def write_ordered_ties(graph: Graph, scores: str, lowered: str | Floats, tolerance: float, n_classes: int) -> str:
     """Write scores with tied ones put in order, as `order_ties` of optimised weights does.
 
-    `lowered` says by which part of half the tolerance a class falls behind the best of its tie: a number for each
-    class, or the name of a tensor of shape (n_samples, n_classes).
+    `lowered` is by which part of half the tolerance a class falls behind the best of its tie, for all samples or each.
     """
     descending, order = graph.nodes("TopK", 2, scores, np.array([n_classes]), axis=1)
     upper, lower = graph.part(descending, 0, -1), graph.part(descending, 1, n_classes)

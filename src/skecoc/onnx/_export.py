@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.onnx._decoders import write_scores, write_winner
-from skecoc.onnx._graph import Graph, Value
+from skecoc.onnx._graph import Graph
 from skecoc.onnx._learners import FixedOutput, Rows, write_outputs
 
 CLASSIFIERS = (ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier)
@@ -29,39 +29,29 @@ _OPTIONS = {
 
 
 class ExportCheck(NamedTuple):
-    """How far an exported model is from the model itself, on some rows.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows compared.
-    n_different_labels : int
-        Rows that the two label differently.
-    largest_difference : float
-        Largest absolute difference between probabilities, or between scores if the export has these.
-    """
+    """How far an exported model is from the model itself, on some samples."""
 
     n_rows: int
     n_different_labels: int
+    #: Between probabilities, or between scores if the export has these; absolute.
     largest_difference: float
 
 
 def to_onnx(model: Any, X: Any, *, scores: bool = False, target_opset: Any = None) -> ModelProto:
     """Export a fitted classifier, or a pipeline that ends with one, to ONNX.
 
-    The exported model takes rows and has two outputs: ``label`` of shape (n_samples,), and ``probabilities`` of shape
-    (n_samples, n_classes) in the order of `classes_`, or ``scores`` of this shape in their place.
+    The exported model takes samples and has two outputs: ``label`` of shape (n_samples,), and ``probabilities`` of
+    shape (n_samples, n_classes) in the order of `classes_`, or ``scores`` of this shape in their place.
 
     Parameters
     ----------
     model : classifier or Pipeline
         An output-code classifier, or a pipeline of steps that skl2onnx can convert and such a classifier.
     X : array-like of shape (n_samples, n_features) or frame
-        Rows whose number of columns and type the exported model shall take, one row is enough. Rows of ``float32``
-        give a model that takes these, all other numbers one that takes doubles. A frame gives a model with one
-        input per column, in their order. ONNX wants identifiers: an input has its column's name with ``_`` in place of
-        blanks and punctuation, and in front of a leading digit; ``label`` and ``probabilities`` get a number
-        behind them. The input's ``doc_string`` is the column's own name.
+        Samples (one is enough) whose number of columns and type the exported model shall take: ``float32``, or doubles
+        for all other numbers. A frame gives a model with one input per column, in their order. An input has its
+        column's name with ``_`` in place of blanks and punctuation, and in front of a leading digit; ``label`` and
+        ``probabilities`` get a number behind them. The input's ``doc_string`` is the column's own name.
     scores : bool, default=False
         Whether the second output shall be the decoding's scores in place of probabilities, and be called ``scores``.
         Two classes have two, whose difference, the second minus the first, is `decision_function`.
@@ -93,8 +83,6 @@ def to_onnx(model: Any, X: Any, *, scores: bool = False, target_opset: Any = Non
     >>> label, probabilities = session.run(None, {"X": X[[0, 75, 149]]})
     >>> label
     array(['Iris-setosa', 'Iris-versicolor', 'Iris-virginica'], dtype=object)
-    >>> probabilities.shape
-    (3, 3)
     """
     options = {id(_classifier(model)): {"zipmap": False, "raw_scores": scores}}
     names = _column_names(X)
@@ -110,10 +98,7 @@ def to_onnx(model: Any, X: Any, *, scores: bool = False, target_opset: Any = Non
 
 
 def check_export(model: Any, exported: ModelProto, X: Any) -> ExportCheck:
-    """Compare an exported model with the model itself.
-
-    Learners that this library does not know are exported by skl2onnx's own converters: with those, look before you
-    leap.
+    """Compare an exported model with the model itself; do so where learners are exported by skl2onnx's own converters.
 
     Parameters
     ----------
@@ -122,17 +107,12 @@ def check_export(model: Any, exported: ModelProto, X: Any) -> ExportCheck:
     exported : onnx.ModelProto
         What `to_onnx` made of it, with probabilities or with scores.
     X : array-like of shape (n_samples, n_features) or frame
-        Rows to predict, of the type that the exported model takes.
+        Samples to predict, of the type that the exported model takes.
 
     Returns
     -------
     ExportCheck
-        Number of rows, number of different labels, largest difference of probabilities or scores.
-
-    Raises
-    ------
-    ValueError
-        If `X` is no frame with the columns that the exported model takes, or a frame where it takes an array.
+        Number of samples, number of different labels, largest difference of probabilities or scores.
 
     Examples
     --------
@@ -145,7 +125,10 @@ def check_export(model: Any, exported: ModelProto, X: Any) -> ExportCheck:
     >>> check.n_different_labels, check.largest_difference < 1e-6
     (0, True)
     """
-    label, values = _run(exported, X)
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(exported.SerializeToString(), providers=["CPUExecutionProvider"])
+    label, values = session.run(None, _feed(exported, X))
     classifier = _classifier(model)
     expected = exported_classes(classifier)[np.searchsorted(classifier.classes_, model.predict(X))]
     if exported.graph.output[1].name == "scores":
@@ -203,15 +186,6 @@ def _call_scores(graph: GraphProto) -> None:
     output.name = "scores"
 
 
-def _run(exported: ModelProto, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Predict labels and probabilities or scores by onnxruntime."""
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(exported.SerializeToString(), providers=["CPUExecutionProvider"])
-    label, values = session.run(None, _feed(exported, X))
-    return label, values
-
-
 def _feed(exported: ModelProto, X: Any) -> dict[str, NDArray[Any]]:
     """Return the inputs of an exported model: a frame's columns, or all rows."""
     inputs = exported.graph.input
@@ -265,7 +239,8 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     scores = _write_class_scores(graph, write_scores(graph, codewords, model.decoder_), model)
     linear = graph.node("MatMul", codewords, model.code_matrix_.T.astype(np.float64))
     second_key = _write_class_scores(graph, linear, model)
-    winner = write_winner(graph, scores, second_key, model._prior, _scale(graph, codewords, model))
+    scale = graph.node("ReduceMax", graph.node("Abs", codewords), np.array([1]), keepdims=1)
+    winner = write_winner(graph, scores, second_key, model._prior, scale)
     # Option "nocl" stands for indices in place of labels.
     has_labels = not scope.get_options(model, {"nocl": False}).get("nocl", False)
     classes = exported_classes(model) if has_labels else np.arange(len(model.classes_))
@@ -295,10 +270,3 @@ def _write_class_scores(graph: Graph, scores: str, model: Any) -> str:
     # Shorter lists of rows are filled up with their last one, which changes no maximum.
     places = first[:, np.newaxis] + np.minimum(np.arange(size.max()), size[:, np.newaxis] - 1)
     return graph.node("ReduceMax", graph.node("Gather", scores, places, axis=1), np.array([2]), keepdims=0)
-
-
-def _scale(graph: Graph, codewords: str, model: Any) -> Value:
-    """Return what rounding of scores is relative to, as the classifier itself has it."""
-    if isinstance(model, ECOCClassifier):
-        return graph.node("ReduceMax", graph.node("Abs", codewords), np.array([1]), keepdims=1)
-    return 1.0

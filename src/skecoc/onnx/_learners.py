@@ -1,9 +1,8 @@
 """Outputs of trained binary learners as ONNX nodes.
 
 Every learner that is known here has a margin, and a slope h such that its probability p of the second class is output
-as ``2 p - 1 = tanh(h * margin)``. Margins of learners of one kind are computed together, in double precision. Other
-learners are left to their own converters. skl2onnx has converters for linear learners, support vector machines and
-gradient-boosted trees too: `benchmarks/onnx_converters.py` shows what these cost an output code of many columns.
+as ``2 p - 1 = tanh(h * margin)``. Margins of learners of one kind are computed together, in double precision: far
+faster than skl2onnx's own converters (see `benchmarks/onnx_converters.py`), which other learners are left to.
 """
 
 from collections.abc import Callable, Sequence
@@ -66,6 +65,15 @@ def write_outputs(graph: Graph, rows: Rows, learners: Sequence[Any], response: R
 
 
 _Writer = Callable[[Graph, Rows, list[Any], Response], str]
+
+
+def _one_by_one(write_one: Callable[[Graph, Rows, Any, Response], str]) -> _Writer:
+    """Write the outputs of several learners by a function that writes those of one."""
+
+    def write(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
+        return graph.joined([write_one(graph, rows, learner, response) for learner in learners])
+
+    return write
 
 
 def _choose_writer(learner: Any, response: Response) -> _Writer:
@@ -174,13 +182,9 @@ def _region_outputs(learner: RegionClassifier, response: Response) -> list[Any]:
     ]
 
 
-def _write_pipelines(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
-    """Write the outputs of pipelines: the steps by their own converters, the learners as all others."""
-    return graph.joined([_write_pipeline(graph, rows, learner, response) for learner in learners])
-
-
-def _write_pipeline(graph: Graph, rows: Rows, pipeline: Pipeline, response: Response) -> str:
-    """Write the outputs of one pipeline."""
+@_one_by_one
+def _write_pipelines(graph: Graph, rows: Rows, pipeline: Pipeline, response: Response) -> str:
+    """Write the outputs of a pipeline: the steps by their own converters, the learner as all others."""
     variable = graph.variable(rows.name, rows.n_features)
     for _, step in pipeline.steps[:-1]:
         if step not in (None, "passthrough"):
@@ -189,13 +193,9 @@ def _write_pipeline(graph: Graph, rows: Rows, pipeline: Pipeline, response: Resp
     return write_outputs(graph, Rows(graph.double(variable.onnx_name), learner.n_features_in_), [learner], response)
 
 
-def _write_by_own_converter(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
-    """Write the outputs of learners that skl2onnx, or whoever has registered a converter, knows how to convert."""
-    return graph.joined([_write_one_by_own_converter(graph, rows, learner, response) for learner in learners])
-
-
-def _write_one_by_own_converter(graph: Graph, rows: Rows, learner: Any, response: Response) -> str:
-    """Write the outputs of one learner by its own converter."""
+@_one_by_one
+def _write_by_own_converter(graph: Graph, rows: Rows, learner: Any, response: Response) -> str:
+    """Write the outputs of a learner that skl2onnx, or whoever has registered a converter, knows how to convert."""
     alias = _alias(learner)
     if response == "decision_function":
         raise NotImplementedError(
@@ -293,11 +293,8 @@ def nearest_centres(graph: Graph, rows: str, centres: Sequence[Floats], n_region
 def coarse_origin(points: Floats) -> Floats:
     """Return a point near the middle of others, so that expanded squares lose few digits to cancellation.
 
-    Its coordinates are multiples of a power of two of about the points' spread. So where rows and points have few
-    binary digits, as counts and grades have, differences and products are exact, and ties stay ties.
-
-    >>> coarse_origin(np.array([[1000.25, 0.5], [1003.25, 1.5]]))
-    array([1000.,    1.])
+    Its coordinates are multiples of a power of two of about the points' spread: where points have few binary digits, as
+    counts have, differences and products are exact, and ties stay ties.
     """
     spread = np.ptp(points, axis=0)
     middle = points.mean(axis=0)

@@ -25,14 +25,8 @@ class TreeTable:
     rest, of which rounding takes little.
     """
 
-    features: list[NDArray[np.int64]] = field(default_factory=list)
-    thresholds: list[Floats] = field(default_factory=list)
-    left: list[NDArray[np.int64]] = field(default_factory=list)
-    right: list[NDArray[np.int64]] = field(default_factory=list)
-    missing_left: list[NDArray[np.int64]] = field(default_factory=list)
-    leaf_nodes: list[NDArray[np.int64]] = field(default_factory=list)
-    leaf_targets: list[NDArray[np.int64]] = field(default_factory=list)
-    leaf_values: list[Floats] = field(default_factory=list)
+    # Of each tree: features, thresholds, children and where missing values go; its leaves' nodes, targets and values.
+    trees: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
 
     def add(
         self,
@@ -49,23 +43,18 @@ class TreeTable:
         Values up to the threshold go to the left. Node 0 is the root; a leaf has 0 on its left.
         """
         leaves = np.flatnonzero(left == 0)
-        self.features.append(np.where(left == 0, 0, features))
-        self.thresholds.append(np.where(left == 0, 0.0, thresholds))
-        self.left.append(left.astype(np.int64))
-        self.right.append(right.astype(np.int64))
-        self.missing_left.append(np.zeros(len(left), np.int64) if missing_left is None else missing_left)
-        self.leaf_nodes.append(np.repeat(leaves, len(targets)))
-        self.leaf_targets.append(np.tile(targets, len(leaves)))
-        self.leaf_values.append(values[leaves].ravel())
+        features, thresholds = np.where(left == 0, 0, features), np.where(left == 0, 0.0, thresholds)
+        missing = np.zeros(len(left), np.int64) if missing_left is None else missing_left
+        of_leaves = np.repeat(leaves, len(targets)), np.tile(targets, len(leaves)), values[leaves].ravel()
+        self.trees.append((features, thresholds, left.astype(np.int64), right.astype(np.int64), missing, *of_leaves))
 
     def write(self, graph: Graph, rows: str, n_targets: int) -> str:
         """Write the sums of all trees' leaves, as doubles of shape (n_samples, n_targets)."""
-        sizes = [len(nodes) for nodes in self.features]
-        n_leaves = [len(nodes) for nodes in self.leaf_nodes]
-        left, thresholds = np.concatenate(self.left), np.concatenate(self.thresholds)
-        leaf_trees = np.repeat(np.arange(len(sizes)), n_leaves)
-        leaf_nodes, leaf_targets = np.concatenate(self.leaf_nodes), np.concatenate(self.leaf_targets)
-        values = np.concatenate(self.leaf_values)
+        sizes = [len(tree[0]) for tree in self.trees]
+        leaf_trees = np.repeat(np.arange(len(sizes)), [len(tree[-1]) for tree in self.trees])
+        features, thresholds, left, right, missing, leaf_nodes, leaf_targets, values = (
+            np.concatenate(arrays) for arrays in zip(*self.trees, strict=True)
+        )
         coarse = self._coarse(values, leaf_trees, leaf_targets, n_targets)
         sums = graph.node(
             "TreeEnsembleRegressor",
@@ -77,12 +66,12 @@ class TreeTable:
             post_transform="NONE",
             nodes_treeids=np.repeat(np.arange(len(sizes)), sizes).tolist(),
             nodes_nodeids=np.concatenate([np.arange(size) for size in sizes]).tolist(),
-            nodes_featureids=np.concatenate(self.features).tolist(),
+            nodes_featureids=features.tolist(),
             nodes_modes=["LEAF" if is_leaf else "BRANCH_LEQ" for is_leaf in left == 0],
             nodes_values_as_tensor=make_tensor("thresholds", TensorProto.DOUBLE, [len(left)], thresholds),
             nodes_truenodeids=left.tolist(),
-            nodes_falsenodeids=np.concatenate(self.right).tolist(),
-            nodes_missing_value_tracks_true=np.concatenate(self.missing_left).tolist(),
+            nodes_falsenodeids=right.tolist(),
+            nodes_missing_value_tracks_true=missing.tolist(),
             target_treeids=np.tile(leaf_trees, 2).tolist(),
             target_nodeids=np.tile(leaf_nodes, 2).tolist(),
             target_ids=np.concatenate([leaf_targets, leaf_targets + n_targets]).tolist(),
@@ -106,8 +95,8 @@ class TreeTable:
 def stump_margins(graph: Graph, rows: str, learners: Sequence[StumpAdaBoostClassifier]) -> str:
     """Write F of several boosted models, of shape (n_samples, n_learners).
 
-    The stumps that look at one feature sum up to a step function of it. So a few models together need one search tree
-    per feature, whose leaves hold the value of the step for every model: far fewer comparisons than stumps.
+    The stumps that look at one feature sum up to a step function of it, so a few models together need one search tree
+    per feature, whose leaves hold the value of the step for every model.
     """
     table = TreeTable()
     for first in range(0, len(learners), _GROUP):
@@ -142,8 +131,7 @@ def _step_functions(
 ) -> tuple[Floats, NDArray[np.intp], Floats]:
     """Sum stumps of one feature up to one step function per model.
 
-    Returns the finite thresholds, ascending; the models that have a stump here; and the values up to the first step,
-    up to the second, and so on, and beyond the last, (n_steps + 1, n_models).
+    Returns the finite thresholds, ascending; the models; and their values before each step and beyond the last.
     """
     models, model = np.unique(owners, return_inverse=True)
     steps = np.unique(thresholds[np.isfinite(thresholds)])
@@ -156,10 +144,9 @@ def _step_functions(
 
 
 def _search_tree(n_steps: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]]:
-    """Lay out a balanced search tree of ``2 * n_steps + 1`` nodes.
+    """Lay out a balanced search tree; return the left and right child of each node, 0 for a leaf, and its place.
 
-    Returns the left and right child of each node, 0 for a leaf, and its place: the step that an inner node compares
-    with, the interval between steps that a leaf stands for.
+    An inner node's place is the step that it compares with, a leaf's the interval between steps that it stands for.
     """
     left, right, place = np.zeros((3, 2 * n_steps + 1), dtype=np.int64)
     ranges = [(0, n_steps)]  # of the intervals below each node

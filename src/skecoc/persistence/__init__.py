@@ -1,9 +1,9 @@
 """Fitted models as files that can be passed on: loading one runs no code of whoever made it.
 
 Needs skops: ``pip install "scikit-ecoc[persistence]"``. A model's file is a zip archive: skops' description of the
-model and its arrays, and ``skecoc.json``, which says what made it. Types are looked up by name when it is loaded, and
-only those of scikit-learn, numpy and scipy that skops trusts, and those of `TRUSTED_TYPES`, are accepted; estimators of
-scikit-learn that run compiled code on what a file holds, such as neighbours, must be named as trusted.
+model and its arrays, and ``skecoc.json``, which says what made it. Only types of scikit-learn, numpy and scipy that
+skops trusts, and those of `TRUSTED_TYPES`, are loaded; estimators of scikit-learn that run compiled code on what a file
+holds, such as neighbours, must be named as trusted.
 """
 
 import hashlib
@@ -21,6 +21,8 @@ from typing import Any
 import sklearn
 
 from skecoc import __version__
+from skecoc.decoding import DECODERS
+from skecoc.decoding.losses import LOSSES
 from skecoc.persistence.restored import check_restored, unchecked_types
 from skecoc.support.errors import import_extra
 from skecoc.support.files import replacement
@@ -29,26 +31,11 @@ __all__ = ["TRUSTED_TYPES", "ModelFileError", "dump_model", "load_model", "save_
 
 #: What this package adds to the types that skops trusts: all that fitted models of it are made of.
 TRUSTED_TYPES = (
+    *(f"{decoder.__module__}.{decoder.__qualname__}" for decoder in DECODERS.values()),
+    *(f"{loss.__module__}.{loss.__qualname__}" for loss in LOSSES.values()),
     "skecoc.music.transformer.ModulationFeatures",
     "skecoc.classifiers.ECOCClassifier",
-    "skecoc.decoding.distances.AttenuatedEuclideanDecoder",
-    "skecoc.decoding.distances.BetaDensityDecoder",
-    "skecoc.decoding.distances.EuclideanDecoder",
-    "skecoc.decoding.distances.HammingDecoder",
-    "skecoc.decoding.distances.InverseHammingDecoder",
-    "skecoc.decoding.distances.LaplacianDecoder",
-    "skecoc.decoding.losses.LossAveragedDecoder",
-    "skecoc.decoding.losses.LossBasedDecoder",
-    "skecoc.decoding.losses.LossWeightedDecoder",
-    "skecoc.decoding.losses.binomial_deviance",
-    "skecoc.decoding.losses.exponential",
-    "skecoc.decoding.losses.hinge",
-    "skecoc.decoding.losses.linear",
-    "skecoc.decoding.losses.logistic",
-    "skecoc.decoding.losses.squared",
     "skecoc.decoding.optimized.decoder.Certificate",
-    "skecoc.decoding.optimized.decoder.OptimizedWeightDecoder",
-    "skecoc.decoding.probabilistic.ProbabilisticDecoder",
     "skecoc.benchmarking.data.MedianImputer",
     "skecoc.tables.preprocessing._days",
     "skecoc.tables.preprocessing._floats",
@@ -74,19 +61,7 @@ _PICKLE_STARTS = (b"\x80", b"\x1f\x8b", b"x\x01", b"x^", b"x\x9c", b"x\xda", b"B
 class ModelFileError(ValueError):
     """A file is not a model that can be loaded, or a model cannot be made a file; one line says why.
 
-    Parameters
-    ----------
-    message : str
-        One line.
-    untrusted : sequence of str, default=()
-        Names of the types that are not trusted, if they are the reason.
-
-    Examples
-    --------
-    >>> raise ModelFileError("'song.mp3' is not a model of skecoc")
-    Traceback (most recent call last):
-    ...
-    skecoc.persistence.ModelFileError: 'song.mp3' is not a model of skecoc
+    Its attribute `untrusted` lists the names of the types that are not trusted, if they are the reason.
     """
 
     def __init__(self, message: str, untrusted: Sequence[str] = ()) -> None:
@@ -110,17 +85,13 @@ def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[st
     ------
     ModelFileError
         If the model holds something that could not be loaded again.
-    OSError
-        If the file cannot be written.
-    ImportError
-        If skops is not installed.
 
     Examples
     --------
+    >>> import tempfile
     >>> from skecoc import ECOCClassifier
     >>> from skecoc.datasets import load_uci
     >>> X, y = load_uci("iris", return_X_y=True)
-    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_model(ECOCClassifier().fit(X, y), Path(folder, "iris.skops"))
     ...     load_model(Path(folder, "iris.skops")).score(X, y) > 0.9
@@ -132,26 +103,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[st
 
 
 def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
-    """Turn a fitted model into the content of a file.
-
-    Parameters
-    ----------
-    model : estimator
-        As for `save_model`, which raises the same errors.
-    trusted : sequence of str, default=()
-        As for `save_model`.
-
-    Returns
-    -------
-    bytes
-        The content.
-
-    Examples
-    --------
-    >>> from sklearn.preprocessing import MinMaxScaler
-    >>> dump_model(MinMaxScaler().fit([[0.0], [1.0]]))[:2]
-    b'PK'
-    """
+    """Turn a fitted model into the content of a file; see `save_model`."""
     skops = _skops()
     try:
         content = skops.dumps(model)
@@ -188,8 +140,6 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     ModelFileError
         A ValueError: the file is missing, a pickle, damaged, changed, of other origin, or holds types that are not
         trusted. Nothing of it has been run.
-    ImportError
-        If skops is not installed.
 
     Warns
     -----

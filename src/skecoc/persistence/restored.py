@@ -107,15 +107,24 @@ def _check_features_agree(classifier: BaseCodeClassifier) -> None:
             _require(getattr(learner, "n_features_in_", None) == n_features, "columns have different features")
 
 
+def _fitted_arrays(part: BaseEstimator, kinds: dict[str, str], owner: str) -> dict[str, Any]:
+    """Return arrays of an estimator, checked for their types; none if it was not fitted."""
+    arrays: dict[str, Any] = {name: vars(part).get(name) for name in kinds}
+    if all(array is None for array in arrays.values()):
+        return {}
+    for name, kind in kinds.items():
+        is_of_kind = isinstance(arrays[name], np.ndarray) and arrays[name].dtype == kind
+        _require(is_of_kind, f"{name} of {owner} is not an array of {kind}")
+    return arrays
+
+
 def _check_stumps(learner: StumpAdaBoostClassifier) -> None:
     """Check the arrays of boosted stumps; a learner that was not fitted has none."""
-    arrays: dict[str, Any] = {name: vars(learner).get(name) for name in _STUMP_ARRAYS}
-    if all(array is None for array in arrays.values()):
+    arrays = _fitted_arrays(learner, _STUMP_ARRAYS, "stumps")
+    if not arrays:
         return
     count = getattr(learner, "n_estimators_", None)
-    for name, kind in _STUMP_ARRAYS.items():
-        array = arrays[name]
-        _require(isinstance(array, np.ndarray) and array.dtype == kind, f"{name} of stumps is not an array of {kind}")
+    for name, array in arrays.items():
         _require(array.shape == (count,), f"{name} of stumps has another length than there are stumps")
     n_features: Any = getattr(learner, "n_features_in_", None)
     _require(isinstance(n_features, int) and n_features > 0, "stumps have no number of features")
@@ -144,12 +153,9 @@ def _check_tie_shares(decoder: OptimizedWeightDecoder) -> None:
 
 def _check_libsvm(machine: BaseLibSVM) -> None:
     """Check scikit-learn's machines: libsvm reads so many coefficients as there are vectors, whatever it is given."""
-    arrays: dict[str, Any] = {name: vars(machine).get(name) for name in _LIBSVM_ARRAYS}
-    if all(array is None for array in arrays.values()):
+    arrays = _fitted_arrays(machine, _LIBSVM_ARRAYS, "an SVM")
+    if not arrays:
         return
-    for name, kind in _LIBSVM_ARRAYS.items():
-        array = arrays[name]
-        _require(isinstance(array, np.ndarray) and array.dtype == kind, f"{name} of an SVM is not an array of {kind}")
     vectors, counts = arrays["support_vectors_"], arrays["_n_support"]
     n_features = getattr(machine, "n_features_in_", None)
     _require(vectors.ndim == 2 and vectors.shape[1] == n_features, "support vectors of an SVM do not fit the features")

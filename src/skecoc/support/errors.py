@@ -17,13 +17,7 @@ class InputError(ValueError):
 
 
 def resolve_name(argument: str, name: object, table: Mapping[str, T]) -> T:
-    """Look a name up in a table, or raise a ValueError that lists the names the argument takes.
-
-    >>> resolve_name("coding", "c", {"a": 1, "b": 2})
-    Traceback (most recent call last):
-    ...
-    ValueError: coding='c' is not known; expected one of 'a', 'b'
-    """
+    """Look a name up in a table, or raise a ValueError that lists the names the argument takes."""
     if not isinstance(name, str) or name not in table:
         valid = ", ".join(repr(key) for key in sorted(table))
         raise ValueError(f"{argument}={name!r} is not known; expected one of {valid}")

@@ -9,6 +9,7 @@ import pickle
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
@@ -79,15 +80,15 @@ class Blocks:
 class Executor(ABC):
     """Applies functions to the states of all blocks."""
 
-    @abstractmethod
     def map(self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
         """Return the new states ``function(*states_of_a_block, *message)``."""
+        return self.step(partial(_state_only, function), *states, message=message)[0]
 
-    @abstractmethod
     def sum(
         self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
     ) -> Any:
         """Merge ``function(*states_of_a_block, *message)`` over all blocks; None stands for nothing."""
+        return self.step(partial(_summand_only, function), *states, message=message, merge=merge)[1]
 
     @abstractmethod
     def step(
@@ -96,25 +97,25 @@ class Executor(ABC):
         """Compute new states and merge summands, from a function that returns both for a block."""
 
 
+def _state_only(function: Callable[..., Any], *arguments: Any) -> tuple[Any, None]:
+    """Make a step of a function that returns a state."""
+    return function(*arguments), None
+
+
+def _summand_only(function: Callable[..., Any], *arguments: Any) -> tuple[None, Any]:
+    """Make a step of a function that returns a summand."""
+    return None, function(*arguments)
+
+
 class MemoryExecutor(Executor):
     """Applies functions to a single block, which is in memory."""
-
-    def map(self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
-        """Compute a new state; see `Executor.map`."""
-        return Blocks([self.sum(function, *states, message=message)])
-
-    def sum(
-        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
-    ) -> Any:
-        """Apply the function; see `Executor.sum`."""
-        del merge  # there is one summand
-        return function(*(self.state(blocks) for blocks in states), *message)
 
     def step(
         self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
     ) -> tuple[Blocks, Any]:
         """Compute a new state and a summand; see `Executor.step`."""
-        state, summand = self.sum(function, *states, message=message, merge=merge)
+        del merge  # there is one summand
+        state, summand = function(*(self.state(blocks) for blocks in states), *message)
         return Blocks([state]), summand
 
     @staticmethod
@@ -138,48 +139,34 @@ class LocalExecutor(Executor):
     def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
 
-    def map(self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
-        """Compute new states; see `Executor.map`."""
-        return Blocks(list(self._run(_map_block, function, states, message)))
-
-    def sum(
-        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
-    ) -> Any:
-        """Merge one summand per block; see `Executor.sum`."""
-        return merge_tree(merge, self._run(_sum_block, function, states, message))
-
     def step(
         self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
     ) -> tuple[Blocks, Any]:
         """Compute new states and merge one summand per block; see `Executor.step`."""
-        handles: list[_Stored] = []
+        handles: list[Any] = []
 
         def summands() -> Iterator[Any]:
-            for handle, summand in self._run(_step_block, function, states, message):
+            for handle, summand in self._run(
+                function, zip(*(blocks.handles for blocks in states), strict=True), message
+            ):
                 handles.append(handle)
                 yield summand
 
         total = merge_tree(merge, summands())
         return Blocks(handles), total
 
-    def _run(
-        self,
-        task: Callable[..., Any],
-        function: Callable[..., Any],
-        states: tuple[Blocks, ...],
-        message: tuple[Any, ...],
-    ) -> Iterator[Any]:
-        """Run a task for each block, and give the results in the order of the blocks."""
-        blocks = zip(*(blocks.handles for blocks in states), strict=True)
+    def _run(self, function: Callable[..., Any], blocks: Iterable[Any], message: tuple[Any, ...]) -> Iterator[Any]:
+        """Take a step for each block, and give the results in the order of the blocks."""
         if effective_n_jobs(self.n_jobs) == 1:
-            yield from (task(self._new_path(), function, handles, message) for handles in blocks)
-            return
-        tasks = (delayed(task)(self._new_path(), function, handles, message) for handles in blocks)
+            return (_step_block(self._new_path(), function, handles, message) for handles in blocks)
         # Each thread takes one block at a time, so that no more than twice as many are held as there are threads.
         threads = Parallel(
             n_jobs=self.n_jobs, require="sharedmem", return_as="generator", batch_size=1, pre_dispatch="n_jobs"
         )
-        yield from threads(tasks)
+        results: Iterator[Any] = threads(
+            delayed(_step_block)(self._new_path(), function, handles, message) for handles in blocks
+        )
+        return results
 
     def _new_path(self) -> Path:
         """Return the name of a file that does not exist yet."""
@@ -201,23 +188,10 @@ class _Stored:
             return pickle.load(file)  # noqa: S301 (this process has written it)
 
 
-def _loaded(handles: tuple[Any, ...]) -> list[Any]:
-    """Read the states of a block; what a user gave is taken as it is."""
-    return [handle.load() if isinstance(handle, _Stored) else handle for handle in handles]
-
-
-def _map_block(path: Path, function: Callable[..., Any], handles: tuple[Any, ...], message: tuple[Any, ...]) -> Any:
-    """Compute and store a new state."""
-    return _Stored(path, function(*_loaded(handles), *message))
-
-
-def _sum_block(path: Path, function: Callable[..., Any], handles: tuple[Any, ...], message: tuple[Any, ...]) -> Any:
-    """Compute a summand."""
-    del path
-    return function(*_loaded(handles), *message)
-
-
-def _step_block(path: Path, function: Callable[..., Any], handles: tuple[Any, ...], message: tuple[Any, ...]) -> Any:
-    """Compute and store a new state, and compute a summand."""
-    state, summand = function(*_loaded(handles), *message)
-    return _Stored(path, state), summand
+def _step_block(
+    path: Path, function: Callable[..., Any], handles: tuple[Any, ...], message: tuple[Any, ...]
+) -> tuple[Any, Any]:
+    """Compute and store a new state, if there is one, and compute a summand; what a user gave is taken as it is."""
+    states = [handle.load() if isinstance(handle, _Stored) else handle for handle in handles]
+    state, summand = function(*states, *message)
+    return (None if state is None else _Stored(path, state)), summand

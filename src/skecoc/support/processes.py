@@ -51,9 +51,8 @@ def run_all(
 def _interrupts_ignored() -> Iterator[None]:
     """Ignore SIGINT for a moment, in the main thread; processes started meanwhile ignore it for good.
 
-    A terminal sends Ctrl-C to all processes of a command. Workers would print tracebacks of their own, while the
-    process that started them ends them anyway. (To block the signal would not do: the standard library unblocks SIGINT
-    when it starts its resource tracker.)
+    A terminal sends Ctrl-C to all processes of a command, and workers would print tracebacks of their own. (To block
+    the signal would not do: the standard library unblocks SIGINT when it starts its resource tracker.)
     """
     handler = signal.getsignal(signal.SIGINT)
     if handler is None or threading.current_thread() is not threading.main_thread():
@@ -68,11 +67,10 @@ def _interrupts_ignored() -> Iterator[None]:
 
 @contextmanager
 def interrupts_remembered() -> Iterator[Callable[[], None]]:
-    """Make sure that a Ctrl-C ends the block, even if its exception gets lost.
+    """Make sure that a Ctrl-C ends the block, even if its exception gets lost in a callback of compiled code.
 
-    While the just-in-time compiler works, the exception may be raised in one of its callbacks, which drop it: work
-    goes on, or fails with an unrelated error. So the function that is yielded, to be called between pieces of work,
-    raises KeyboardInterrupt if there was an interrupt, and any error that leaves the block after one becomes one.
+    The function that is yielded, to be called between pieces of work, raises KeyboardInterrupt if there was an
+    interrupt, and any error that leaves the block after one becomes one.
     """
     interrupted = threading.Event()
 

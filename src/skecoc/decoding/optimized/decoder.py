@@ -101,8 +101,6 @@ class OptimizedWeightDecoder(BaseDecoder):
 
     Attributes
     ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix.
     weights_ : ndarray of shape (n_rows, n_columns)
         The weights :math:`W`; every row sums to 1.
     certificate_ : Certificate
@@ -308,7 +306,6 @@ class OptimizedWeightDecoder(BaseDecoder):
         return self
 
     def _scores(self, codewords: Floats) -> Floats:
-        """Return the classes' weighted agreements, with ties put in order."""
         scores = codewords @ (self.weights_ * self.matrix_).T
         if self.margin > 0:
             return order_ties(scores, self.tie_shares_, SOLVED_TIE_TOLERANCE)

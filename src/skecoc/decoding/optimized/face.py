@@ -8,7 +8,7 @@ and the constraints of the rivals that matter.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import piqp
@@ -161,14 +161,13 @@ def _negative_entropy(vector: Floats) -> float:
     return float((inside * np.log(inside) + continued).sum())
 
 
-@dataclass
-class _Thawed:
+class _Thawed(NamedTuple):
     """Rows with a slack each, and the rivals that have a constraint."""
 
     codewords: Floats
     y: Indices
     weight: Floats
-    index: Indices
+    position: Indices  # among all rows
     constrained: NDArray[np.bool_]
 
     @classmethod
@@ -177,15 +176,14 @@ class _Thawed:
         no_index = np.zeros(0, dtype=np.intp)
         return cls(np.zeros((0, n_columns)), no_index, np.zeros(0), no_index, np.zeros((0, n_classes), dtype=bool))
 
-    def add(self, more: "_Thawed") -> None:
-        """Append rows."""
-        for name in ("codewords", "y", "weight", "index", "constrained"):
-            setattr(self, name, np.concatenate([getattr(self, name), getattr(more, name)]))
+    def joined(self, more: "_Thawed") -> "_Thawed":
+        """Return these rows and more."""
+        return _Thawed._make(np.concatenate(pair) for pair in zip(self, more, strict=True))
 
     def best(self, n_rows: int, key: Floats) -> "_Thawed":
         """Return the rows with the largest keys."""
         top = np.argsort(-key, kind="stable")[:n_rows]
-        return _Thawed(self.codewords[top], self.y[top], self.weight[top], self.index[top], self.constrained[top])
+        return _Thawed._make(part[top] for part in self)
 
     def constrain(self, scores: Floats, margin: float) -> int:
         """Give underrated rows a constraint for their worst rival; return how many."""
@@ -239,13 +237,13 @@ class _FrozenProgram:
         n_new = max(100, self.space.n_weights)
         for index, chunk in self._chunks():
             more, by_how_much = self._underrated(index, chunk, chunk.codewords @ code)
-            found.add(more)
+            found = found.joined(more)
             excess = np.concatenate([excess, by_how_much])
             if len(excess) > 10 * n_new:
                 found, excess = found.best(n_new, excess), -np.sort(-excess)[:n_new]
         found = found.best(n_new, excess)
         self._freeze(found.codewords, found.y, -found.weight)
-        self.thawed.add(found)
+        self.thawed = self.thawed.joined(found)
         return len(found.y) + self.thawed.constrain(self.thawed.codewords @ code, self.margin)
 
     def _underrated(self, index: Indices, chunk: Block, scores: Floats) -> tuple[_Thawed, Floats]:
@@ -257,7 +255,7 @@ class _FrozenProgram:
         self.risk += float(chunk.weight @ np.maximum(worst - self.margin, 0.0))
         rival = self._frozen_rivals(chunk.codewords, chunk.y)
         known = np.where(rival >= 0, z[np.arange(len(rival)), rival], 0.0)
-        excess = np.where(np.isin(index, self.thawed.index), 0.0, chunk.weight * (loss - known))
+        excess = np.where(np.isin(index, self.thawed.position), 0.0, chunk.weight * (loss - known))
         rows = np.flatnonzero(excess > _UNDERRATED)
         constrained = np.arange(self.space.n_classes) == rival[rows, np.newaxis]
         constrained |= np.arange(self.space.n_classes) == z[rows].argmax(axis=1)[:, np.newaxis]

@@ -73,9 +73,7 @@ class MemoryRows:
 
     def sample(self, size: int) -> "MemoryRows":
         """Draw about so many rows, the same ones every time."""
-        kept = np.flatnonzero(np.random.default_rng(_SAMPLING_SEED).random(self.n_rows) < size / self.n_rows)
-        weight = self.weight[kept]
-        return MemoryRows(self.codewords[kept], self.y[kept], weight / weight.sum(), self.n_classes, self.n_jobs)
+        return _sample(self, size)
 
 
 class StreamedRows:
@@ -99,13 +97,18 @@ class StreamedRows:
 
     def sample(self, size: int) -> MemoryRows:
         """Draw about so many rows, the same ones every time."""
-        rng = np.random.default_rng(_SAMPLING_SEED)
-        parts = []
-        for block in self.blocks():
-            kept = np.flatnonzero(rng.random(len(block.y)) < size / self.n_rows)
-            parts.append((np.asarray(block.codewords)[kept], block.y[kept], block.weight[kept]))
-        codewords, y, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return MemoryRows(codewords, y, weight / weight.sum(), self.n_classes, self.n_jobs)
+        return _sample(self, size)
+
+
+def _sample(rows: MemoryRows | StreamedRows, size: int) -> MemoryRows:
+    """Draw about so many rows, the same ones however they are cut into blocks."""
+    rng = np.random.default_rng(_SAMPLING_SEED)
+    parts = []
+    for block in rows.blocks():
+        kept = np.flatnonzero(rng.random(len(block.y)) < size / rows.n_rows)
+        parts.append((np.asarray(block.codewords)[kept], block.y[kept], block.weight[kept]))
+    codewords, y, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return MemoryRows(codewords, y, weight / weight.sum(), rows.n_classes, rows.n_jobs)
 
 
 class RemoteRows(ABC):
