@@ -303,7 +303,6 @@ def test_help(capsys):
         assert caught.value.code == 0
 
 
-@pytest.mark.xfail(strict=True, reason="the shared parts of the command line still import the paper's numbers")
 def test_nothing_of_the_paper_is_loaded(folder, tmp_path):
     program = """
 import sys
