@@ -21,9 +21,8 @@ from skecoc.cli.console import (
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, open_whole
 from skecoc.support.processes import interrupts_remembered
-from skecoc.tables import TablePredictions
 from skecoc.tables.model import read_table_model
-from skecoc.tables.predicting import make_writer, output_suffix
+from skecoc.tables.predicting import TablePredictions, make_writer, output_suffix
 from skecoc.tables.reading import TableReader, open_table
 
 _CHUNK_ROWS = 10_000

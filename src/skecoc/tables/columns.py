@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from skecoc.support.errors import InputError
 from skecoc.tables.reading import BOOLEANS
 
-if TYPE_CHECKING:
+with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd
 
 #: What each kind of column holds, as messages call it.
@@ -41,21 +42,12 @@ def kinds_of(frame: "pd.DataFrame") -> dict[str, str]:
 
 def _kind_of(column: "pd.Series[Any]") -> str:
     """Tell what one column holds."""
-    from pandas.api import types
-
     dtype = column.dtype
     if is_number(column):
-        return "boolean" if types.is_bool_dtype(dtype) else "number"
+        return "boolean" if pd.api.types.is_bool_dtype(dtype) else "number"
     if dtype.kind in "mM":
         return "date" if dtype.kind == "M" else "duration"
-    return "text" if isinstance(dtype, _categorical()) else _kind_of_objects(column.dropna())
-
-
-def _categorical() -> type:
-    """Return the type of columns of categories."""
-    from pandas import CategoricalDtype
-
-    return CategoricalDtype
+    return "text" if isinstance(dtype, pd.CategoricalDtype) else _kind_of_objects(column.dropna())
 
 
 def _kind_of_objects(values: "pd.Series[Any]") -> str:
@@ -78,8 +70,6 @@ def typed(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> "pd.DataFrame":
     Text from a CSV file and values from a Parquet file become the same: numbers and booleans floats, dates and
     durations such, text text. An InputError names the row and the column of a cell that is something else.
     """
-    import pandas as pd
-
     missing = [name for name in kinds if name not in frame.columns]
     if missing:
         raise InputError(f"column {missing[0]!r} is missing")
@@ -104,8 +94,6 @@ def _check_cells(given: "pd.Series[Any]", converted: "pd.Series[Any]", kind: str
 
 def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Read numbers; what is none becomes NaN."""
-    import pandas as pd
-
     if column.dtype.kind in "biuf":
         values: Any = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif column.dtype.kind in "mMc":
@@ -117,8 +105,6 @@ def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def _booleans(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Read booleans as 0 and 1; what is none becomes NaN."""
-    import pandas as pd
-
     words = pd.Series(_texts(column), column.index, dtype=object).map(BOOLEANS).astype(np.float64)
     numbers = _numbers(column)
     return words.where(words.notna(), numbers.where(numbers.isin([0.0, 1.0])))
@@ -126,8 +112,6 @@ def _booleans(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def _dates(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Read dates, in universal time; what is none becomes NaT."""
-    import pandas as pd
-
     if column.dtype.kind == "M":
         dates = pd.to_datetime(column, utc=True)
     else:
@@ -137,22 +121,18 @@ def _dates(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def _durations(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Read durations; what is none becomes NaT."""
-    import pandas as pd
-
     values = column if column.dtype.kind == "m" else pd.Series(_texts(column), column.index)
     return pd.to_timedelta(values, errors="coerce").astype("timedelta64[us]")
 
 
 def _as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Write any values as text."""
-    import pandas as pd
-
     return pd.Series(_texts(column), column.index, dtype=object)
 
 
 def _objects(column: "pd.Series[Any]") -> NDArray[np.object_]:
     """Return the values as Python objects, with something that is missing for pandas where there is none."""
-    if isinstance(column.dtype, _categorical()):
+    if isinstance(column.dtype, pd.CategoricalDtype):
         # Taken by hand: pandas makes floats of whole numbers where one is missing.
         return np.append(np.asarray(column.cat.categories, dtype=object), np.nan)[column.cat.codes]
     if column.dtype == object:
@@ -162,8 +142,6 @@ def _objects(column: "pd.Series[Any]") -> NDArray[np.object_]:
 
 def _texts(column: "pd.Series[Any]") -> NDArray[np.object_]:
     """Return the values as text, NaN for missing ones."""
-    import pandas as pd
-
     values, is_there = _objects(column), column.notna().to_numpy()
     if isinstance(column.dtype, pd.StringDtype):
         return values
@@ -206,9 +184,7 @@ def _is_identifier(column: "pd.Series[Any]") -> bool:
     if column.dtype.kind in "iu":
         steps = np.diff(column.to_numpy(dtype=np.float64, na_value=np.nan))
         return bool((steps == 1).all() or (steps == -1).all())
-    if is_number(column) or column.dtype.kind in "mM":
-        return False
-    if column.isna().any():
+    if is_number(column) or column.dtype.kind in "mM" or column.isna().any():
         return False
     text = column.astype(object).map(str)  # any object may be in a cell, also bytes that are no text
     return text.is_unique and not is_mostly_numbers(text)
@@ -216,20 +192,14 @@ def _is_identifier(column: "pd.Series[Any]") -> bool:
 
 def is_number(column: "pd.Series[Any]") -> bool:
     """Tell columns of numbers and booleans from dates, text and categories."""
-    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
-
-    dtype = column.dtype
-    return (is_numeric_dtype(dtype) or is_bool_dtype(dtype)) and not is_complex_dtype(dtype)
+    types, dtype = pd.api.types, column.dtype
+    return (types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype)) and not types.is_complex_dtype(dtype)
 
 
 def is_mostly_numbers(text: "pd.Series[Any]") -> bool:
     """Tell whether text without missing values is numbers except for a few stray cells."""
-    import pandas as pd
-
-    if text.empty:
-        return False
     share = pd.to_numeric(text, errors="coerce").notna().mean()
-    return bool(_MOST_NUMBERS <= share < 1)
+    return bool(_MOST_NUMBERS <= share < 1)  # of no text at all the share is NaN
 
 
 def _is_constant(column: "pd.Series[Any]") -> bool:
@@ -277,8 +247,6 @@ def _stray_cell(column: "pd.Series[Any]") -> str:
 
 def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Series[Any]":
     """Write the true classes of rows as those of a model are written, whatever type they have in a table."""
-    import pandas as pd
-
     text, names = _as_text(truth), [str(label) for label in classes]
     if text.isin(names).all():
         return text

@@ -2,8 +2,9 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,7 @@ from skecoc.support.errors import InputError, import_extra
 from skecoc.tables.columns import KINDS, kinds_of, typed, useless_columns
 from skecoc.tables.preprocessing import make_preprocessor
 
-if TYPE_CHECKING:
+with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd
 
 Floats = NDArray[np.float64]
@@ -201,8 +202,6 @@ def check_table_model(model: Any, path: Path) -> TableClassifier:
 
 def _try(model: TableClassifier) -> None:
     """Predict a row without values, which must be possible, after a check of names and classes."""
-    import pandas as pd
-
     kinds, card = model.kinds_, model.card_
     if not all(isinstance(name, str) and kind in KINDS for name, kind in {**kinds}.items()):
         raise ValueError("its columns have no names or kinds")
