@@ -38,15 +38,9 @@ class AudioError(ValueError):
 
 
 class Clip(ABC):
-    """A piece of audio that can be read, more than once; an `AudioError` says if it cannot.
+    """A piece of audio that can be read, more than once; an `AudioError` says if it cannot."""
 
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    """
-
-    name: str
+    name: str  # what messages call it
 
     @abstractmethod
     def rate(self) -> int:

@@ -30,6 +30,7 @@ from skecoc.benchmarking.trials import (
     run_record,
     thread_pools,
     try_alone,
+    warning_notes,
 )
 from skecoc.music.frontends import Floats
 from skecoc.reports.charts import convergence_picture
@@ -163,6 +164,7 @@ def compare_music(
         raise InputError(f"expected at least 2 folds and 1 repeat, got {folds} and {repeats}")
     tasks = _plan(data, methods, str(learner), folds, repeats, seed)
     outcomes = _run_all(data, tasks, estimator, seed, n_jobs, show_progress)
+    warned = [(outcome.run.key, message) for outcome in outcomes for message in outcome.warned]
     return MusicComparison(
         results=Results([o.run for o in outcomes], [r for o in outcomes for r in o.rounds], {}),
         features=list(data.features),
@@ -176,7 +178,7 @@ def compare_music(
             "repeats": repeats,
             "seed": seed,
         },
-        notes=[*_notes_on_small_genres(data, folds), *_notes_on_warnings(outcomes)],
+        notes=[*_notes_on_small_genres(data, folds), *warning_notes(warned)],
     )
 
 
@@ -216,18 +218,12 @@ def music_accuracy_table(comparison: MusicComparison) -> Table:
     marks = _marks(comparison.methods, accuracy)
     cells = [
         [
-            Cell(
-                text=f"{means[i, j]:.2f}",
-                deviation=f"{deviations[i, j]:.2f}",
-                bold=bool(best[i, j]),
-                mark=marks[i][j],
-                value=float(means[i, j]),
-            )
-            for j in range(len(comparison.methods))
+            Cell(f"{mean:.2f}", deviation=f"{deviation:.2f}", bold=bool(is_best), mark=mark, value=float(mean))
+            for mean, deviation, is_best, mark in zip(*row, strict=True)
         ]
-        for i in range(len(comparison.features))
+        for row in zip(means, deviations, best, marks, strict=True)
     ]
-    has_marks = any(mark for row in marks for mark in row)
+    has_marks = any(any(row) for row in marks)
     notes = [_ACCURACY_NOTE, *([_MARKS_NOTE] if has_marks else []), *comparison.notes]
     return _table("accuracy", "Accuracy in %", comparison, cells, notes)
 
@@ -243,14 +239,8 @@ def growth_picture(comparison: MusicComparison) -> Picture:
     """Draw risk and accuracies of the first WOLC code by round, means over all runs on one feature."""
     rounds = _growth_rounds(comparison)
     first = rounds[0]
-    return convergence_picture(
-        Results([], rounds, {}),
-        first.data_set,
-        first.learner,
-        first.response,
-        first.coding,
-        name=f"music-{first.data_set}",
-    )
+    setting = first.data_set, first.learner, first.response, first.coding
+    return convergence_picture(Results([], rounds, {}), *setting, name=f"music-{first.data_set}")
 
 
 def growth_csv(comparison: MusicComparison) -> str:
@@ -306,19 +296,6 @@ def _notes_on_small_genres(data: MusicData, folds: int) -> list[str]:
     return [f"fewer {unit} than the {folds} folds: {', '.join(few)}; absent from some test parts"] if few else []
 
 
-def _notes_on_warnings(outcomes: Sequence[_Outcome]) -> list[str]:
-    """Say every distinct warning of a method on a feature once, with the number of its runs."""
-    counts: dict[tuple[str, str, str], int] = {}
-    for outcome in outcomes:
-        for message in outcome.warned:
-            place = outcome.run.data_set, outcome.run.method, message
-            counts[place] = counts.get(place, 0) + 1
-    return [
-        f"{feature}: {method} warned in {count} run{'s' if count > 1 else ''}: {message}"
-        for (feature, method, message), count in counts.items()
-    ]
-
-
 def _growth_rounds(comparison: MusicComparison) -> list[RoundRecord]:
     """Choose the rounds to show: of the first WOLC code, on one feature."""
     rounds = comparison.results.rounds
@@ -346,17 +323,14 @@ def _table(name: str, what: str, comparison: MusicComparison, cells: list[list[C
 def _records(comparison: MusicComparison) -> list[dict[str, Any]]:
     """Return all averages in long form."""
     means, deviations = _mean_and_deviation(100 * comparison.values("accuracy"))
-    lengths = comparison.values("n_columns").mean(axis=(2, 3))
-    seconds = comparison.values("fit_seconds").mean(axis=(2, 3))
+    measures = {
+        "accuracy": means,
+        "std": deviations,
+        "columns": comparison.values("n_columns").mean(axis=(2, 3)),
+        "fit_seconds": comparison.values("fit_seconds").mean(axis=(2, 3)),
+    }
     return [
-        {
-            "feature": feature,
-            "method": method,
-            "accuracy": float(means[i, j]),
-            "std": float(deviations[i, j]),
-            "columns": float(lengths[i, j]),
-            "fit_seconds": float(seconds[i, j]),
-        }
+        {"feature": feature, "method": method, **{name: float(values[i, j]) for name, values in measures.items()}}
         for i, feature in enumerate(comparison.features)
         for j, method in enumerate(comparison.methods)
     ]

@@ -1,6 +1,6 @@
 """How coefficients move: the modulation spectrum of each over windows of six seconds, and its statistics."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
@@ -130,21 +130,16 @@ def modulation_spectrum(coefficients: NDArray[np.floating]) -> Floats:
 
 
 def modulation_statistics(spectrum: Floats) -> Floats:
-    """Summarise a modulation spectrum by the valleys and contrasts of its subbands.
+    """Summarise a modulation spectrum by means and deviations of the contrasts and valleys of its subbands.
 
-    The valley of a subband is its smallest magnitude, the contrast its largest minus its smallest. Over the subbands of
-    each coefficient, then over the coefficients of each subband: means of contrasts, their deviations, means of
-    valleys, their deviations.
+    First over the subbands of each coefficient, then over the coefficients of each subband; the valley of a subband
+    is its smallest magnitude, the contrast its largest minus its smallest.
     """
     inside = spectrum[:_SUBBAND_END]
     valley = np.minimum.reduceat(inside, _SUBBAND_STARTS, axis=0)
     contrast = np.maximum.reduceat(inside, _SUBBAND_STARTS, axis=0) - valley
-    return np.concatenate([part for axis in (0, 1) for part in _means_and_deviations(contrast, valley, axis)])
-
-
-def _means_and_deviations(contrast: Floats, valley: Floats, axis: int) -> Iterable[Floats]:
-    """Take mean and standard deviation of contrasts, then of valleys, along an axis."""
-    return contrast.mean(axis), contrast.std(axis), valley.mean(axis), valley.std(axis)
+    measures = [(values.mean(axis), values.std(axis)) for axis in (0, 1) for values in (contrast, valley)]
+    return np.concatenate([part for pair in measures for part in pair])
 
 
 def _features(feature: str) -> list[str]:
