@@ -5,14 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from skecoc.benchmarking import (
-    DEFAULT_DATA_SETS,
-    DEFAULT_METHODS,
-    Comparison,
-    DataSet,
-    compare,
-    load_data_sets,
-)
+from skecoc.benchmarking import DEFAULT_DATA_SETS, DEFAULT_METHODS, Comparison, compare, load_data_sets
 from skecoc.benchmarking.methods import PEERS, describe_parts
 from skecoc.cli import console
 from skecoc.datasets import list_uci
@@ -67,8 +60,13 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 def _run(options: argparse.Namespace) -> None:
     """Run the command."""
     _check_options(options)
+    data_sets = []
+    if options.data is not None:
+        own = read_data_set(options.data, options.target)
+        data_sets.append(as_data_set(own.name, own.X, own.y))
+    names = options.datasets or ([] if data_sets else DEFAULT_DATA_SETS)
     comparison = compare(
-        [*_own_table(options), *load_data_sets(_data_set_names(options))],
+        data_sets + load_data_sets(list_uci() if names == ["all"] else names),
         options.methods,
         learner=options.learner,
         folds=options.folds,
@@ -87,29 +85,14 @@ def _run(options: argparse.Namespace) -> None:
 
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse what could only fail after the work is done, and options that contradict each other."""
-    if options.data is not None and options.target is None:
+    if options.target is None and options.data is not None:
         raise InputError("--data needs --target, the name of the column that holds the classes")
-    if options.target is not None and options.data is None:
+    if options.data is None and options.target is not None:
         raise InputError("--target needs --data, the file that has this column")
     console.check_page("--report", options.report)
     if options.output is not None:
         check_writable("--output", options.output)
     console.check_different({"--report": options.report, "--output": options.output}, {})
-
-
-def _own_table(options: argparse.Namespace) -> list[DataSet]:
-    """Read the user's file, if there is one; its name in tables is the file's, never that of a shipped set."""
-    if options.data is None:
-        return []
-    own = read_data_set(options.data, options.target)
-    return [as_data_set(own.name, own.X, own.y)]
-
-
-def _data_set_names(options: argparse.Namespace) -> list[str]:
-    """Return the names of the shipped data sets to compare on; a user's file alone needs none."""
-    if options.datasets is None:
-        return [] if options.data is not None else list(DEFAULT_DATA_SETS)
-    return list_uci() if options.datasets == ["all"] else list(options.datasets)
 
 
 def _format(comparison: Comparison, options: argparse.Namespace) -> str:

@@ -11,7 +11,7 @@ from skecoc.cli import console
 from skecoc.reports.model import model_page, summarize_model
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_bytes, write_text
-from skecoc.tables import TableClassifier, describe_model, fit_table
+from skecoc.tables import describe_model, fit_table
 from skecoc.tables.describe import comparison_text
 from skecoc.tables.fitting import check_storable
 from skecoc.tables.model import check_table_model
@@ -75,7 +75,10 @@ def _run(options: argparse.Namespace) -> None:
             trusted=options.trust,
             show_progress=sys.stderr.isatty(),
         )
-        _check_usable(model, options.output)
+        try:
+            check_table_model(model, options.output)
+        except InputError as error:
+            raise InputError(f"nothing is written, as skecoc predict would refuse it: {error}") from error
     for note in model.card_["notes"]:
         console.say(f"note: {note}")
     content = check_storable(model, options.trust)
@@ -95,11 +98,3 @@ def _check_options(options: argparse.Namespace) -> None:
     check_writable("--output", options.output)
     console.check_page("--report", options.report)
     console.check_different({"--output": options.output, "--report": options.report}, {"data": options.data})
-
-
-def _check_usable(model: TableClassifier, path: Path) -> None:
-    """Refuse to write what could not be used afterwards."""
-    try:
-        check_table_model(model, path)
-    except InputError as error:
-        raise InputError(f"nothing is written, as skecoc predict would refuse it: {error}") from error

@@ -59,7 +59,6 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the command and its four parts."""
     parser = add_parser(
         "music",
-        help="music genres: extract features, compare codes, train, predict",
         description="Genres of music from audio files, by the modulation spectra of MFCC, OSC and NASE.",
         epilog=_EPILOG,
     )

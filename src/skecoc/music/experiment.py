@@ -71,10 +71,7 @@ _LENGTH_NOTE = "Mean number of columns evaluated at prediction."
 
 @dataclass(frozen=True)
 class MusicData:
-    """Finite features of clips by name, their genres, and groups that are never on both sides of a split.
-
-    Without groups, clips are split freely.
-    """
+    """Finite features of clips by name, their genres, and groups, if any, that are on one side of every split."""
 
     features: Mapping[str, Floats]
     genres: NDArray[Any]
@@ -153,11 +150,7 @@ def compare_music(
     n_jobs: int | None = None,
     show_progress: bool = False,
 ) -> MusicComparison:
-    """Cross-validate codes on features of music.
-
-    All methods and features see the same folds, stratified by genre. Features are scaled to [0, 1] on the training
-    part. Seeds of splits and runs derive from `seed` and from what the split or run is.
-    """
+    """Cross-validate codes on features of music, all on the same folds, stratified by genre and scaled to [0, 1]."""
     methods = check_music_methods(methods)
     estimator = make_learner(learner)
     if folds < 2 or repeats < 1:

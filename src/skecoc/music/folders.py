@@ -54,10 +54,8 @@ def load_audio_folder(root: str | os.PathLike[str], *, on_error: str = "skip") -
     :class:`~sklearn.utils.Bunch`
         With
 
-        data : ndarray of str of shape (n_clips,)
-            Paths of the files, sorted.
-        target : ndarray of str of shape (n_clips,)
-            The genre of each.
+        data, target : ndarrays of str of shape (n_clips,)
+            Paths of the files, sorted, and the genre of each.
         target_names : ndarray of str of shape (n_genres,)
             The genres, sorted.
         artists : ndarray of str of shape (n_clips,)
@@ -66,10 +64,8 @@ def load_audio_folder(root: str | os.PathLike[str], *, on_error: str = "skip") -
             The piece that a clip was cut from: ``rock/song@30.flac`` and ``rock/song@60.flac`` are of the same track.
         skipped : dict of str to str
             Paths that were left out, and why.
-        DESCR : str
-            One line that says what was found.
-        filename : str
-            The folder.
+        DESCR, filename : str
+            One line that says what was found, and the folder.
 
     Raises
     ------

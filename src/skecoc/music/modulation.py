@@ -32,6 +32,8 @@ _STATISTICS = ("contrast_mean", "contrast_std", "valley_mean", "valley_std")
 def modulation_features(signal: ArrayLike, rate: int, feature: str = "all") -> Floats:
     """Describe a clip by the modulation spectral analysis of its MFCC, OSC or NASE.
 
+    A clip shorter than one texture window of 5.9 s is repeated frame by frame until it fills one.
+
     Parameters
     ----------
     signal : array-like of shape (n_samples,)
@@ -46,14 +48,9 @@ def modulation_features(signal: ArrayLike, rate: int, feature: str = "all") -> F
     ndarray of shape (n_features,)
         112, 112, 108 or 332 values at 44.1 kHz; 112, 104, 100 or 316 at 22.05 kHz. `feature_names` names them.
 
-    Notes
-    -----
-    A clip shorter than one texture window of 5.9 s is repeated frame by frame until it fills one.
-
-    References
-    ----------
-    C.-H. Lee, J.-L. Shih, K.-M. Yu and H.-S. Lin. Automatic music genre classification based on modulation spectral
-    analysis of spectral and cepstral features. IEEE Transactions on Multimedia 11(4), 670-682, 2009.
+    See Also
+    --------
+    ModulationFeatures : The same for many clips; it names the reference.
 
     Examples
     --------

@@ -65,10 +65,9 @@ def _kind_of_objects(values: "pd.Series[Any]") -> str:
 
 
 def typed(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> "pd.DataFrame":
-    """Turn cells of any origin into values of the kinds that are expected, in the order of `kinds`.
+    """Turn cells of any origin into values of the kinds that are expected; numbers and booleans become floats.
 
-    Text from a CSV file and values from a Parquet file become the same: numbers and booleans floats, dates and
-    durations such, text text. An InputError names the row and the column of a cell that is something else.
+    An InputError names the row and the column of a cell that is something else.
     """
     missing = [name for name in kinds if name not in frame.columns]
     if missing:
@@ -159,20 +158,15 @@ def useless_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str
     # Whole numbers count only where they still are whole numbers; dates only as dates, never as text.
     times = {name: values[name] for name, kind in kinds.items() if kind in ("date", "duration")}
     identifiers = identifier_columns(frame[list(kinds)].assign(**times))
-    found = {}
-    for name in kinds:
-        if _is_constant(values[name]):
-            found[name] = "constant"
-        elif name in identifiers:
-            found[name] = "identifier"
-    return found
+    constant = [name for name in kinds if _is_constant(values[name])]
+    reasons = {**dict.fromkeys(identifiers, "identifier"), **dict.fromkeys(constant, "constant")}
+    return {name: reasons[name] for name in kinds if name in reasons}
 
 
 def identifier_columns(frame: "pd.DataFrame") -> list[Any]:
-    """Name the columns that number or name the rows and say nothing about them.
+    """Name the columns of text that differs in every row, and of whole numbers that count the rows one by one.
 
-    Such a column is text with a different value in every row, or whole numbers that count the rows one by one: in a
-    file sorted by class, these would give the class away. Numbers with a few stray cells are no such column.
+    In a file sorted by class, these would give the class away.
     """
     if len(frame) < 3:
         return []
@@ -253,8 +247,7 @@ def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Seri
     kind = _kind_of(truth)
     if classes.dtype.kind == "U" and kind not in ("number", "boolean"):
         return text
-    is_boolean = classes.dtype.kind == "b" or kind == "boolean"
-    read = _booleans if is_boolean else _numbers
+    read = _booleans if classes.dtype.kind == "b" or kind == "boolean" else _numbers
     values = read(pd.Series(classes))
     by_value = {
         value: name

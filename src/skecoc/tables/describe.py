@@ -39,11 +39,6 @@ def describe_model(model: Any) -> dict[str, Any]:
         code that has not grown), ``notes``, ``versions``, and ``table``, ``held_out`` and ``important``, which are
         None unless `skecoc.tables.fit_table` has made the model.
 
-    Raises
-    ------
-    InputError
-        If the model is no output code, or its record does not make sense.
-
     Examples
     --------
     >>> from skecoc import ECOCClassifier
@@ -120,7 +115,7 @@ def _row_names(rows: NDArray[Any], classes: list[str]) -> list[str]:
 def _growth(classifier: Any, classes: list[str]) -> dict[str, Any]:
     """Describe the rounds of growth: which pairs were hard, and what was added for them."""
     kept, kinds = int(classifier.best_round_), list(classifier.column_kinds_)
-    rounds = []
+    rounds: list[dict[str, Any]] = []
     for number, record in enumerate(classifier.history_):
         first = int(record.n_columns)
         pairs = [
@@ -256,16 +251,15 @@ def model_text(description: dict[str, Any]) -> str:
             _classes_text(held_out),
             _confusions_text(held_out),
         ]
-    parts.append(_code_text(description["code"]))
-    if description["growth"] is not None:
-        parts.append(_growth_text(description["growth"]))
-    if description["important"]:
-        parts.append(_important_text(description["important"]))
-    if table is not None:
-        parts.append(_columns_text(table))
-    if description["notes"]:
-        parts.append("\n".join(["Notes:", *(_wrapped(f"- {note}", 2) for note in description["notes"])]))
-    parts.append(", ".join(f"{name} {version}" for name, version in description["versions"]))
+    notes = [_wrapped(f"- {note}", 2) for note in description["notes"]]
+    parts += [
+        _code_text(description["code"]),
+        _growth_text(description["growth"]) if description["growth"] else "",
+        _important_text(description["important"]) if description["important"] else "",
+        _columns_text(table) if table else "",
+        "\n".join(["Notes:", *notes]) if notes else "",
+        ", ".join(f"{name} {version}" for name, version in description["versions"]),
+    ]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 

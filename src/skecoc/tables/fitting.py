@@ -100,11 +100,6 @@ def fit_table(
         Its `card_` holds the held-out results (``comparison``, ``confusion``, ``calibration``, ``important``), the
         settings, and ``notes``.
 
-    Raises
-    ------
-    InputError
-        A ValueError: an argument or the table is not usable, or the model could not be saved.
-
     Examples
     --------
     >>> import pandas as pd

@@ -92,11 +92,6 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
             The fitted classifier.
-
-        Raises
-        ------
-        InputError
-            A ValueError: a column to drop is not there, no column is left, or a cell is infinite.
         """
         self.kinds_, self.left_out_ = choose_columns(X, self.drop)
         values = typed(X, self.kinds_)

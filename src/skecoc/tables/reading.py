@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
@@ -68,26 +68,18 @@ def load_table(path: Source, *, target: str, return_X_y: bool = False) -> Any:
             The features: numbers as numbers, booleans as booleans, text as text, gaps as gaps.
         target : Series of shape (n_samples,)
             The class of each row; text unless every class is written as Python would print the number.
-        feature_names : list of str
-            Names of the features, length n_features.
-        target_names : ndarray of shape (n_classes,)
-            The distinct classes, sorted.
+        feature_names, target_names : list of str and ndarray of shape (n_classes,)
+            Names of the features, and the distinct classes, sorted.
         frame : DataFrame of shape (n_samples, n_features + 1)
             The whole table, in the column order of the file.
-        DESCR : str
-            One line that says what was read.
-        filename : str
-            The path that was read.
+        DESCR, filename : str
+            One line that says what was read, and the path.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
     ValueError
         If the file cannot be parsed as a table with distinct column names, or the target is not one of its columns,
         has missing values or fewer than two classes.
-    ImportError
-        If pandas (or pyarrow, for Parquet) is not installed.
 
     Examples
     --------
@@ -127,9 +119,10 @@ def load_table(path: Source, *, target: str, return_X_y: bool = False) -> Any:
 class TableReader(ABC):
     """An open table, to be used in a ``with`` block: the names of its columns, and its rows, which are read once."""
 
+    _open: ExitStack  # what is closed in the end
+
     def __init__(self, name: str, columns: list[str]) -> None:
         self.name, self.columns = name, columns  # the name is what messages say: path='flowers.csv'
-        self._open = ExitStack()
         _check_names(name, columns)
 
     @abstractmethod
@@ -138,16 +131,12 @@ class TableReader(ABC):
     ) -> "Iterator[pd.DataFrame]":
         """Read so many rows at a time; the index counts them from 0.
 
-        Cells of a text file are text, and NaN where a value is missing. Those of the columns `numbers` become numbers
-        where all of a chunk are.
+        Cells of a text file stay text, except those of the columns `numbers` where all of a chunk are numbers.
         """
 
     @abstractmethod
     def whole(self, labels: Collection[str] = ()) -> "pd.DataFrame":
-        """Read all rows, every column with the type of its values.
-
-        The columns `labels` of a text file stay text if numbers or booleans would be printed in another way.
-        """
+        """Read all rows with the types of their values; `labels` stay text if they would be printed in another way."""
 
     def arrow_types(self) -> dict[str, Any]:
         """Return the types that columns are known to have; none of those of a text file are."""
@@ -156,17 +145,12 @@ class TableReader(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
 
 def open_table(source: Source) -> TableReader:
-    """Open a file by its suffix, or a stream by its first bytes.
-
-    A ValueError, FileNotFoundError or ImportError says in one line why it cannot be read.
-    """
+    """Open a file by its suffix, or a stream by its first bytes."""
     import_extra("pandas", "table", "load_table")
     if not isinstance(source, str | os.PathLike):
         return _open_stream(source)
@@ -208,14 +192,13 @@ class TextTable(TableReader):
     def __init__(self, stream: BinaryIO, name: str, separator: str, *, packed: bool) -> None:
         self._separator = separator
         stream = cast("BinaryIO", gzip.GzipFile(fileobj=stream)) if packed else stream
-        with ExitStack() as on_error:
-            on_error.callback(stream.close)
+        with ExitStack() as opened:
+            opened.callback(stream.close)
             with _naming_the_table(name):
                 self._rows = CheckedRows(stream, separator)
                 columns = self._read(io.BytesIO(self._rows.header), dtype=str, na_filter=False).iloc[0].tolist()
             super().__init__(name, columns)
-            on_error.pop_all()
-        self._open.callback(stream.close)
+            self._open = opened.pop_all()
         self._rows.n_cells = len(columns)
 
     def chunks(
@@ -282,11 +265,10 @@ class ParquetTable(TableReader):
         schema = self._file.schema_arrow
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         stored = [column for column in index if isinstance(column, str)]
-        with ExitStack() as on_error:
-            on_error.callback(self._file.close)
+        with ExitStack() as opened:
+            opened.callback(self._file.close)
             super().__init__(name, [column for column in schema.names if column not in stored])
-            on_error.pop_all()
-        self._open.callback(self._file.close)
+            self._open = opened.pop_all()
 
     def chunks(
         self,
@@ -354,10 +336,11 @@ def _check_names(name: str, columns: list[str]) -> None:
 def _check_target(name: str, columns: list[str], target: str) -> None:
     """Refuse a missing target, and a target without features."""
     if target not in columns:
-        hint = separator_hint(columns)
+        hint, n_hidden = separator_hint(columns), len(columns) - _MAX_COLUMNS_SHOWN
+        shown = ", ".join(map(repr, columns[:_MAX_COLUMNS_SHOWN])) + (f" and {n_hidden} more" if n_hidden > 0 else "")
         raise ValueError(
             f"target={target!r} is not a column of {name}{'' if hint else suggestion(target, columns)}; "
-            f"its columns are {_listing(columns)}{hint}"
+            f"its columns are {shown}{hint}"
         )
     if len(columns) == 1:
         raise ValueError(f"path={name} has no feature columns besides target={target!r}")
@@ -387,10 +370,3 @@ def suggestion(name: str, columns: Sequence[str]) -> str:
     by_folded_name = {column.casefold(): column for column in columns}
     close = [by_folded_name[folded] for folded in get_close_matches(str(name).casefold(), by_folded_name)]
     return f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
-
-
-def _listing(columns: list[str]) -> str:
-    """List column names, the first ones only if there are many."""
-    shown = ", ".join(map(repr, columns[:_MAX_COLUMNS_SHOWN]))
-    n_hidden = len(columns) - _MAX_COLUMNS_SHOWN
-    return f"{shown} and {n_hidden} more" if n_hidden > 0 else shown
