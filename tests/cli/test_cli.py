@@ -121,10 +121,12 @@ def test_commands_load_nothing_of_the_paper(own_file):
 import sys
 from skecoc.cli import main
 fast = ["--folds", "2", "--jobs", "1"]
-assert main(["fit", "own.csv", "--target", "label", "-o", "m.skops", "--method", "one-vs-rest/hamming", *fast]) == 0
+fit = ["fit", "own.csv", "--target", "label", "-o", "m.skops", "--method", "one-vs-rest/hamming", "--report", "f.html"]
+assert main([*fit, *fast]) == 0
 assert main(["predict", "m.skops", "own.csv"]) == 0
-assert main(["inspect", "m.skops"]) == 0
-assert main(["compare", "--datasets", "iris", "--methods", "one-vs-rest/hamming", *fast]) == 0
+assert main(["inspect", "m.skops", "--html", "i.html"]) == 0
+compare = ["compare", "--datasets", "iris", "--methods", "one-vs-rest/hamming", "--report", "c.html"]
+assert main([*compare, *fast]) == 0
 """
     loaded = loaded_modules(code, own_file.parent)
     assert {"skecoc.cli.fit", "skecoc.cli.predict", "skecoc.cli.inspect", "skecoc.cli.compare"} <= set(loaded)

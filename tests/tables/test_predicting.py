@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from skecoc import ECOCClassifier
 from skecoc.support.errors import InputError
-from skecoc.tables import TableClassifier, TablePredictions, load_table
+from skecoc.tables import TableClassifier, load_table
 from skecoc.tables.columns import kinds_of, useless_columns
-from skecoc.tables.predicting import make_writer
+from skecoc.tables.predicting import TablePredictions, make_writer
 from skecoc.tables.reading import open_table
 from tests.tables.things import CLASSES, make_things
 

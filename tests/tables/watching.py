@@ -63,9 +63,10 @@ def use_model(path, rows):
     """Do what the commands do with a model."""
     from skecoc.reports.model import summarize_model
     from skecoc.support.errors import InputError
-    from skecoc.tables import TablePredictions, describe_model
+    from skecoc.tables import describe_model
     from skecoc.tables.describe import model_text
     from skecoc.tables.model import check_table_model, read_model
+    from skecoc.tables.predicting import TablePredictions
     from skecoc.tables.reading import open_table
 
     with open_table(io.BytesIO(rows)) as table:

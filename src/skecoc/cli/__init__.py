@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import skecoc
 from skecoc.cli.console import discard_output, say
@@ -26,24 +26,7 @@ _EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    arguments : sequence of str, default=None
-        The words after the command's name; None takes them from the process.
-
-    Returns
-    -------
-    int
-        The exit code: 0 for success, 2 for bad input, 130 if interrupted, 141
-        if the reader of the output went away.
-
-    Examples
-    --------
-    >>> main(["compare", "--datasets", "no-such-set"])
-    2
-    """
+    """Run the command line, by default with the arguments of the process, and return the exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(words).parse_args(words)
     try:
@@ -61,7 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """A parser whose errors are one line, and which takes no abbreviations."""
+
+    def __init__(self, **options: Any) -> None:
+        plain = argparse.RawDescriptionHelpFormatter
+        super().__init__(**{"formatter_class": plain, "allow_abbrev": False, **options})
 
     def error(self, message: str) -> NoReturn:
         """Print one line and leave with the exit code of bad input."""
@@ -70,7 +57,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """Describe the command that the first word names, or all commands by one line each."""
-    parser = _Parser(prog="skecoc", description=skecoc.__doc__, allow_abbrev=False)
+    parser = _Parser(prog="skecoc", description=skecoc.__doc__)
     parser.add_argument("--version", action="version", version=f"skecoc {skecoc.__version__}")
     parser.set_defaults(run=lambda _: parser.print_help())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")

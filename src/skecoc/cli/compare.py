@@ -1,28 +1,31 @@
 """``skecoc compare``: methods on data sets, by cross-validation."""
 
 import argparse
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from skecoc.benchmarking import (
-    DEFAULT_DATA_SETS,
-    DEFAULT_METHODS,
-    Comparison,
-    DataSet,
-    compare,
-    load_data_sets,
-)
+from skecoc.benchmarking import DEFAULT_DATA_SETS, DEFAULT_METHODS, Comparison, compare, load_data_sets
 from skecoc.benchmarking.methods import PEERS, describe_parts
-from skecoc.cli.console import add_jobs, at_least, deliver, names_and_examples, say
+from skecoc.cli import console
 from skecoc.datasets import list_uci
-from skecoc.reports import check_template_engine, render, summarize
+from skecoc.reports import render, summarize
 from skecoc.reports.comparison import comparison_json, comparison_table
 from skecoc.reports.tables import to_csv, to_text
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_text
 from skecoc.tables.preprocessing import as_data_set, read_data_set
+
+_NAMES = [*describe_parts().split("; "), f"scikit-learn: {', '.join(PEERS)}", f"data sets: {', '.join(list_uci())}"]
+_EPILOG = f"""\
+A METHOD is CODING/DECODING or one of scikit-learn's own.
+{console.listed(_NAMES)}
+
+examples:
+  skecoc compare
+  skecoc compare --datasets vowel glass --methods one-vs-one/hamming forest/loss-weighted
+  skecoc compare --data my.csv --target label --report report.html
+  skecoc compare --format csv --output results.csv"""
 
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
@@ -32,9 +35,7 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         description="Compare multiclass methods on data sets by stratified cross-validation,\n"
         "all on the same folds. Without options: the classical codes on shipped data,\n"
         "in less than a minute.",
-        epilog=_epilog(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        epilog=_EPILOG,
     )
     parser.set_defaults(run=_run)
     what = parser.add_argument_group("what is compared")
@@ -47,43 +48,25 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         help="a CSV or Parquet file of your own, instead of shipped data or beside --datasets",
     )
     what.add_argument("--target", metavar="COLUMN", help="the column of --data that holds the classes")
-    what.add_argument(
-        "--learner",
-        default="stumps",
-        help="the binary learner of all methods: stumps (boosted, the default), svm (RBF, tuned) or an "
-        "import path such as sklearn.linear_model.LogisticRegression",
-    )
+    console.add_learner(what)
     how = parser.add_argument_group("how")
-    how.add_argument("--folds", type=at_least(2), default=5, metavar="N", help="folds (default: 5)")
-    how.add_argument("--repeats", type=at_least(1), default=1, metavar="N", help="new splits (default: 1)")
-    how.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random (default: 0)")
-    add_jobs(how)
+    console.add_splits(how, folds=5)
+    console.add_jobs(how)
     where = parser.add_argument_group("what comes out")
-    where.add_argument("--format", choices=["table", "json", "csv"], default="table", help="default: table")
-    where.add_argument("--output", type=Path, metavar="FILE", help="write there instead of to standard output")
+    console.add_output(where, ["table", "json", "csv"])
     where.add_argument("--report", type=Path, metavar="FILE.html", help="also write a report to open in a browser")
-
-
-def _epilog() -> str:
-    """List the names and a few examples below the help."""
-    peers, data_sets = f"scikit-learn: {', '.join(PEERS)}", f"data sets: {', '.join(list_uci())}"
-    return names_and_examples(
-        "A METHOD is CODING/DECODING or one of scikit-learn's own.",
-        [*describe_parts().split("; "), peers, data_sets],
-        [
-            "skecoc compare",
-            "skecoc compare --datasets vowel glass --methods one-vs-one/hamming forest/loss-weighted",
-            "skecoc compare --data my.csv --target label --report report.html",
-            "skecoc compare --format csv --output results.csv",
-        ],
-    )
 
 
 def _run(options: argparse.Namespace) -> None:
     """Run the command."""
     _check_options(options)
+    data_sets = []
+    if options.data is not None:
+        own = read_data_set(options.data, options.target)
+        data_sets.append(as_data_set(own.name, own.X, own.y))
+    names = options.datasets or ([] if data_sets else DEFAULT_DATA_SETS)
     comparison = compare(
-        [*_own_table(options), *load_data_sets(_data_set_names(options))],
+        data_sets + load_data_sets(list_uci() if names == ["all"] else names),
         options.methods,
         learner=options.learner,
         folds=options.folds,
@@ -93,41 +76,23 @@ def _run(options: argparse.Namespace) -> None:
         show_progress=sys.stderr.isatty(),
     )
     for note in comparison.notes:
-        say(f"note: {note}")
+        console.say(f"note: {note}")
     if options.report is not None:
         write_text("--report", options.report, render("comparison.html.jinja", summarize(comparison)))
-        say(f"report written to {options.report}")
-    deliver(_format(comparison, options), options.output)
+        console.say(f"report written to {options.report}")
+    console.deliver(_format(comparison, options), options.output)
 
 
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse what could only fail after the work is done, and options that contradict each other."""
-    if options.data is not None and options.target is None:
+    if options.target is None and options.data is not None:
         raise InputError("--data needs --target, the name of the column that holds the classes")
-    if options.target is not None and options.data is None:
+    if options.data is None and options.target is not None:
         raise InputError("--target needs --data, the file that has this column")
-    if options.report is not None:
-        check_template_engine()
-        check_writable("--report", options.report)
+    console.check_page("--report", options.report)
     if options.output is not None:
         check_writable("--output", options.output)
-        if options.report is not None and options.report.resolve() == options.output.resolve():
-            raise InputError("--output and --report are the same file")
-
-
-def _own_table(options: argparse.Namespace) -> list[DataSet]:
-    """Read the user's file, if there is one; its name in tables is the file's, never that of a shipped set."""
-    if options.data is None:
-        return []
-    own = read_data_set(options.data, options.target)
-    return [as_data_set(own.name, own.X, own.y)]
-
-
-def _data_set_names(options: argparse.Namespace) -> list[str]:
-    """Return the names of the shipped data sets to compare on; a user's file alone needs none."""
-    if options.datasets is None:
-        return [] if options.data is not None else list(DEFAULT_DATA_SETS)
-    return list_uci() if options.datasets == ["all"] else list(options.datasets)
+    console.check_different({"--report": options.report, "--output": options.output}, {})
 
 
 def _format(comparison: Comparison, options: argparse.Namespace) -> str:
@@ -137,6 +102,4 @@ def _format(comparison: Comparison, options: argparse.Namespace) -> str:
     table = comparison_table(comparison)
     if options.format == "csv":
         return to_csv(table, digits=17)
-    to_terminal = options.output is None and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if to_terminal else None
-    return to_text(table, width, with_deviations=False)
+    return to_text(table, console.terminal_width(options), with_deviations=False)

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import BinaryIO, TextIO
 from joblib import cpu_count
 
 from skecoc.support.errors import InputError
-from skecoc.support.files import write_text
+from skecoc.support.files import check_writable, write_text
 
 #: What stands for standard input or output.
 STANDARD = Path("-")
@@ -55,10 +56,39 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def names_and_examples(introduction: str, names: Sequence[str], examples: Sequence[str]) -> str:
-    """Lay out the names that arguments take, and examples, below the help of a command."""
-    fill = TextWrapper(78, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False).fill
-    return "\n".join([introduction, *map(fill, names), "", "examples:", *(f"  {line}" for line in examples)])
+def add_learner(group: argparse._ActionsContainer) -> None:
+    """Add the option ``--learner``."""
+    group.add_argument(
+        "--learner",
+        default="stumps",
+        help="the binary learner: stumps (boosted, the default), svm (RBF, tuned) or an import path such as "
+        "sklearn.linear_model.LogisticRegression",
+    )
+
+
+def add_splits(group: argparse._ActionsContainer, folds: int) -> None:
+    """Add the options of a repeated cross-validation."""
+    group.add_argument("--folds", type=at_least(2), default=folds, metavar="N", help=f"folds (default: {folds})")
+    group.add_argument("--repeats", type=at_least(1), default=1, metavar="N", help="new splits (default: 1)")
+    add_seed(group)
+
+
+def add_seed(group: argparse._ActionsContainer, kind: Callable[[str], int] = int) -> None:
+    """Add the option ``--seed``."""
+    group.add_argument("--seed", type=kind, default=0, metavar="N", help="seed of everything random (default: 0)")
+
+
+def add_output(group: argparse._ActionsContainer, formats: Sequence[str]) -> None:
+    """Add the options that say how, and where, results are written."""
+    group.add_argument("--format", choices=formats, default=formats[0], help=f"default: {formats[0]}")
+    group.add_argument("--output", type=Path, metavar="FILE", help="write there instead of to standard output")
+
+
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """Add the table that is read."""
+    parser.add_argument(
+        "data", type=Path, metavar="DATA", help="a .csv, .csv.gz, .tsv or .parquet file; - reads it from standard input"
+    )
 
 
 def add_jobs(group: argparse._ActionsContainer) -> None:
@@ -102,6 +132,26 @@ def at_least(smallest: int) -> Callable[[str], int]:
 def table_source(path: Path) -> Path | BinaryIO:
     """Return a file, or standard input for ``-``."""
     return sys.stdin.buffer if path == STANDARD else path
+
+
+def terminal_width(options: argparse.Namespace) -> int | None:
+    """Return the width of the terminal that results are printed on, None if they go elsewhere."""
+    return shutil.get_terminal_size().columns if options.output is None and sys.stdout.isatty() else None
+
+
+def listed(lines: Sequence[str]) -> str:
+    """Indent lines below a help text, and break long ones."""
+    fill = TextWrapper(78, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False).fill
+    return "\n".join(map(fill, lines))
+
+
+def check_page(argument: str, path: Path | None) -> None:
+    """Refuse a page, if one is wanted, that could not be made or written."""
+    from skecoc.reports import check_template_engine  # not loaded for --help
+
+    if path is not None:
+        check_template_engine()
+        check_writable(argument, path)
 
 
 def check_different(outputs: dict[str, Path | None], inputs: dict[str, Path]) -> None:

@@ -7,26 +7,27 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from skecoc.benchmarking.methods import describe_parts
-from skecoc.cli.console import (
-    STANDARD,
-    add_jobs,
-    add_trust,
-    at_least,
-    check_different,
-    deliver,
-    names_and_examples,
-    say,
-    table_source,
-)
-from skecoc.reports import check_template_engine
+from skecoc.cli import console
 from skecoc.reports.model import model_page, summarize_model
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_bytes, write_text
-from skecoc.tables import TableClassifier, describe_model, fit_table
+from skecoc.tables import describe_model, fit_table
 from skecoc.tables.describe import comparison_text
 from skecoc.tables.fitting import check_storable
 from skecoc.tables.model import check_table_model
 from skecoc.tables.preprocessing import read_data_set
+
+_EPILOG = f"""\
+A METHOD is CODING/DECODING; wolc and its kin have their own decoding.
+{console.listed(describe_parts().split("; "))}
+
+examples:
+  skecoc fit flowers.csv --target species -o flowers.skops
+  skecoc fit flowers.parquet --target species --method one-vs-one/loss-weighted \\
+      --learner sklearn.linear_model.LogisticRegression --report flowers.html -o flowers.skops
+  skecoc fit flowers.csv --target species --learner sklearn.ensemble.RandomForestClassifier \\
+      --trust sklearn.tree._tree.Tree -o flowers.skops
+  zcat flowers.csv.gz | skecoc fit - --target species --drop id comment -o flowers.skops"""
 
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
@@ -36,56 +37,31 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         description="Fit a model to a CSV or Parquet table: text becomes indicators, gaps are filled, constant\n"
         "columns and row numbers are left out. Prints the accuracy on held-out folds beside\n"
         "one-vs-one and one-vs-rest, and writes the model to a file.",
-        epilog=_epilog(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        epilog=_EPILOG,
     )
     parser.set_defaults(run=_run)
-    parser.add_argument(
-        "data", type=Path, metavar="DATA", help="a .csv, .csv.gz, .tsv or .parquet file; - reads it from standard input"
-    )
+    console.add_table(parser)
     parser.add_argument("--target", required=True, metavar="COLUMN", help="the column that holds the classes")
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="MODEL.skops", help="where to write the model"
     )
     what = parser.add_argument_group("what is fitted")
     what.add_argument("--method", default="wolc", help="CODING/DECODING, or wolc (the default); see below")
-    what.add_argument(
-        "--learner",
-        default="stumps",
-        help="the binary learner: stumps (boosted, the default), svm (RBF, tuned) or an import path such as "
-        "sklearn.linear_model.LogisticRegression",
-    )
+    console.add_learner(what)
     what.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
-    add_trust(what)
+    console.add_trust(what)
     how = parser.add_argument_group("how")
-    how.add_argument("--folds", type=at_least(2), default=5, metavar="N", help="held-out folds (default: 5)")
-    how.add_argument("--seed", type=at_least(0), default=0, metavar="N", help="seed of everything random (default: 0)")
-    add_jobs(how)
+    how.add_argument("--folds", type=console.at_least(2), default=5, metavar="N", help="held-out folds (default: 5)")
+    console.add_seed(how, console.at_least(0))
+    console.add_jobs(how)
     where = parser.add_argument_group("what else comes out")
     where.add_argument("--report", type=Path, metavar="FILE.html", help="also write a report to open in a browser")
-
-
-def _epilog() -> str:
-    """List the names and a few examples below the help."""
-    return names_and_examples(
-        "A METHOD is CODING/DECODING; wolc and its kin have their own decoding.",
-        describe_parts().split("; "),
-        [
-            "skecoc fit flowers.csv --target species -o flowers.skops",
-            "skecoc fit flowers.parquet --target species --method one-vs-one/loss-weighted \\",
-            "    --learner sklearn.linear_model.LogisticRegression --report flowers.html -o flowers.skops",
-            "skecoc fit flowers.csv --target species --learner sklearn.ensemble.RandomForestClassifier \\",
-            "    --trust sklearn.tree._tree.Tree -o flowers.skops",
-            "zcat flowers.csv.gz | skecoc fit - --target species --drop id comment -o flowers.skops",
-        ],
-    )
 
 
 def _run(options: argparse.Namespace) -> None:
     """Run the command."""
     _check_options(options)
-    data_set = read_data_set(table_source(options.data), options.target)
+    data_set = read_data_set(console.table_source(options.data), options.target)
     with redirect_stdout(sys.stderr):  # learners of other libraries may print
         model = fit_table(
             data_set,
@@ -99,33 +75,26 @@ def _run(options: argparse.Namespace) -> None:
             trusted=options.trust,
             show_progress=sys.stderr.isatty(),
         )
-        _check_usable(model, options.output)
+        try:
+            check_table_model(model, options.output)
+        except InputError as error:
+            raise InputError(f"nothing is written, as skecoc predict would refuse it: {error}") from error
     for note in model.card_["notes"]:
-        say(f"note: {note}")
+        console.say(f"note: {note}")
     content = check_storable(model, options.trust)
     page = "" if options.report is None else model_page(summarize_model(describe_model(model)))
     write_bytes("--output", options.output, content)
-    say(f"model written to {options.output}")
+    console.say(f"model written to {options.output}")
     if options.report is not None:
         write_text("--report", options.report, page)
-        say(f"report written to {options.report}")
-    deliver(comparison_text(model.card_["comparison"], options.folds))
+        console.say(f"report written to {options.report}")
+    console.deliver(comparison_text(model.card_["comparison"], options.folds))
 
 
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse what could only fail after the work is done."""
-    if options.output == STANDARD:
+    if options.output == console.STANDARD:
         raise InputError("--output: a model is not written to standard output, expected the name of a file")
     check_writable("--output", options.output)
-    if options.report is not None:
-        check_template_engine()
-        check_writable("--report", options.report)
-    check_different({"--output": options.output, "--report": options.report}, {"data": options.data})
-
-
-def _check_usable(model: TableClassifier, path: Path) -> None:
-    """Refuse to write what could not be used afterwards."""
-    try:
-        check_table_model(model, path)
-    except InputError as error:
-        raise InputError(f"nothing is written, as skecoc predict would refuse it: {error}") from error
+    console.check_page("--report", options.report)
+    console.check_different({"--output": options.output, "--report": options.report}, {"data": options.data})

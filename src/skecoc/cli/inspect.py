@@ -4,10 +4,9 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from skecoc.cli.console import add_trust, check_different, deliver, say
-from skecoc.reports import check_template_engine
+from skecoc.cli import console
 from skecoc.reports.model import model_page, summarize_model
-from skecoc.support.files import check_writable, write_text
+from skecoc.support.files import write_text
 from skecoc.tables import describe_model
 from skecoc.tables.describe import model_text
 from skecoc.tables.model import read_model
@@ -28,24 +27,20 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         "inspect",
         description="Show what a model has learnt: as text, and with --html as a page.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.set_defaults(run=_run)
     parser.add_argument("model", type=Path, metavar="MODEL.skops", help="a model that skecoc has written")
     parser.add_argument("--html", type=Path, metavar="FILE.html", help="write a page to open in a browser instead")
-    add_trust(parser)
+    console.add_trust(parser)
 
 
 def _run(options: argparse.Namespace) -> None:
     """Run the command."""
-    if options.html is not None:
-        check_template_engine()
-        check_writable("--html", options.html)
-        check_different({"--html": options.html}, {"model": options.model})
-    description = describe_model(read_model(options.model, options.trust, lambda note: say(f"note: {note}")))
+    console.check_page("--html", options.html)
+    console.check_different({"--html": options.html}, {"model": options.model})
+    description = describe_model(read_model(options.model, options.trust, lambda note: console.say(f"note: {note}")))
     if options.html is None:
-        deliver(model_text(description))
+        console.deliver(model_text(description))
         return
     write_text("--html", options.html, model_page(summarize_model(description)))
-    say(f"report written to {options.html}")
+    console.say(f"report written to {options.html}")

@@ -4,7 +4,6 @@ import argparse
 import csv
 import io
 import json
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from skecoc.benchmarking.methods import WOLC_CODINGS, coding_of, make_classifier, make_learner
-from skecoc.cli.console import add_jobs, at_least, deliver, say
+from skecoc.cli import console
 from skecoc.music import ModulationFeatures, feature_names
 from skecoc.music.clips import as_clips
 from skecoc.music.experiment import (
@@ -60,11 +59,8 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the command and its four parts."""
     parser = add_parser(
         "music",
-        help="music genres: extract features, compare codes, train, predict",
         description="Genres of music from audio files, by the modulation spectra of MFCC, OSC and NASE.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.set_defaults(run=lambda _: parser.print_help())
     parts = parser.add_subparsers(title="parts", metavar="PART")
@@ -74,7 +70,7 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def _add_extract(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe `music extract`."""
-    parser = add_parser("extract", help="compute features and keep them", allow_abbrev=False)
+    parser = add_parser("extract", help="compute features and keep them")
     parser.set_defaults(run=_extract)
     _add_folder(parser)
     group = parser.add_argument_group("what comes out")
@@ -84,7 +80,7 @@ def _add_extract(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def _add_compare(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe `music compare`."""
-    parser = add_parser("compare", help="compare codes by cross-validation", allow_abbrev=False)
+    parser = add_parser("compare", help="compare codes by cross-validation")
     parser.set_defaults(run=_compare)
     _add_folder(parser)
     what = parser.add_argument_group("what is compared")
@@ -98,12 +94,9 @@ def _add_compare(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         default="none",
         help="keep an artist's or a track's clips on one side of every split (default: none)",
     )
-    how.add_argument("--folds", type=at_least(2), default=10, metavar="N", help="folds (default: 10)")
-    how.add_argument("--repeats", type=at_least(1), default=1, metavar="N", help="new splits (default: 1)")
-    how.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random (default: 0)")
+    console.add_splits(how, folds=10)
     where = parser.add_argument_group("what comes out")
-    where.add_argument("--format", choices=["table", "markdown", "csv", "json"], default="table", help="default: table")
-    where.add_argument("--output", type=Path, metavar="FILE", help="write there instead of to standard output")
+    console.add_output(where, ["table", "markdown", "csv", "json"])
     where.add_argument(
         "--convergence", type=Path, metavar="FILE", help="also write the growth of WOLC-ECOC: .svg, .png or .csv"
     )
@@ -111,7 +104,7 @@ def _add_compare(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def _add_train(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe `music train`."""
-    parser = add_parser("train", help="train a model", allow_abbrev=False)
+    parser = add_parser("train", help="train a model")
     parser.set_defaults(run=_train)
     _add_folder(parser)
     group = parser.add_argument_group("model")
@@ -121,25 +114,17 @@ def _add_train(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         "--method", default="wolc/optimized-weight", help="coding/decoding (default: wolc/optimized-weight)"
     )
     group.add_argument("--learner", default="svm", help=_LEARNER_HELP)
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random (default: 0)")
+    console.add_seed(group)
 
 
 def _add_predict(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe `music predict`."""
-    parser = add_parser("predict", help="predict the genres of files", allow_abbrev=False)
+    parser = add_parser("predict", help="predict the genres of files")
     parser.set_defaults(run=_predict)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that `skecoc music train` wrote")
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="audio files")
-    parser.add_argument(
-        "--on-error",
-        choices=["skip", "raise"],
-        default="skip",
-        help="files that are not audio: say so and go on (skip, the default), or end (raise)",
-    )
-    parser.add_argument("--format", choices=["table", "csv", "json"], default="table", help="default: table")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write there instead of to standard output")
-    _add_cache(parser)
-    add_jobs(parser)
+    console.add_output(parser, ["table", "csv", "json"])
+    _add_analysis(parser)
 
 
 def _add_folder(parser: argparse.ArgumentParser) -> None:
@@ -152,19 +137,19 @@ def _add_folder(parser: argparse.ArgumentParser) -> None:
         choices=RATES,
         help="sample rate of the analysis (default: 44100 if all files have that or more, else 22050)",
     )
+    group.add_argument("--dortmund", action="store_true", help="check that FOLDER is the Dortmund set")
+    _add_analysis(group)
+
+
+def _add_analysis(group: argparse._ActionsContainer) -> None:
+    """Add the options of parts that analyse audio."""
     group.add_argument(
         "--on-error",
         choices=["skip", "raise"],
         default="skip",
         help="files that are not audio: leave them out and say so (skip, the default), or end (raise)",
     )
-    group.add_argument("--dortmund", action="store_true", help="check that FOLDER is the Dortmund set")
-    _add_cache(group)
-    add_jobs(group)
-
-
-def _add_cache(group: argparse._ActionsContainer) -> None:
-    """Add the options of the cache."""
+    console.add_jobs(group)
     where = group.add_mutually_exclusive_group()
     where.add_argument(
         "--cache",
@@ -184,7 +169,7 @@ def _extract(options: argparse.Namespace) -> None:
     music = _read_folder(options)
     if options.output is not None:
         _write_table(options.output, music, options.feature)
-    say(music.describe())
+    console.say(music.describe())
 
 
 def _compare(options: argparse.Namespace) -> None:
@@ -209,7 +194,7 @@ def _compare(options: argparse.Namespace) -> None:
         n_jobs=options.jobs,
         show_progress=sys.stderr.isatty(),
     )
-    deliver(_format_comparison(comparison, options), options.output)
+    console.deliver(_format_comparison(comparison, options), options.output)
     if options.convergence is not None:
         _write_convergence(options.convergence, comparison)
 
@@ -232,7 +217,7 @@ def _train(options: argparse.Namespace) -> None:
     features = ModulationFeatures(options.feature, rate=music.rate).fit([])
     model = Pipeline([("features", features), ("scale", scaler), ("classify", classifier)])
     write_bytes("--output", options.output, _dump(model))
-    say(f"{music.describe()}; model written to {options.output}")
+    console.say(f"{music.describe()}; model written to {options.output}")
 
 
 def _predict(options: argparse.Namespace) -> None:
@@ -244,13 +229,13 @@ def _predict(options: argparse.Namespace) -> None:
     clips = as_clips([str(path) for path in options.files])
     with _analysis(options) as settings:
         found = extract(clips, features.feature, features.rate_, **settings)
-    report_problems(found, clips, options.on_error, say)
+    report_problems(found, clips, options.on_error, console.say)
     read = [position for position in range(len(clips)) if position not in found.errors]
     if not read:
         raise InputError("none of the files can be read")
     probabilities = model[1:].predict_proba(found.values[read])
     paths = [str(options.files[position]) for position in read]
-    deliver(_format_predictions(paths, model.classes_.tolist(), probabilities, options.format), options.output)
+    console.deliver(_format_predictions(paths, model.classes_.tolist(), probabilities, options.format), options.output)
 
 
 def _read_folder(options: argparse.Namespace) -> Collection:
@@ -258,7 +243,7 @@ def _read_folder(options: argparse.Namespace) -> Collection:
     with _analysis(options) as settings:
         return read_collection(
             options.folder,
-            say=say,
+            say=console.say,
             dortmund=options.dortmund,
             on_error=options.on_error,
             rate=options.rate,
@@ -269,24 +254,20 @@ def _read_folder(options: argparse.Namespace) -> Collection:
 @contextmanager
 def _analysis(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the cache, jobs and progress bar of an extraction; if it is interrupted, say what is kept."""
-    cache = None if options.no_cache else _cache(default_cache_folder() if options.cache is None else options.cache)
+    cache = None if options.no_cache else FeatureCache(options.cache or default_cache_folder())
+    if cache is not None:  # made at once, so that a wrong one is noticed before any work
+        try:
+            cache.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"--cache: cannot make the folder '{cache.folder}': {error.strerror}") from error
     try:
         yield {"cache": cache, "n_jobs": options.jobs, "show_progress": sys.stderr.isatty()}
     except ImportError as error:
         raise InputError(str(error)) from error
     except KeyboardInterrupt:
         if cache is not None:
-            say(f"what is done is kept in {cache.folder}, and the same command goes on from there")
+            console.say(f"what is done is kept in {cache.folder}, and the same command goes on from there")
         raise
-
-
-def _cache(folder: Path) -> FeatureCache:
-    """Make the folder of the cache, so that a wrong one is noticed before any work."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--cache: cannot make the folder '{folder}': {error.strerror}") from error
-    return FeatureCache(folder)
 
 
 def _dump(model: Any) -> bytes:
@@ -371,9 +352,7 @@ def _format_comparison(comparison: MusicComparison, options: argparse.Namespace)
         return to_csv(tables[0])
     if options.format == "markdown":
         return "\n".join(map(to_markdown, tables))
-    to_terminal = options.output is None and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if to_terminal else None
-    return "\n".join(to_text(table, width) for table in tables)
+    return "\n".join(to_text(table, console.terminal_width(options)) for table in tables)
 
 
 def _format_predictions(paths: list[str], genres: list[str], probabilities: Any, form: str) -> str:

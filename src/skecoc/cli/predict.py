@@ -9,21 +9,12 @@ from typing import BinaryIO
 
 from tqdm import tqdm
 
-from skecoc.cli.console import (
-    STANDARD,
-    add_trust,
-    at_least,
-    check_different,
-    say,
-    standard_output,
-    table_source,
-)
+from skecoc.cli import console
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, open_whole
 from skecoc.support.processes import interrupts_remembered
-from skecoc.tables import TablePredictions
 from skecoc.tables.model import read_table_model
-from skecoc.tables.predicting import make_writer, output_suffix
+from skecoc.tables.predicting import TablePredictions, make_writer, output_suffix
 from skecoc.tables.reading import TableReader, open_table
 
 _CHUNK_ROWS = 10_000
@@ -44,19 +35,15 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         "predict",
         description="Predict the rows of a CSV or Parquet table, which may be larger than memory.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.set_defaults(run=_run)
     parser.add_argument("model", type=Path, metavar="MODEL.skops", help="a model that skecoc fit has written")
-    parser.add_argument(
-        "data", type=Path, metavar="DATA", help="a .csv, .csv.gz, .tsv or .parquet file; - reads it from standard input"
-    )
+    console.add_table(parser)
     parser.add_argument(
         "-o",
         "--output",
         type=Path,
-        default=STANDARD,
+        default=console.STANDARD,
         metavar="FILE",
         help="where to write, in the format of its ending (default: CSV on standard output)",
     )
@@ -64,23 +51,23 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--no-probabilities", action="store_true", help="write the classes only")
     parser.add_argument(
         "--chunk-rows",
-        type=at_least(1),
+        type=console.at_least(1),
         default=_CHUNK_ROWS,
         metavar="N",
         help=f"rows in memory at a time (default: {_CHUNK_ROWS}); changes no result",
     )
-    add_trust(parser)
+    console.add_trust(parser)
 
 
 def _run(options: argparse.Namespace) -> None:
     """Run the command."""
-    to_file = options.output != STANDARD
+    to_file = options.output != console.STANDARD
     if to_file:
         output_suffix(options.output)
         check_writable("--output", options.output)
-    check_different({"--output": options.output}, {"data": options.data, "model": options.model})
+    console.check_different({"--output": options.output}, {"data": options.data, "model": options.model})
     with redirect_stdout(sys.stderr):  # learners of other libraries may print when a model is tried
-        model = read_table_model(options.model, options.trust, lambda note: say(f"note: {note}"))
+        model = read_table_model(options.model, options.trust, lambda note: console.say(f"note: {note}"))
     with _open(options.data) as table, interrupts_remembered() as check_interrupt:
         predictions = TablePredictions(model, table, probabilities=not options.no_probabilities, keep=options.keep)
         with (
@@ -94,15 +81,15 @@ def _run(options: argparse.Namespace) -> None:
                 write(chunk)
                 bar.update(len(chunk))
     for note in predictions.notes():
-        say(f"note: {note}")
+        console.say(f"note: {note}")
     if to_file:
-        say(f"{predictions.n_rows} rows predicted, written to {options.output}")
+        console.say(f"{predictions.n_rows} rows predicted, written to {options.output}")
 
 
 def _open(path: Path) -> TableReader:
     """Open the table to predict."""
     try:
-        return open_table(table_source(path))
+        return open_table(console.table_source(path))
     except (ValueError, OSError, ImportError) as error:
         raise InputError(str(error).replace("path=", "data=", 1)) from error
 
@@ -110,5 +97,5 @@ def _open(path: Path) -> TableReader:
 @contextmanager
 def _standard_output() -> Iterator[BinaryIO]:
     """Write bytes to standard output."""
-    with standard_output() as stream:
+    with console.standard_output() as stream:
         yield stream.buffer

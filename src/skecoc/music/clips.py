@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from skecoc.music.frontends import RATES, Singles, check_signal
@@ -25,28 +24,13 @@ _MOST_NAMES = 10
 
 
 class AudioError(ValueError):
-    """A clip cannot be read; the message names it and says why.
-
-    Examples
-    --------
-    >>> from skecoc.music import ModulationFeatures
-    >>> ModulationFeatures().fit(["song.mp3"])
-    Traceback (most recent call last):
-    ...
-    skecoc.music.clips.AudioError: 1 of 1 clips cannot be read: 'song.mp3': there is no such file
-    """
+    """A clip cannot be read; the message names it and says why."""
 
 
 class Clip(ABC):
-    """A piece of audio that can be read, more than once; an `AudioError` says if it cannot.
+    """A piece of audio that can be read, more than once; an `AudioError` says if it cannot."""
 
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    """
-
-    name: str
+    name: str  # what messages call it
 
     @abstractmethod
     def rate(self) -> int:
@@ -100,11 +84,10 @@ class FileClip(Clip):
 
     def samples(self) -> tuple[Singles, int]:
         """Decode the file."""
-        soundfile = import_extra("soundfile", "audio", "reading audio")
         with self._opened() as audio:
             try:
                 samples = audio.read(dtype="float32", always_2d=True)
-            except soundfile.SoundFileError as error:
+            except _soundfile().SoundFileError as error:
                 raise AudioError(f"{self.name} is damaged: {_reason(error)}") from error
             except (ValueError, MemoryError) as error:  # FLAC from a pipe, for one, has no length in its header
                 raise AudioError(f"{self.name} is too long to be read, or does not tell its length") from error
@@ -133,8 +116,7 @@ class FileClip(Clip):
 
     def _opened(self) -> Any:
         """Open the file, or say why that is not possible."""
-        soundfile = import_extra("soundfile", "audio", "reading audio")
-        file = self._file()
+        soundfile, file = _soundfile(), self._file()
         try:
             return soundfile.SoundFile(file)
         except (soundfile.SoundFileError, OSError, TypeError) as error:  # TypeError: a suffix of headerless formats
@@ -193,8 +175,13 @@ class ArrayClip(Clip):
         return hashlib.sha256(kind + content.tobytes()).digest()
 
     def samples(self) -> tuple[Singles, int]:
-        """Scale the samples to full scale 1."""
-        return _to_full_scale(self._samples), self._rate
+        """Divide integers by the full scale of their type; unsigned ones are centred."""
+        samples = self._samples
+        if samples.dtype.kind == "f":
+            return samples.astype(np.float32, copy=False), self._rate
+        info = np.iinfo(samples.dtype)
+        centre, half = (0.0, float(info.max) + 1.0) if info.min < 0 else ((info.max + 1) / 2, (info.max + 1) / 2)
+        return ((samples - centre) / half).astype(np.float32), self._rate
 
 
 def as_clips(sources: Any, array_rate: int | None = None) -> list[Clip]:
@@ -257,13 +244,9 @@ def _check_own_rate(rate: Any, name: str) -> int:
     return int(rate)
 
 
-def _to_full_scale(samples: NDArray[Any]) -> Singles:
-    """Divide integers by the full scale of their type; unsigned ones are centred."""
-    if samples.dtype.kind == "f":
-        return samples.astype(np.float32, copy=False)
-    info = np.iinfo(samples.dtype)
-    centre, half = (0.0, float(info.max) + 1.0) if info.min < 0 else ((info.max + 1) / 2, (info.max + 1) / 2)
-    return ((samples - centre) / half).astype(np.float32)
+def _soundfile() -> Any:
+    """Import what reads files of audio."""
+    return import_extra("soundfile", "audio", "reading audio")
 
 
 def _reason(error: Exception) -> str:

@@ -70,10 +70,7 @@ _LENGTH_NOTE = "Mean number of columns evaluated at prediction."
 
 @dataclass(frozen=True)
 class MusicData:
-    """Finite features of clips by name, their genres, and groups that are never on both sides of a split.
-
-    Without groups, clips are split freely.
-    """
+    """Finite features of clips by name, their genres, and groups, if any, that are on one side of every split."""
 
     features: Mapping[str, Floats]
     genres: NDArray[Any]
@@ -152,11 +149,7 @@ def compare_music(
     n_jobs: int | None = None,
     show_progress: bool = False,
 ) -> MusicComparison:
-    """Cross-validate codes on features of music.
-
-    All methods and features see the same folds, stratified by genre. Features are scaled to [0, 1] on the training
-    part. Seeds of splits and runs derive from `seed` and from what the split or run is.
-    """
+    """Cross-validate codes on features of music, all on the same folds, stratified by genre and scaled to [0, 1]."""
     methods = check_music_methods(methods)
     estimator = make_learner(learner)
     if folds < 2 or repeats < 1:
@@ -217,18 +210,12 @@ def music_accuracy_table(comparison: MusicComparison) -> Table:
     marks = _marks(comparison.methods, accuracy)
     cells = [
         [
-            Cell(
-                text=f"{means[i, j]:.2f}",
-                deviation=f"{deviations[i, j]:.2f}",
-                bold=bool(best[i, j]),
-                mark=marks[i][j],
-                value=float(means[i, j]),
-            )
-            for j in range(len(comparison.methods))
+            Cell(f"{mean:.2f}", deviation=f"{deviation:.2f}", bold=bool(is_best), mark=mark, value=float(mean))
+            for mean, deviation, is_best, mark in zip(*row, strict=True)
         ]
-        for i in range(len(comparison.features))
+        for row in zip(means, deviations, best, marks, strict=True)
     ]
-    has_marks = any(mark for row in marks for mark in row)
+    has_marks = any(any(row) for row in marks)
     notes = [_ACCURACY_NOTE, *([_MARKS_NOTE] if has_marks else []), *comparison.notes]
     return _table("accuracy", "Accuracy in %", comparison, cells, notes)
 
@@ -244,14 +231,8 @@ def growth_picture(comparison: MusicComparison) -> Picture:
     """Draw risk and accuracies of the first WOLC code by round, means over all runs on one feature."""
     rounds = _growth_rounds(comparison)
     first = rounds[0]
-    return convergence_picture(
-        Results([], rounds, {}),
-        first.data_set,
-        first.learner,
-        first.response,
-        first.coding,
-        name=f"music-{first.data_set}",
-    )
+    setting = first.data_set, first.learner, first.response, first.coding
+    return convergence_picture(Results([], rounds, {}), *setting, name=f"music-{first.data_set}")
 
 
 def growth_csv(comparison: MusicComparison) -> str:
@@ -325,17 +306,14 @@ def _table(name: str, what: str, comparison: MusicComparison, cells: list[list[C
 def _records(comparison: MusicComparison) -> list[dict[str, Any]]:
     """Return all averages in long form."""
     means, deviations = _mean_and_deviation(100 * comparison.values("accuracy"))
-    lengths = comparison.values("n_columns").mean(axis=(2, 3))
-    seconds = comparison.values("fit_seconds").mean(axis=(2, 3))
+    measures = {
+        "accuracy": means,
+        "std": deviations,
+        "columns": comparison.values("n_columns").mean(axis=(2, 3)),
+        "fit_seconds": comparison.values("fit_seconds").mean(axis=(2, 3)),
+    }
     return [
-        {
-            "feature": feature,
-            "method": method,
-            "accuracy": float(means[i, j]),
-            "std": float(deviations[i, j]),
-            "columns": float(lengths[i, j]),
-            "fit_seconds": float(seconds[i, j]),
-        }
+        {"feature": feature, "method": method, **{name: float(values[i, j]) for name, values in measures.items()}}
         for i, feature in enumerate(comparison.features)
         for j, method in enumerate(comparison.methods)
     ]

@@ -30,17 +30,8 @@ _ON_ERROR = {"raise": True, "skip": False}
 
 #: Genres of the Dortmund set, and the number of clips of each.
 DORTMUND_COUNTS: Mapping[str, int] = MappingProxyType(
-    {
-        "alternative": 145,
-        "blues": 120,
-        "electronic": 113,
-        "folkcountry": 222,
-        "funksoulrnb": 47,
-        "jazz": 319,
-        "pop": 116,
-        "raphiphop": 300,
-        "rock": 504,
-    }
+    {"alternative": 145, "blues": 120, "electronic": 113, "folkcountry": 222, "funksoulrnb": 47}
+    | {"jazz": 319, "pop": 116, "raphiphop": 300, "rock": 504}
 )
 
 
@@ -53,48 +44,33 @@ def load_audio_folder(root: str | os.PathLike[str], *, on_error: str = "skip") -
     Parameters
     ----------
     root : str or path-like
-        The folder. Each of its folders is a genre, of the folder's name, with files in it or in folders below it.
-        Names that begin with a dot are passed over.
+        The folder. Each of its folders is a genre, with files in it or in folders below it; names that begin with a
+        dot are passed over.
     on_error : {"skip", "raise"}, default="skip"
-        What to do about files that are empty, damaged or no audio, and genres without audio: leave them out with a
-        warning that names them, or raise an error.
+        Whether files that are not audio, and genres without audio, are left out with a warning, or an error is raised.
 
     Returns
     -------
     :class:`~sklearn.utils.Bunch`
         With
 
-        data : ndarray of str of shape (n_clips,)
-            Paths of the files, sorted.
-        target : ndarray of str of shape (n_clips,)
-            The genre of each.
+        data, target : ndarrays of str of shape (n_clips,)
+            Paths of the files, sorted, and the genre of each.
         target_names : ndarray of str of shape (n_genres,)
             The genres, sorted.
         artists : ndarray of str of shape (n_clips,)
-            Who plays: the folder below the genre's if there is one (``rock/Artist/...``), else what the file's name
-            has before its first hyphen (``rock/Artist-Title.mp3``), else the whole name.
+            Who plays, by ``rock/Artist/...`` or ``rock/Artist-Title.mp3``; else the whole name of the file.
         tracks : ndarray of str of shape (n_clips,)
-            The piece that a clip was cut from: genre and path without suffix, and without ``@`` and the digits after
-            it at the end (``rock/song@30.flac`` and ``rock/song@60.flac`` are of the same track).
+            The piece that a clip was cut from: ``rock/song@30.flac`` and ``rock/song@60.flac`` are of the same track.
         skipped : dict of str to str
             Paths that were left out, and why.
-        DESCR : str
-            One line that says what was found.
-        filename : str
-            The folder.
+        DESCR, filename : str
+            One line that says what was found, and the folder.
 
     Raises
     ------
     ValueError
-        If there is no such folder, or fewer than two genres with audio, or ``on_error="raise"`` and there are files
-        to complain about.
-    ImportError
-        If soundfile is not installed.
-
-    Warns
-    -----
-    UserWarning
-        If files are left out.
+        If there is no such folder, fewer than two genres with audio, or a bad file and ``on_error="raise"``.
 
     Examples
     --------
@@ -108,16 +84,13 @@ def load_audio_folder(root: str | os.PathLike[str], *, on_error: str = "skip") -
     >>> music.target.tolist(), music.artists.tolist()
     (['jazz', 'jazz', 'rock'], ['Ann', 'Ann', 'Bob'])
     """
-    root = _check_root(root)
-    genres = sorted(path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
-    return _load(root, genres, on_error)
+    return _load(Path(root), sorted(_genre_folders(root)), on_error)
 
 
 def load_dortmund(root: str | os.PathLike[str], *, on_error: str = "skip") -> Bunch:
     """List the Dortmund music set, which must have been obtained from its authors.
 
-    1,886 clips of ten seconds in nine genres (Homburg et al., 2005). Differences from the published folders and counts
-    are warned of.
+    1,886 clips of ten seconds in nine genres [1]_. Differences from the published folders and counts are warned of.
 
     Parameters
     ----------
@@ -129,25 +102,12 @@ def load_dortmund(root: str | os.PathLike[str], *, on_error: str = "skip") -> Bu
     Returns
     -------
     :class:`~sklearn.utils.Bunch`
-        As `load_audio_folder` has it. An artist's clips may be in several genres; ``artists`` serves to keep them on
-        one side of a split.
-
-    Raises
-    ------
-    ValueError
-        As `load_audio_folder`, or if the folder has none of the nine genres.
-    ImportError
-        If soundfile is not installed.
-
-    Warns
-    -----
-    UserWarning
-        If files are left out, or folders or counts differ from the published ones.
+        As `load_audio_folder` has it. An artist's clips may be in several genres.
 
     References
     ----------
-    H. Homburg, I. Mierswa, B. Möller, K. Morik and M. Wurst. A benchmark dataset for audio classification and
-    clustering. International Conference on Music Information Retrieval, 528-531, 2005.
+    .. [1] H. Homburg, I. Mierswa, B. Möller, K. Morik and M. Wurst. A benchmark dataset for audio classification and
+       clustering. International Conference on Music Information Retrieval, 528-531, 2005.
 
     Examples
     --------
@@ -156,11 +116,10 @@ def load_dortmund(root: str | os.PathLike[str], *, on_error: str = "skip") -> Bu
     ...
     ValueError: root='no-such-folder' is not a folder
     """
-    root = _check_root(root)
-    folders = {path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")}
+    folders = _genre_folders(root)
     if not folders & set(DORTMUND_COUNTS):
         raise ValueError(f"root={str(root)!r} has none of the folders {', '.join(DORTMUND_COUNTS)}")
-    bunch = _load(root, sorted(folders & set(DORTMUND_COUNTS)), on_error)
+    bunch = _load(Path(root), sorted(folders & set(DORTMUND_COUNTS)), on_error)
     differences = list(_dortmund_differences(bunch, folders))
     if differences:
         warnings.warn(f"not the published Dortmund set: {'; '.join(differences)}", UserWarning, stacklevel=2)
@@ -254,18 +213,22 @@ def _dortmund_differences(bunch: Bunch, folders: set[str]) -> Iterator[str]:
         yield f"left out {listing(unknown)}"
 
 
-def _check_root(root: str | os.PathLike[str]) -> Path:
-    """Refuse what is not a folder."""
-    path = Path(root)
-    if not path.is_dir():
+def _genre_folders(root: str | os.PathLike[str]) -> set[str]:
+    """Name the folders of a folder, without hidden ones."""
+    if not Path(root).is_dir():
         raise ValueError(f"root={str(root)!r} is not a folder")
-    return path
+    return {path.name for path in Path(root).iterdir() if path.is_dir() and not path.name.startswith(".")}
 
 
 def _load(root: Path, genres: list[str], on_error: str) -> Bunch:
     """List the readable files of some genres; complain of all others, and if fewer than two genres are left."""
+    refuse = resolve_name("on_error", on_error, _ON_ERROR)
     bunch = _list_files(root, genres)
-    _complain(bunch, on_error)
+    names = listing([f"{path!r} {reason}" for path, reason in bunch.skipped.items()])
+    if names and refuse:
+        raise ValueError(f"root={bunch.filename!r} holds what is not audio: {names}")
+    if names:
+        warnings.warn(f"left out: {names}", UserWarning, stacklevel=3)
     if len(bunch.target_names) < 2:
         found = ", ".join(map(repr, bunch.target_names.tolist())) or "none"
         raise ValueError(f"root={str(root)!r} must hold a folder per genre, at least two with audio; found {found}")
@@ -274,15 +237,19 @@ def _load(root: Path, genres: list[str], on_error: str) -> Bunch:
 
 def _list_files(root: Path, genres: list[str]) -> Bunch:
     """List the files of some genres: those that can be read, and why others cannot."""
-    skipped = _strays(root)
+    strays = sorted(path for path in root.iterdir() if path.is_file() and not path.name.startswith("."))
+    skipped = {str(path): "is not in a genre's folder" for path in strays}
     found: list[tuple[str, str, str, str]] = []
     for genre in genres:
         n_before = len(found)
-        for path in _visible_files(root / genre):
+        for path in sorted((root / genre).rglob("*")):
+            inside = path.relative_to(root / genre)
+            if not path.is_file() or any(part.startswith(".") for part in inside.parts):
+                continue
             reason = _problem(path)
             if reason is None:
-                inside = path.relative_to(root / genre)
-                found.append((str(path), genre, _artist(inside), f"{genre}/{_track(inside)}"))
+                track = _CLIP_NUMBER.sub("", inside.with_suffix("").as_posix())
+                found.append((str(path), genre, _artist(inside), f"{genre}/{track}"))
             else:
                 skipped[str(path)] = reason
         if len(found) == n_before:
@@ -301,19 +268,6 @@ def _list_files(root: Path, genres: list[str]) -> Bunch:
     )
 
 
-def _strays(root: Path) -> dict[str, str]:
-    """Find files that are in no genre's folder."""
-    files = sorted(path for path in root.iterdir() if path.is_file() and not path.name.startswith("."))
-    return {str(path): "is not in a genre's folder" for path in files}
-
-
-def _visible_files(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder, sorted, without hidden ones."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
-            yield path
-
-
 def _problem(path: Path) -> str | None:
     """Say why a file is not audio, judging by its name, size and header; None if it is."""
     if path.suffix.lower() not in _SUFFIXES:
@@ -326,19 +280,3 @@ def _artist(inside: Path) -> str:
     if len(inside.parts) > 1:
         return inside.parts[0]
     return inside.stem.partition("-")[0].strip() or inside.stem
-
-
-def _track(inside: Path) -> str:
-    """Name the piece that a clip belongs to, by its path inside the genre's folder."""
-    return _CLIP_NUMBER.sub("", inside.with_suffix("").as_posix())
-
-
-def _complain(bunch: Bunch, on_error: str) -> None:
-    """Warn of files that are left out, or refuse them."""
-    refuse = resolve_name("on_error", on_error, _ON_ERROR)
-    if not bunch.skipped:
-        return
-    names = listing([f"{path!r} {reason}" for path, reason in bunch.skipped.items()])
-    if refuse:
-        raise ValueError(f"root={bunch.filename!r} holds what is not audio: {names}")
-    warnings.warn(f"left out: {names}", UserWarning, stacklevel=4)

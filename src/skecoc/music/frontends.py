@@ -78,11 +78,6 @@ def mfcc(signal: ArrayLike, rate: int) -> Floats:
     ndarray of shape (n_frames, 20)
         The coefficients of each frame.
 
-    References
-    ----------
-    C.-H. Lee, J.-L. Shih, K.-M. Yu and H.-S. Lin. Automatic music genre classification based on modulation spectral
-    analysis of spectral and cepstral features. IEEE Transactions on Multimedia 11(4), 670-682, 2009.
-
     Examples
     --------
     >>> import numpy as np

@@ -1,6 +1,6 @@
 """How coefficients move: the modulation spectrum of each over windows of six seconds, and its statistics."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
@@ -32,6 +32,8 @@ _STATISTICS = ("contrast_mean", "contrast_std", "valley_mean", "valley_std")
 def modulation_features(signal: ArrayLike, rate: int, feature: str = "all") -> Floats:
     """Describe a clip by the modulation spectral analysis of its MFCC, OSC or NASE.
 
+    A clip shorter than one texture window of 5.9 s is repeated frame by frame until it fills one.
+
     Parameters
     ----------
     signal : array-like of shape (n_samples,)
@@ -46,14 +48,9 @@ def modulation_features(signal: ArrayLike, rate: int, feature: str = "all") -> F
     ndarray of shape (n_features,)
         112, 112, 108 or 332 values at 44.1 kHz; 112, 104, 100 or 316 at 22.05 kHz. `feature_names` names them.
 
-    Notes
-    -----
-    A clip shorter than one texture window of 5.9 s is repeated frame by frame until it fills one.
-
-    References
-    ----------
-    C.-H. Lee, J.-L. Shih, K.-M. Yu and H.-S. Lin. Automatic music genre classification based on modulation spectral
-    analysis of spectral and cepstral features. IEEE Transactions on Multimedia 11(4), 670-682, 2009.
+    See Also
+    --------
+    ModulationFeatures : The same for many clips; it names the reference.
 
     Examples
     --------
@@ -130,21 +127,16 @@ def modulation_spectrum(coefficients: NDArray[np.floating]) -> Floats:
 
 
 def modulation_statistics(spectrum: Floats) -> Floats:
-    """Summarise a modulation spectrum by the valleys and contrasts of its subbands.
+    """Summarise a modulation spectrum by means and deviations of the contrasts and valleys of its subbands.
 
-    The valley of a subband is its smallest magnitude, the contrast its largest minus its smallest. Over the subbands of
-    each coefficient, then over the coefficients of each subband: means of contrasts, their deviations, means of
-    valleys, their deviations.
+    First over the subbands of each coefficient, then over the coefficients of each subband; the valley of a subband
+    is its smallest magnitude, the contrast its largest minus its smallest.
     """
     inside = spectrum[:_SUBBAND_END]
     valley = np.minimum.reduceat(inside, _SUBBAND_STARTS, axis=0)
     contrast = np.maximum.reduceat(inside, _SUBBAND_STARTS, axis=0) - valley
-    return np.concatenate([part for axis in (0, 1) for part in _means_and_deviations(contrast, valley, axis)])
-
-
-def _means_and_deviations(contrast: Floats, valley: Floats, axis: int) -> Iterable[Floats]:
-    """Take mean and standard deviation of contrasts, then of valleys, along an axis."""
-    return contrast.mean(axis), contrast.std(axis), valley.mean(axis), valley.std(axis)
+    measures = [(values.mean(axis), values.std(axis)) for axis in (0, 1) for values in (contrast, valley)]
+    return np.concatenate([part for pair in measures for part in pair])
 
 
 def _features(feature: str) -> list[str]:

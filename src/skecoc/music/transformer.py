@@ -2,7 +2,6 @@
 
 import os
 import warnings
-from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -13,8 +12,8 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skecoc.music.clips import AudioError, Clip, as_clips, choose_rate, listing
-from skecoc.music.extraction import Extraction, FeatureCache, extract, read_rates
+from skecoc.music.clips import AudioError, as_clips, choose_rate, listing
+from skecoc.music.extraction import FeatureCache, extract, read_rates
 from skecoc.music.frontends import RATES, Floats
 from skecoc.music.modulation import FEATURE_CHOICES, feature_names
 
@@ -30,13 +29,12 @@ class ModulationFeatures(TransformerMixin, BaseEstimator):
         What is analysed: mel-frequency cepstral coefficients (`mfcc`), octave-based spectral contrast (`osc`),
         the normalised audio spectral envelope (`nase`), or all three side by side.
     rate : {22050, 44100} or None, default=None
-        The sample rate that clips are brought to before they are analysed. None chooses in `fit`: 44,100 if all clips
-        have at least that, else 22,050, where frequencies above 11 kHz are not analysed and there are fewer features.
+        The sample rate that clips are brought to. None chooses in `fit`: 44,100 if all clips have at least that, else
+        22,050, where frequencies above 11 kHz are not analysed and there are fewer features.
     array_rate : int or None, default=None
         Samples per second of clips that are arrays without a rate of their own.
     on_error : {"raise", "nan"}, default="raise"
-        What to do about clips that cannot be read: raise an error that names them, or warn and give rows of NaN. In
-        `fit` and before any work of `transform` all headers are read, which finds most of them.
+        What to do about clips that cannot be read: raise an `AudioError` that names them, or warn and give rows of NaN.
     cache_dir : str, path-like or None, default=None
         Folder that keeps the features of every clip, found by content and settings; None keeps nothing.
     n_jobs : int, default=None
@@ -125,13 +123,6 @@ class ModulationFeatures(TransformerMixin, BaseEstimator):
         -------
         self
             The fitted transformer.
-
-        Raises
-        ------
-        AudioError
-            A ValueError: clips cannot be read and ``on_error="raise"``.
-        ValueError
-            If `X` does not hold clips, or none that can be read.
         """
         if hasattr(X, "__next__"):  # nothing would be left of it for `transform`
             raise ValueError("X must be a list of clips; an iterator can be read only once")
@@ -156,23 +147,10 @@ class ModulationFeatures(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_clips, n_features)
             A row per clip.
-
-        Raises
-        ------
-        AudioError
-            A ValueError: clips cannot be read and ``on_error="raise"``.
-        ValueError
-            If `X` does not hold clips.
-
-        Warns
-        -----
-        UserWarning
-            For clips shorter than one texture window, for clips that cannot be read if ``on_error="nan"``, and if
-            features cannot be kept in the cache.
         """
         check_is_fitted(self)
         clips = as_clips(X, self.array_rate)
-        if self.on_error == "raise":
+        if self.on_error == "raise":  # headers show most of what cannot be read before any work
             _refuse(read_rates(clips)[1], len(clips))
         found = extract(
             clips,
@@ -184,7 +162,9 @@ class ModulationFeatures(TransformerMixin, BaseEstimator):
         )
         if self.on_error == "raise":
             _refuse(found.errors, len(clips))
-        _warn(found, clips)
+        unreadable = [_unreadable(found.errors, len(clips))] if found.errors else []
+        for message in [*unreadable, *found.remarks(clips)]:
+            warnings.warn(message, UserWarning, stacklevel=3)
         return found.values
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
@@ -221,13 +201,6 @@ def _refuse(errors: dict[int, str], n_clips: int) -> None:
     """Raise an error that names the clips that cannot be read, if there are any."""
     if errors:
         raise AudioError(_unreadable(errors, n_clips))
-
-
-def _warn(found: Extraction, clips: Sequence[Clip]) -> None:
-    """Warn of what a user should know about an extraction."""
-    unreadable = [_unreadable(found.errors, len(clips))] if found.errors else []
-    for message in [*unreadable, *found.remarks(clips)]:
-        warnings.warn(message, UserWarning, stacklevel=4)
 
 
 def _unreadable(errors: dict[int, str], n_clips: int) -> str:

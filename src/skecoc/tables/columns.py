@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from skecoc.support.errors import InputError
 from skecoc.tables.reading import BOOLEANS
 
-if TYPE_CHECKING:
+with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd
 
 #: What each kind of column holds, as messages call it.
@@ -41,21 +42,12 @@ def kinds_of(frame: "pd.DataFrame") -> dict[str, str]:
 
 def _kind_of(column: "pd.Series[Any]") -> str:
     """Tell what one column holds."""
-    from pandas.api import types
-
     dtype = column.dtype
     if is_number(column):
-        return "boolean" if types.is_bool_dtype(dtype) else "number"
+        return "boolean" if pd.api.types.is_bool_dtype(dtype) else "number"
     if dtype.kind in "mM":
         return "date" if dtype.kind == "M" else "duration"
-    return "text" if isinstance(dtype, _categorical()) else _kind_of_objects(column.dropna())
-
-
-def _categorical() -> type:
-    """Return the type of columns of categories."""
-    from pandas import CategoricalDtype
-
-    return CategoricalDtype
+    return "text" if isinstance(dtype, pd.CategoricalDtype) else _kind_of_objects(column.dropna())
 
 
 def _kind_of_objects(values: "pd.Series[Any]") -> str:
@@ -73,13 +65,10 @@ def _kind_of_objects(values: "pd.Series[Any]") -> str:
 
 
 def typed(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> "pd.DataFrame":
-    """Turn cells of any origin into values of the kinds that are expected, in the order of `kinds`.
+    """Turn cells of any origin into values of the kinds that are expected; numbers and booleans become floats.
 
-    Text from a CSV file and values from a Parquet file become the same: numbers and booleans floats, dates and
-    durations such, text text. An InputError names the row and the column of a cell that is something else.
+    An InputError names the row and the column of a cell that is something else.
     """
-    import pandas as pd
-
     missing = [name for name in kinds if name not in frame.columns]
     if missing:
         raise InputError(f"column {missing[0]!r} is missing")
@@ -104,8 +93,6 @@ def _check_cells(given: "pd.Series[Any]", converted: "pd.Series[Any]", kind: str
 
 def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Read numbers; what is none becomes NaN."""
-    import pandas as pd
-
     if column.dtype.kind in "biuf":
         values: Any = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif column.dtype.kind in "mMc":
@@ -117,8 +104,6 @@ def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def _booleans(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Read booleans as 0 and 1; what is none becomes NaN."""
-    import pandas as pd
-
     words = pd.Series(_texts(column), column.index, dtype=object).map(BOOLEANS).astype(np.float64)
     numbers = _numbers(column)
     return words.where(words.notna(), numbers.where(numbers.isin([0.0, 1.0])))
@@ -126,8 +111,6 @@ def _booleans(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def _dates(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Read dates, in universal time; what is none becomes NaT."""
-    import pandas as pd
-
     if column.dtype.kind == "M":
         dates = pd.to_datetime(column, utc=True)
     else:
@@ -137,22 +120,18 @@ def _dates(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def _durations(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Read durations; what is none becomes NaT."""
-    import pandas as pd
-
     values = column if column.dtype.kind == "m" else pd.Series(_texts(column), column.index)
     return pd.to_timedelta(values, errors="coerce").astype("timedelta64[us]")
 
 
 def _as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Write any values as text."""
-    import pandas as pd
-
     return pd.Series(_texts(column), column.index, dtype=object)
 
 
 def _objects(column: "pd.Series[Any]") -> NDArray[np.object_]:
     """Return the values as Python objects, with something that is missing for pandas where there is none."""
-    if isinstance(column.dtype, _categorical()):
+    if isinstance(column.dtype, pd.CategoricalDtype):
         # Taken by hand: pandas makes floats of whole numbers where one is missing.
         return np.append(np.asarray(column.cat.categories, dtype=object), np.nan)[column.cat.codes]
     if column.dtype == object:
@@ -162,8 +141,6 @@ def _objects(column: "pd.Series[Any]") -> NDArray[np.object_]:
 
 def _texts(column: "pd.Series[Any]") -> NDArray[np.object_]:
     """Return the values as text, NaN for missing ones."""
-    import pandas as pd
-
     values, is_there = _objects(column), column.notna().to_numpy()
     if isinstance(column.dtype, pd.StringDtype):
         return values
@@ -181,20 +158,15 @@ def useless_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str
     # Whole numbers count only where they still are whole numbers; dates only as dates, never as text.
     times = {name: values[name] for name, kind in kinds.items() if kind in ("date", "duration")}
     identifiers = identifier_columns(frame[list(kinds)].assign(**times))
-    found = {}
-    for name in kinds:
-        if _is_constant(values[name]):
-            found[name] = "constant"
-        elif name in identifiers:
-            found[name] = "identifier"
-    return found
+    constant = [name for name in kinds if _is_constant(values[name])]
+    reasons = {**dict.fromkeys(identifiers, "identifier"), **dict.fromkeys(constant, "constant")}
+    return {name: reasons[name] for name in kinds if name in reasons}
 
 
 def identifier_columns(frame: "pd.DataFrame") -> list[Any]:
-    """Name the columns that number or name the rows and say nothing about them.
+    """Name the columns of text that differs in every row, and of whole numbers that count the rows one by one.
 
-    Such a column is text with a different value in every row, or whole numbers that count the rows one by one: in a
-    file sorted by class, these would give the class away. Numbers with a few stray cells are no such column.
+    In a file sorted by class, these would give the class away.
     """
     if len(frame) < 3:
         return []
@@ -206,9 +178,7 @@ def _is_identifier(column: "pd.Series[Any]") -> bool:
     if column.dtype.kind in "iu":
         steps = np.diff(column.to_numpy(dtype=np.float64, na_value=np.nan))
         return bool((steps == 1).all() or (steps == -1).all())
-    if is_number(column) or column.dtype.kind in "mM":
-        return False
-    if column.isna().any():
+    if is_number(column) or column.dtype.kind in "mM" or column.isna().any():
         return False
     text = column.astype(object).map(str)  # any object may be in a cell, also bytes that are no text
     return text.is_unique and not is_mostly_numbers(text)
@@ -216,20 +186,14 @@ def _is_identifier(column: "pd.Series[Any]") -> bool:
 
 def is_number(column: "pd.Series[Any]") -> bool:
     """Tell columns of numbers and booleans from dates, text and categories."""
-    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
-
-    dtype = column.dtype
-    return (is_numeric_dtype(dtype) or is_bool_dtype(dtype)) and not is_complex_dtype(dtype)
+    types, dtype = pd.api.types, column.dtype
+    return (types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype)) and not types.is_complex_dtype(dtype)
 
 
 def is_mostly_numbers(text: "pd.Series[Any]") -> bool:
     """Tell whether text without missing values is numbers except for a few stray cells."""
-    import pandas as pd
-
-    if text.empty:
-        return False
     share = pd.to_numeric(text, errors="coerce").notna().mean()
-    return bool(_MOST_NUMBERS <= share < 1)
+    return bool(_MOST_NUMBERS <= share < 1)  # of no text at all the share is NaN
 
 
 def _is_constant(column: "pd.Series[Any]") -> bool:
@@ -277,16 +241,13 @@ def _stray_cell(column: "pd.Series[Any]") -> str:
 
 def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Series[Any]":
     """Write the true classes of rows as those of a model are written, whatever type they have in a table."""
-    import pandas as pd
-
     text, names = _as_text(truth), [str(label) for label in classes]
     if text.isin(names).all():
         return text
     kind = _kind_of(truth)
     if classes.dtype.kind == "U" and kind not in ("number", "boolean"):
         return text
-    is_boolean = classes.dtype.kind == "b" or kind == "boolean"
-    read = _booleans if is_boolean else _numbers
+    read = _booleans if classes.dtype.kind == "b" or kind == "boolean" else _numbers
     values = read(pd.Series(classes))
     by_value = {
         value: name

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from skecoc.decoding.base import check_decoder_matrix
 from skecoc.support.errors import InputError
 from skecoc.support.text_layout import align, join
-from skecoc.tables.model import TableClassifier
+from skecoc.tables.model import TableClassifier, named_reason
 
 # Confused pairs of classes that are listed.
 _MAX_CONFUSIONS = 10
@@ -35,15 +35,9 @@ def describe_model(model: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        Plain lists, dictionaries, strings and numbers. ``classes``, ``code`` (matrix, weights, names of its rows, what
-        each column is) and ``growth`` (None for a code that has not grown) are there for every model; ``table``,
-        ``held_out`` and ``important`` are None unless `skecoc.tables.fit_table` has made it. ``notes`` and
-        ``versions`` may be empty.
-
-    Raises
-    ------
-    InputError
-        If the model is no output code, or its record does not make sense.
+        Plain lists, dictionaries, strings and numbers: ``classifier``, ``classes``, ``code``, ``growth`` (None for a
+        code that has not grown), ``notes``, ``versions``, and ``table``, ``held_out`` and ``important``, which are
+        None unless `skecoc.tables.fit_table` has made the model.
 
     Examples
     --------
@@ -60,8 +54,7 @@ def describe_model(model: Any) -> dict[str, Any]:
         description = _describe(model, classifier)
         json.dumps(description, allow_nan=False)  # fails unless all of it is plain and finite
     except Exception as error:  # the record of a forged file may be anything
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError(f"the model's record is damaged: {reason}") from error
+        raise InputError(f"the model's record is damaged: {named_reason(error)}") from error
     return description
 
 
@@ -122,17 +115,12 @@ def _row_names(rows: NDArray[Any], classes: list[str]) -> list[str]:
 def _growth(classifier: Any, classes: list[str]) -> dict[str, Any]:
     """Describe the rounds of growth: which pairs were hard, and what was added for them."""
     kept, kinds = int(classifier.best_round_), list(classifier.column_kinds_)
-    rounds = []
+    rounds: list[dict[str, Any]] = []
     for number, record in enumerate(classifier.history_):
         first = int(record.n_columns)
         pairs = [
-            {
-                "first": classes[i],
-                "second": classes[j],
-                "loss": float(loss),
-                "added": str(kinds[first + place]) if number < kept else "",
-            }
-            for place, ((i, j), loss) in enumerate(zip(record.pairs, record.pair_losses, strict=True))
+            {**_named_pair(i, j, classes), "loss": float(loss), "added": str(kinds[place]) if number < kept else ""}
+            for place, ((i, j), loss) in enumerate(zip(record.pairs, record.pair_losses, strict=True), start=first)
         ]
         rounds.append(
             {
@@ -140,7 +128,7 @@ def _growth(classifier: Any, classes: list[str]) -> dict[str, Any]:
                 "columns": first,
                 "loss": float(record.loss),
                 "accuracy": float(record.accuracy),
-                "out_of_fold_accuracy": float(record.honest_accuracy),
+                "out_of_fold_accuracy": float(record.out_of_fold_accuracy),
                 "clustered": int(record.n_clustered),
                 "pairs": pairs,
                 "is_kept": number <= kept,
@@ -148,6 +136,11 @@ def _growth(classifier: Any, classes: list[str]) -> dict[str, Any]:
         )
     stop_reason = str(classifier.stop_reason_) if len(rounds) > 1 else "the initial code was taken as it is"
     return {"rounds": rounds, "kept": kept, "stop_reason": stop_reason}
+
+
+def _named_pair(i: int, j: int, classes: list[str]) -> dict[str, Any]:
+    """Name two classes."""
+    return {"first": classes[i], "second": classes[j]}
 
 
 def _table(model: TableClassifier, card: dict[str, Any]) -> dict[str, Any]:
@@ -164,8 +157,11 @@ def _held_out(card: dict[str, Any], confusion: NDArray[Any], classes: list[str])
     """Describe what held-out rows were predicted as."""
     _require_shape(confusion, (len(classes), len(classes)))
     right, support, predicted = np.diagonal(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
-    recall, precision = right / np.maximum(support, 1), right / np.maximum(predicted, 1)
-    f1 = 2 * right / np.maximum(support + predicted, 1)
+    measures = {
+        "precision": right / np.maximum(predicted, 1),
+        "recall": right / np.maximum(support, 1),
+        "f1": 2 * right / np.maximum(support + predicted, 1),
+    }
     fields = ("accuracy", "std", "columns", "fit_seconds")
     return {
         "comparison": [
@@ -174,13 +170,7 @@ def _held_out(card: dict[str, Any], confusion: NDArray[Any], classes: list[str])
         "confusion": confusion.astype(int).tolist(),
         "accuracy": float(right.sum() / confusion.sum()),
         "classes": [
-            {
-                "name": name,
-                "rows": int(support[k]),
-                "precision": float(precision[k]),
-                "recall": float(recall[k]),
-                "f1": float(f1[k]),
-            }
+            {"name": name, "rows": int(support[k]), **{key: float(values[k]) for key, values in measures.items()}}
             for k, name in enumerate(classes)
         ],
         "confused": _confused(confusion, classes),
@@ -195,8 +185,7 @@ def _confused(confusion: NDArray[Any], classes: list[str]) -> list[dict[str, Any
     places = [np.unravel_index(place, both.shape) for place in order]
     return [
         {
-            "first": classes[i],
-            "second": classes[j],
+            **_named_pair(i, j, classes),
             "rows": int(both[i, j]),
             "of": int(confusion[i].sum() + confusion[j].sum()),
         }
@@ -219,10 +208,10 @@ def _calibration(bins: dict[str, Any]) -> dict[str, Any]:
 
 def _important(found: dict[str, Any], classes: list[str], columns: list[str]) -> list[dict[str, Any]]:
     """List the columns that matter most for each pair of classes, the hardest pair first."""
+    fields = (np.asarray(found[name]) for name in ("pairs", "told_apart", "columns", "drops"))
     return [
         {
-            "first": classes[i],
-            "second": classes[j],
+            **_named_pair(i, j, classes),
             "told_apart": float(told_apart),
             "columns": [
                 {"name": columns[place], "drop": float(drop)}
@@ -230,13 +219,7 @@ def _important(found: dict[str, Any], classes: list[str], columns: list[str]) ->
                 if drop > 0
             ],
         }
-        for (i, j), told_apart, best, drops in zip(
-            np.asarray(found["pairs"]),
-            np.asarray(found["told_apart"]),
-            np.asarray(found["columns"]),
-            np.asarray(found["drops"]),
-            strict=True,
-        )
+        for (i, j), told_apart, best, drops in zip(*fields, strict=True)
     ]
 
 
@@ -259,35 +242,25 @@ def model_text(description: dict[str, Any]) -> str:
     """Lay out what `describe_model` gives as text; characters that a terminal would obey are spelt out."""
     description = _printable(description)
     table, held_out = description["table"], description["held_out"]
-    parts = [_headline(description)]
+    parts = [f"{description['classifier']} for {len(description['classes'])} classes"]
     if held_out is not None:
-        parts += [
+        column = f"column {table['target']!r} of {table['data']} ({table['n_rows']} rows)"
+        parts = [
+            f"{table['method']} of {table['learner']}, for the {len(description['classes'])} classes in {column}",
             comparison_text(held_out["comparison"], table["folds"]),
             _classes_text(held_out),
             _confusions_text(held_out),
         ]
-    parts.append(_code_text(description))
-    if description["growth"] is not None:
-        parts.append(_growth_text(description["growth"]))
-    if description["important"]:
-        parts.append(_important_text(description["important"]))
-    if table is not None:
-        parts.append(_columns_text(table))
-    if description["notes"]:
-        parts.append("\n".join(["Notes:", *(_wrapped(f"- {note}", 2) for note in description["notes"])]))
-    parts += [", ".join(f"{name} {version}" for name, version in description["versions"])]
+    notes = [_wrapped(f"- {note}", 2) for note in description["notes"]]
+    parts += [
+        _code_text(description["code"]),
+        _growth_text(description["growth"]) if description["growth"] else "",
+        _important_text(description["important"]) if description["important"] else "",
+        _columns_text(table) if table else "",
+        "\n".join(["Notes:", *notes]) if notes else "",
+        ", ".join(f"{name} {version}" for name, version in description["versions"]),
+    ]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
-
-
-def _headline(description: dict[str, Any]) -> str:
-    """Say what the model is."""
-    table, n_classes = description["table"], len(description["classes"])
-    if table is None:
-        return f"{description['classifier']} for {n_classes} classes"
-    return (
-        f"{table['method']} of {table['learner']}, for the {n_classes} classes in column {table['target']!r} of "
-        f"{table['data']} ({table['n_rows']} rows)"
-    )
 
 
 def _printable(value: Any) -> Any:
@@ -300,14 +273,12 @@ def _printable(value: Any) -> Any:
 
 
 def _names(lines: Sequence[str]) -> list[str]:
-    """Left-align names."""
-    widths = [_columns_of(line) for line in lines]
+    """Left-align names; wide characters take two places on a terminal, accents of their own none."""
+    widths = [
+        sum(0 if unicodedata.combining(mark) else 1 + (unicodedata.east_asian_width(mark) in "WF") for mark in line)
+        for line in lines
+    ]
     return [line + " " * (max(widths) - width) for line, width in zip(lines, widths, strict=True)]
-
-
-def _columns_of(line: str) -> int:
-    """Count the places that a text takes on a terminal: two for wide characters, none for accents of their own."""
-    return sum(0 if unicodedata.combining(mark) else 1 + (unicodedata.east_asian_width(mark) in "WF") for mark in line)
 
 
 def _wrapped(text: str, indent: int) -> str:
@@ -343,9 +314,8 @@ def _confusions_text(held_out: dict[str, Any]) -> str:
     return "\n".join(["Confused most, on held-out rows:", *lines])
 
 
-def _code_text(description: dict[str, Any]) -> str:
+def _code_text(code: dict[str, Any]) -> str:
     """Describe the code in one line; a short one is shown below."""
-    code = description["code"]
     n_rows, n_columns, n_used = len(code["rows"]), len(code["kinds"]), sum(code["used"])
     used = "all of them used" if n_used == n_columns else f"{n_used} of them used"
     kinds = [f"{code['kinds'].count(kind)} {kind}" for kind in dict.fromkeys(code["kinds"])]
@@ -367,7 +337,7 @@ def _growth_text(growth: dict[str, Any]) -> str:
         align(["columns"], [f"{row['columns']} " for row in rounds]),
         align(["loss"], [f"{row['loss']:.4f} " for row in rounds]),
         align(["out-of-fold accuracy %"], [f"{100 * row['out_of_fold_accuracy']:.1f} " for row in rounds]),
-        _names([" then added for", *(f" {_pairs(row)}" for row in rounds)]),
+        _names([" then added for", *(f" {', '.join(map(_pair, row['pairs']))}" for row in rounds)]),
     ]
     legend = (
         f"* is the round that is kept; growth ended, since {growth['stop_reason']}.\n"
@@ -376,12 +346,9 @@ def _growth_text(growth: dict[str, Any]) -> str:
     return f"{join(columns, [1])}{_more(len(rounds), len(growth['rounds']))}\n{legend}"
 
 
-def _pairs(row: dict[str, Any]) -> str:
-    """Name the pairs of a round, and what was added for them."""
-    return ", ".join(
-        f"{pair['first']}/{pair['second']}{' (clustered)' if pair['added'] == 'clustered' else ''}"
-        for pair in row["pairs"]
-    )
+def _pair(pair: dict[str, Any]) -> str:
+    """Name a pair of classes, and what was added for them."""
+    return f"{pair['first']}/{pair['second']}{' (clustered)' if pair['added'] == 'clustered' else ''}"
 
 
 def _important_text(important: Sequence[dict[str, Any]]) -> str:

@@ -19,14 +19,15 @@ from tqdm import tqdm
 
 import skecoc
 from skecoc.benchmarking.data import DataSet, check_data_set
-from skecoc.benchmarking.methods import PEERS, check_methods, coding_of, count_columns, make_classifier, make_learner
-from skecoc.benchmarking.runs import RunKey, seed_of, split_rows
+from skecoc.benchmarking.methods import PEERS, check_methods, coding_of, make_classifier, make_learner
+from skecoc.benchmarking.runs import RunKey, RunRecord, seed_of, split_rows
 from skecoc.benchmarking.trials import (
     Fold,
     Trial,
     distinct_messages,
     named_errors,
     recorded_warnings,
+    run_record,
     thread_pools,
     try_alone,
 )
@@ -73,7 +74,7 @@ def fit_table(
     Parameters
     ----------
     data_set : DataSet
-        A frame of shape (n_rows, n_columns) and the labels; `skecoc.tables.load_table` reads both.
+        A frame of shape (n_rows, n_columns) and the labels.
     target : str, default="label"
         Name of the column that held the labels, for reports.
     method : str, default="wolc"
@@ -89,22 +90,15 @@ def fit_table(
     n_jobs : int, default=None
         How many things are done at the same time; it changes no result.
     trusted : sequence of str, default=()
-        Types that the model may hold beside those of scikit-learn and of this package: see
-        `skecoc.persistence.save_model`.
+        Further types that the model may hold, as for `skecoc.persistence.save_model`.
     show_progress : bool, default=False
         Whether a progress bar is drawn on standard error.
 
     Returns
     -------
     TableClassifier
-        Its `card_` holds the held-out results (``comparison``, ``confusion``, ``calibration``, ``important``) and
-        ``data``, ``target``, ``n_rows``, ``class_counts``, ``method``, ``learner``, ``folds``, ``seed``, ``notes`` and
-        ``versions``.
-
-    Raises
-    ------
-    InputError
-        A ValueError: an argument or the table is not usable, or the model could not be saved.
+        Its `card_` holds the held-out results (``comparison``, ``confusion``, ``calibration``, ``important``), the
+        settings, and ``notes``.
 
     Examples
     --------
@@ -231,11 +225,7 @@ class _Details(NamedTuple):
 class _HeldOut(NamedTuple):
     """What one method did on one fold, in detail only for the method that is evaluated."""
 
-    method: str
-    fold: int
-    accuracy: float
-    n_columns: int
-    fit_seconds: float
+    run: RunRecord
     messages: list[str]
     details: _Details | None
 
@@ -260,7 +250,7 @@ def evaluate(
         for fold, name in product(range(folds), methods)
     ]
     outcomes: list[_HeldOut] = run_all(tasks, n_jobs, show_progress=show_progress)
-    outcomes.sort(key=lambda outcome: (methods.index(outcome.method), outcome.fold))
+    outcomes.sort(key=lambda outcome: (methods.index(outcome.run.method), outcome.run.fold))
     return _collect(data_set, methods, outcomes, folds, seed)
 
 
@@ -277,9 +267,7 @@ def _run_fold(
         run_seed = seed_of(seed, "run", data_set.name, 0, fold, coding_of(method))
         trial = try_alone(key, learner, run_seed, rows)
         details = _details(data_set, trial, rows, preprocessor, run_seed) if in_detail else None
-    accuracy = float(np.mean(trial.predicted == rows.y_test))
-    columns = count_columns(trial.classifier)
-    return _HeldOut(method, fold, accuracy, columns, trial.fit_seconds, distinct_messages(caught), details)
+    return _HeldOut(run_record(key, trial, rows), distinct_messages(caught), details)
 
 
 def _details(data_set: DataSet, trial: Trial, rows: Fold, preprocessor: Any, seed: int) -> _Details:
@@ -314,12 +302,13 @@ def _collect(data_set: DataSet, methods: list[str], outcomes: Sequence[_HeldOut]
     for found, (_, test) in zip(details, split_rows(data_set.y, data_set.name, 0, folds, seed), strict=True):
         predicted[test], probabilities[test] = found.predicted, found.probabilities
     counts = [found.pair_counts for found in details if found.pair_counts is not None]
-    shape = (len(methods), folds)
+    measures = {
+        name: np.reshape([float(getattr(outcome.run, name)) for outcome in outcomes], (len(methods), folds))
+        for name in ("accuracy", "n_columns", "fit_seconds")
+    }
     return Evaluation(
         methods=methods,
-        accuracy=np.reshape([outcome.accuracy for outcome in outcomes], shape),
-        n_columns=np.reshape([float(outcome.n_columns) for outcome in outcomes], shape),
-        fit_seconds=np.reshape([outcome.fit_seconds for outcome in outcomes], shape),
+        **measures,
         classes=classes,
         truth=truth,
         predicted=predicted,
@@ -331,7 +320,7 @@ def _collect(data_set: DataSet, methods: list[str], outcomes: Sequence[_HeldOut]
 
 def _merged(outcomes: Sequence[_HeldOut]) -> list[str]:
     """Say every distinct warning of a method once, with the number of its folds."""
-    counts = Counter((outcome.method, message) for outcome in outcomes for message in outcome.messages)
+    counts = Counter((outcome.run.method, message) for outcome in outcomes for message in outcome.messages)
     return [
         f"{method} warned in {count} fold{'s' if count > 1 else ''}: {message}"
         for (method, message), count in counts.items()
@@ -343,7 +332,16 @@ def make_card(evaluation: Evaluation) -> dict[str, Any]:
     labels = np.arange(len(evaluation.classes))
     counts = evaluation.pair_counts
     return {
-        "comparison": _comparison(evaluation),
+        "comparison": [
+            {
+                "method": method,
+                "accuracy": float(evaluation.accuracy[k].mean()),
+                "std": float(evaluation.accuracy[k].std(ddof=1)),
+                "columns": float(evaluation.n_columns[k].mean()),
+                "fit_seconds": float(np.median(evaluation.fit_seconds[k])),
+            }
+            for k, method in enumerate(evaluation.methods)
+        ],
         "confusion": confusion_matrix(evaluation.truth, evaluation.predicted, labels=labels),
         "calibration": calibration_bins(evaluation.probabilities, evaluation.truth),
         "important": {} if counts is None else important_columns(counts),
@@ -354,20 +352,6 @@ def make_card(evaluation: Evaluation) -> dict[str, Any]:
             "Python": platform.python_version(),
         },
     }
-
-
-def _comparison(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Average every method over the folds."""
-    return [
-        {
-            "method": method,
-            "accuracy": float(evaluation.accuracy[k].mean()),
-            "std": float(evaluation.accuracy[k].std(ddof=1)),
-            "columns": float(evaluation.n_columns[k].mean()),
-            "fit_seconds": float(np.median(evaluation.fit_seconds[k])),
-        }
-        for k, method in enumerate(evaluation.methods)
-    ]
 
 
 def calibration_bins(probabilities: Floats, truth: Integers) -> dict[str, Any]:

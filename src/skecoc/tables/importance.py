@@ -43,8 +43,7 @@ def count_pairs(
 ) -> PairCounts:
     """Count which pairs of classes a model separates, with all columns and with each one shuffled.
 
-    `score` turns encoded rows into scores of shape (n_rows, n_classes); `sources` tells which column each encoded
-    feature comes from. At most `MAX_ROWS` rows are used.
+    `score` turns encoded rows into scores of the classes; `sources` has the column that each feature comes from.
     """
     drawn = np.sort(random_state.permutation(len(X))[:MAX_ROWS])
     X, y = X[drawn], y[drawn]
@@ -69,11 +68,10 @@ def _count_right(scores: Floats, y: Integers) -> Floats:
 
 
 def important_columns(counts: PairCounts) -> dict[str, Any]:
-    """Rank the columns by what shuffling them costs, for each pair of classes.
+    """Rank the columns for each pair of classes, the hardest pairs first.
 
-    Of at most `MAX_PAIRS` pairs, those hardest to separate first, ``told_apart`` is the share of rows that score
-    higher for their own class than for the other; ``columns`` and ``drops`` are the at most `MAX_COLUMNS` columns
-    whose shuffling lowers that share most, and by how much.
+    ``told_apart`` is the share of rows that score higher for their own class than for the other; ``columns`` are
+    those whose shuffling lowers it most, by ``drops``.
     """
     first, second = np.triu_indices(len(counts.n_rows), k=1)
     total = counts.n_rows[first] + counts.n_rows[second]

@@ -2,8 +2,9 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,7 @@ from skecoc.support.errors import InputError, import_extra
 from skecoc.tables.columns import KINDS, kinds_of, typed, useless_columns
 from skecoc.tables.preprocessing import make_preprocessor
 
-if TYPE_CHECKING:
+with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd
 
 Floats = NDArray[np.float64]
@@ -26,10 +27,9 @@ Floats = NDArray[np.float64]
 class TableClassifier(ClassifierMixin, BaseEstimator):
     """Classifier of the rows of a data frame.
 
-    Columns are known by their names: new rows may have them in any order, and others beside them. Numbers, booleans
-    and dates are imputed by their median and scaled to [0, 1]; text becomes indicators, of which unknown values have
-    none, or that of the rare values if a column has more than 100 values. Columns that are constant or only number or
-    name the rows are left out.
+    New rows may have the columns in any order, and others beside them. Numbers, booleans and dates are imputed by
+    their median and scaled to [0, 1]; text becomes indicators, of which unknown values have none, or that of the rare
+    values if a column has more than 100. Columns that are constant or only number or name the rows are left out.
 
     Parameters
     ----------
@@ -51,8 +51,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     left_out_ : dict of str to str
         The columns that are not used, and why: "constant", "identifier" or "dropped".
     card_ : dict
-        What is known of the training, such as held-out results; empty unless `skecoc.tables.fit_table` has made the
-        model.
+        Held-out results and settings of `skecoc.tables.fit_table`; empty unless that has made the model.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
@@ -93,11 +92,6 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
             The fitted classifier.
-
-        Raises
-        ------
-        InputError
-            A ValueError: a column to drop is not there, no column is left, or a cell is infinite.
         """
         self.kinds_, self.left_out_ = choose_columns(X, self.drop)
         values = typed(X, self.kinds_)
@@ -194,15 +188,17 @@ def check_table_model(model: Any, path: Path) -> TableClassifier:
     try:
         _try(model)
     except Exception as error:  # a forged file may hold anything that skops can write
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError(f"model: '{path}' is damaged: {reason}") from error
+        raise InputError(f"model: '{path}' is damaged: {named_reason(error)}") from error
     return model
+
+
+def named_reason(error: Exception) -> str:
+    """Say in one line what an error of any kind is."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _try(model: TableClassifier) -> None:
     """Predict a row without values, which must be possible, after a check of names and classes."""
-    import pandas as pd
-
     kinds, card = model.kinds_, model.card_
     if not all(isinstance(name, str) and kind in KINDS for name, kind in {**kinds}.items()):
         raise ValueError("its columns have no names or kinds")

@@ -4,9 +4,9 @@ import csv
 import gzip
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from skecoc.tables.columns import names_of_classes, typed
 from skecoc.tables.model import TableClassifier
 from skecoc.tables.reading import SUFFIXES, TableReader, separator_hint, suffix_of
 
-if TYPE_CHECKING:
+with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd
 
 #: Appends the rows of a data frame to a file.
@@ -38,7 +38,7 @@ class _Unseen:
         self.names: list[str] = []
 
     def add(self, values: "pd.Series[Any]") -> None:
-        """Count further values."""
+        """Count further values, and remember a few."""
         self.count += len(values)
         if len(values) and len(self.names) < _MAX_NAMES:
             self.names = list(dict.fromkeys([*self.names, *values.unique()[:_MAX_NAMES]]))[:_MAX_NAMES]
@@ -49,35 +49,7 @@ class _Unseen:
 
 
 class TablePredictions:
-    """Predictions for a table, and what there is to say about it.
-
-    Parameters
-    ----------
-    model : TableClassifier
-        The model.
-    table : TableReader
-        The rows, with at least the columns that the model uses.
-    probabilities : bool, default=True
-        Whether the probability of each class is given beside the label.
-    keep : sequence of str, default=()
-        Columns of the table to copy to the output, such as an identifier.
-
-    Attributes
-    ----------
-    columns : list of str
-        Names of the output's columns: those of `keep`, ``label``, and ``probability_`` with the name of each class.
-    types : dict of str to pyarrow.DataType
-        Types that columns of `keep` are known to have.
-    n_rows : int
-        Rows predicted so far.
-    n_labelled, n_correct : int
-        Rows so far whose true class the table has, and how many of them are predicted correctly.
-
-    Raises
-    ------
-    InputError
-        If the table lacks a column that the model or `keep` needs.
-    """
+    """Predictions for an open table, with columns of it that are kept, and what there is to say about it."""
 
     def __init__(
         self, model: TableClassifier, table: TableReader, *, probabilities: bool = True, keep: Sequence[str] = ()
@@ -91,36 +63,22 @@ class TablePredictions:
         _check_columns("--keep: column", self.keep, table)
         target = model.card_.get("target")
         self._target = target if target in table.columns else None
-        self._known = known_values(model)
+        text = [name for name, kind in model.kinds_.items() if kind == "text"]
+        encoder = model.preprocessor_.named_transformers_["text"][-1] if text else None
+        self._known = {} if encoder is None else dict(zip(text, encoder.categories_, strict=True))
         names = [f"{PROBABILITY}{label}" for label in model.classes_] if probabilities else []
         self.columns = [*self.keep, LABEL, *names]
+        # Types of Parquet that columns of `keep` are known to have.
         self.types = {name: kind for name, kind in table.arrow_types().items() if name in self.keep}
         clash = sorted(set(self.keep) & {LABEL, *names})
         if clash:
             raise InputError(f"--keep: the output has a column {clash[0]!r} of its own")
 
     def chunks(self, n_rows: int) -> "Iterator[pd.DataFrame]":
-        """Predict the rows, once.
-
-        Parameters
-        ----------
-        n_rows : int
-            Largest number of rows at a time.
-
-        Yields
-        ------
-        DataFrame of shape (at most n_rows, n_columns)
-            The next rows of the output.
-
-        Raises
-        ------
-        InputError
-            If the rest of the table cannot be read, or a cell does not hold what its column should.
-        """
-        copied = {*self.keep, self._target}
-        wanted = [*self.model.kinds_, *self.keep, *([self._target] if self._target else [])]
+        """Predict the rows, once, at most so many at a time."""
+        copied = [*self.keep, *([self._target] if self._target else [])]
         numbers = [name for name, kind in self.model.kinds_.items() if kind == "number" and name not in copied]
-        chunks = self.table.chunks(n_rows, list(dict.fromkeys(wanted)), numbers)
+        chunks = self.table.chunks(n_rows, list(dict.fromkeys([*self.model.kinds_, *copied])), numbers)
         while True:
             try:
                 chunk = next(chunks, None)
@@ -132,8 +90,6 @@ class TablePredictions:
 
     def _predicted(self, chunk: "pd.DataFrame") -> "pd.DataFrame":
         """Predict a chunk, and count what is remarkable."""
-        import pandas as pd
-
         values = typed(chunk, self.model.kinds_)
         labels, probabilities = self._outputs(values)
         self.n_rows += len(chunk)
@@ -177,14 +133,7 @@ class TablePredictions:
         self._new_classes.add(expected[~expected.isin([str(label) for label in self.model.classes_])])
 
     def notes(self) -> list[str]:
-        """Say what is remarkable about the table.
-
-        Returns
-        -------
-        list of str
-            One sentence for each of: columns that the model does not use, text and classes that it has not seen in
-            training, the accuracy if the table has the classes.
-        """
+        """Say what is remarkable about the table: what training did not see, and the accuracy if it has the classes."""
         known = {*self.model.kinds_, *self.model.left_out_, *self.keep, self.model.card_.get("target")}
         extra = [repr(name) for name in self.table.columns if name not in known]
         notes = [f"columns that the model does not use: {spell_out(extra)}"] if extra else []
@@ -195,18 +144,9 @@ class TablePredictions:
                 f"accuracy {100 * self.n_correct / self.n_labelled:.2f} % on the {self.n_labelled} rows with a class "
                 f"in column {self._target!r}"
             )
-        if self._new_classes.count:
-            new = self._new_classes
+        if (new := self._new_classes).count:
             notes.append(f"{new.count} rows have a class that training did not see, such as {new.listing()}")
         return notes
-
-
-def known_values(model: TableClassifier) -> dict[str, NDArray[Any]]:
-    """List the values of each text column that a model has seen in training."""
-    names = [name for name, kind in model.kinds_.items() if kind == "text"]
-    return (
-        dict(zip(names, model.preprocessor_.named_transformers_["text"][-1].categories_, strict=True)) if names else {}
-    )
 
 
 def _check_columns(what: str, needed: Sequence[str] | dict[str, str], table: TableReader) -> None:
@@ -230,37 +170,28 @@ def make_writer(
     suffix = ".csv" if path is None else output_suffix(path)
     if suffix == ".parquet":
         return _parquet_writer(file, columns, types or {})
-    if suffix == ".csv.gz":
-        return _packed_text_writer(file, columns)
-    return _text_writer(file, columns, "\t" if suffix == ".tsv" else ",")
+    return _text_writer(file, columns, suffix)
 
 
 @contextmanager
-def _text_writer(file: BinaryIO, columns: list[str], separator: str = ",") -> Iterator[Write]:
+def _text_writer(file: BinaryIO, columns: list[str], suffix: str) -> Iterator[Write]:
     """Write lines of text, in UTF-8, the first of which names the columns."""
+    separator = "\t" if suffix == ".tsv" else ","
+    packed = gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) if suffix == ".csv.gz" else nullcontext(file)
 
     def write_rows(rows: Iterable[Sequence[Any]]) -> None:
         text = io.StringIO(newline="")
         csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
-        file.write(text.getvalue().encode("utf-8", "surrogatepass"))
+        stream.write(text.getvalue().encode("utf-8", "surrogatepass"))
 
     def write(chunk: "pd.DataFrame") -> None:
         cells = chunk.astype(object).where(chunk.notna(), "")
         write_rows(zip(*(cells.iloc[:, place].tolist() for place in range(cells.shape[1])), strict=True))
 
-    write_rows([columns])
-    yield write
-    file.flush()
-
-
-@contextmanager
-def _packed_text_writer(file: BinaryIO, columns: list[str]) -> Iterator[Write]:
-    """Write lines of text compressed by gzip."""
-    with (
-        gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed,
-        _text_writer(cast("BinaryIO", packed), columns) as write,
-    ):
+    with packed as stream:
+        write_rows([columns])
         yield write
+        stream.flush()
 
 
 @contextmanager

@@ -42,9 +42,9 @@ def read_data_set(source: Source, target: str | None) -> DataSet:
 def as_data_set(name: str, X: "pd.DataFrame", y: ArrayLike) -> DataSet:
     """Make a data set of a table, for `skecoc.benchmarking.compare`.
 
-    Numbers, booleans and dates become floats: the training part's median where a value is missing, then scaled to
-    [0, 1]. Text and categories become indicators of at most 100 values, and a missing value is a value of its own.
-    Columns that only number or name the rows are left out.
+    Numbers, booleans and dates are imputed by the training part's median and scaled to [0, 1]. Text and categories
+    become indicators of at most 100 values, one of which is that of missing ones. Columns that only number or name
+    the rows are left out.
 
     Parameters
     ----------
@@ -59,11 +59,6 @@ def as_data_set(name: str, X: "pd.DataFrame", y: ArrayLike) -> DataSet:
     -------
     DataSet
         The table with its preprocessor, and a note on columns that are left out.
-
-    Raises
-    ------
-    InputError
-        If no column is left, or a number is infinite.
 
     Examples
     --------
@@ -92,19 +87,16 @@ def make_preprocessor(frame: "pd.DataFrame") -> ColumnTransformer:
     numbers = [place for place in kept if is_number(frame.iloc[:, place])]
     dates = [place for place in kept if frame.iloc[:, place].dtype.kind in "mM"]
     text = [place for place in kept if place not in numbers and place not in dates]
+    # A value not seen in training has no indicator of its own.
+    indicators = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES, sparse_output=False)
     return ColumnTransformer(
         [
             ("numbers", make_pipeline(FunctionTransformer(_floats), scaled_numbers()), numbers),
             ("dates", make_pipeline(FunctionTransformer(_days), scaled_numbers()), dates),
-            ("text", make_pipeline(FunctionTransformer(_strings), _indicators()), text),
+            ("text", make_pipeline(FunctionTransformer(_strings), indicators), text),
         ],
         sparse_threshold=0.0,
     )
-
-
-def _indicators() -> OneHotEncoder:
-    """One indicator per value; a value not seen in training has none of its own."""
-    return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES, sparse_output=False)
 
 
 def _floats(frame: "pd.DataFrame") -> NDArray[np.float64]:
@@ -129,21 +121,13 @@ def _strings(frame: "pd.DataFrame") -> NDArray[np.object_]:
 
 
 def encoded_sources(preprocessor: ColumnTransformer) -> NDArray[np.intp]:
-    """Tell which column each encoded feature of a fitted preprocessor comes from, by position."""
+    """Tell which column each encoded feature of a fitted preprocessor comes from; rare values share a feature."""
     sources: list[int] = []
     for name, transformer, places in preprocessor.transformers_:
         if name == "text" and len(places):
-            counts = _indicator_counts(transformer[-1])
-            sources += [place for place, count in zip(places, counts, strict=True) for _ in range(count)]
+            encoder = transformer[-1]
+            for place, values, rare in zip(places, encoder.categories_, encoder.infrequent_categories_, strict=True):
+                sources += [place] * (len(values) if rare is None else len(values) - len(rare) + 1)
         elif name in ("numbers", "dates"):
             sources += list(places)
     return np.array(sources, dtype=np.intp)
-
-
-def _indicator_counts(encoder: OneHotEncoder) -> list[int]:
-    """Count the indicators of each column; rare values share one."""
-    rare = encoder.infrequent_categories_
-    return [
-        len(categories) if few is None else len(categories) - len(few) + 1
-        for categories, few in zip(encoder.categories_, rare, strict=True)
-    ]

@@ -7,10 +7,10 @@ import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, cast, overload
+from types import MappingProxyType
+from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -18,7 +18,7 @@ from sklearn.utils import Bunch
 from skecoc.support.errors import did_you_mean, import_extra, spell_out
 from skecoc.tables.rows import CheckedRows
 
-if TYPE_CHECKING:
+with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd
 
 #: Where a table comes from: a file, or an open stream of bytes such as ``sys.stdin.buffer``.
@@ -43,11 +43,7 @@ _MAX_COLUMNS_SHOWN = 20
 _FIRST_CELLS = 100
 
 
-@overload
-def load_table(path: Source, *, target: str, return_X_y: Literal[False] = False) -> Bunch: ...
-@overload
-def load_table(path: Source, *, target: str, return_X_y: Literal[True]) -> tuple[Any, Any]: ...
-def load_table(path: Source, *, target: str, return_X_y: bool = False) -> Bunch | tuple[Any, Any]:
+def load_table(path: Source, *, target: str, return_X_y: bool = False) -> Any:
     r"""Load features and classes from a CSV or Parquet file.
 
     Needs pandas, and pyarrow for Parquet: ``pip install "scikit-ecoc[table]"``.
@@ -55,8 +51,8 @@ def load_table(path: Source, *, target: str, return_X_y: bool = False) -> Bunch 
     Parameters
     ----------
     path : str, path-like or binary file
-        A file ending in ``.csv``, ``.csv.gz``, ``.tsv`` or ``.parquet``; or an open stream of bytes, such as
-        ``sys.stdin.buffer``, that holds CSV or Parquet. Text is UTF-8 and its first line names the columns.
+        A file ending in ``.csv``, ``.csv.gz``, ``.tsv`` or ``.parquet``, or an open stream of CSV or Parquet, such as
+        ``sys.stdin.buffer``. Text is UTF-8 and its first line names the columns.
     target : str
         Name of the column that holds the class; every other column is a feature.
     return_X_y : bool, default=False
@@ -68,31 +64,21 @@ def load_table(path: Source, *, target: str, return_X_y: bool = False) -> Bunch 
         With ``return_X_y=True`` the pair ``(data, target)``, otherwise a bunch with
 
         data : DataFrame of shape (n_samples, n_features)
-            The features: numbers as numbers, booleans as booleans, text as text. Encoding text and
-            imputing missing values is up to the caller.
+            The features: numbers as numbers, booleans as booleans, text as text, gaps as gaps.
         target : Series of shape (n_samples,)
             The class of each row; text unless every class is written as Python would print the number.
-        feature_names : list of str
-            Names of the features, length n_features.
-        target_names : ndarray of shape (n_classes,)
-            The distinct classes, sorted.
+        feature_names, target_names : list of str and ndarray of shape (n_classes,)
+            Names of the features, and the distinct classes, sorted.
         frame : DataFrame of shape (n_samples, n_features + 1)
             The whole table, in the column order of the file.
-        DESCR : str
-            One line that says what was read.
-        filename : str
-            The path that was read.
+        DESCR, filename : str
+            One line that says what was read, and the path.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
     ValueError
-        If the path is a folder or has another suffix; if the file is empty or cannot be parsed, has rows of
-        another length than its header, unnamed or repeated columns, no rows, no target column or no other
-        one; or if the target has missing values or fewer than two classes.
-    ImportError
-        If pandas (or pyarrow, for Parquet) is not installed.
+        If the file cannot be parsed as a table with distinct column names, or the target is not one of its columns,
+        has missing values or fewer than two classes.
 
     Examples
     --------
@@ -117,14 +103,14 @@ def load_table(path: Source, *, target: str, return_X_y: bool = False) -> Bunch 
     if return_X_y:
         return data, labels
     filename = str(path) if isinstance(path, str | os.PathLike) else ""
-    size = f"{len(data)} rows, {data.shape[1]} features"
+    file = Path(filename).name or "table"
     return Bunch(
         data=data,
         target=labels,
         feature_names=list(data.columns),
         target_names=np.unique(labels.drop_duplicates().to_numpy()),
         frame=frame,
-        DESCR=f"{Path(filename).name or 'table'}: {size}, classes in column {target!r}",
+        DESCR=f"{file}: {len(data)} rows, {data.shape[1]} features, classes in column {target!r}",
         filename=filename,
     )
 
@@ -132,9 +118,10 @@ def load_table(path: Source, *, target: str, return_X_y: bool = False) -> Bunch 
 class TableReader(ABC):
     """An open table, to be used in a ``with`` block: the names of its columns, and its rows, which are read once."""
 
+    _open: ExitStack  # what is closed in the end
+
     def __init__(self, name: str, columns: list[str]) -> None:
         self.name, self.columns = name, columns  # the name is what messages say: path='flowers.csv'
-        self._open = ExitStack()
         _check_names(name, columns)
 
     @abstractmethod
@@ -143,16 +130,12 @@ class TableReader(ABC):
     ) -> "Iterator[pd.DataFrame]":
         """Read so many rows at a time; the index counts them from 0.
 
-        Cells of a text file are text, and NaN where a value is missing. Those of the columns `numbers` become numbers
-        where all of a chunk are.
+        Cells of a text file stay text, except those of the columns `numbers` where all of a chunk are numbers.
         """
 
     @abstractmethod
     def whole(self, labels: Collection[str] = ()) -> "pd.DataFrame":
-        """Read all rows, every column with the type of its values.
-
-        The columns `labels` of a text file stay text if numbers or booleans would be printed in another way.
-        """
+        """Read all rows with the types of their values; `labels` stay text if they would be printed in another way."""
 
     def arrow_types(self) -> dict[str, Any]:
         """Return the types that columns are known to have; none of those of a text file are."""
@@ -161,17 +144,12 @@ class TableReader(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
 
 def open_table(source: Source) -> TableReader:
-    """Open a file by its suffix, or a stream by its first bytes.
-
-    A ValueError, FileNotFoundError or ImportError says in one line why it cannot be read.
-    """
+    """Open a file by its suffix, or a stream by its first bytes."""
     import_extra("pandas", "table", "load_table")
     if not isinstance(source, str | os.PathLike):
         return _open_stream(source)
@@ -181,19 +159,24 @@ def open_table(source: Source) -> TableReader:
         return ParquetTable(path, name)
     with _naming_the_table(name):
         stream = path.open("rb")
-    return TextTable(_unpacked(stream) if suffix.endswith(".gz") else stream, name, _SEPARATORS[suffix])
+    return TextTable(stream, name, _SEPARATORS[suffix], packed=suffix.endswith(".gz"))
 
 
 def _open_stream(stream: BinaryIO) -> TableReader:
     """Open a table of which only bytes are known; Parquet is read as a whole."""
     name = f"path={getattr(stream, 'name', None) or '<stream>'!s}"
     with _naming_the_table(name):
-        start = stream.peek(4)[:4] if hasattr(stream, "peek") else _start_of(stream)
+        if hasattr(stream, "peek"):
+            start = stream.peek(4)[:4]
+        else:
+            position = stream.tell()
+            start = stream.read(4)
+            stream.seek(position)
         if start == _PARQUET_START:
             return ParquetTable(io.BytesIO(stream.read()), name)
     if not start:
         raise ValueError(f"{name} is empty; expected a table with a header")
-    return TextTable(_unpacked(stream) if start[:2] == _GZIP_START else stream, name, ",")
+    return TextTable(stream, name, ",", packed=start[:2] == _GZIP_START)
 
 
 def separator_hint(columns: Sequence[str]) -> str:
@@ -202,32 +185,19 @@ def separator_hint(columns: Sequence[str]) -> str:
     return f"; its header has {found[0]} between names, expected commas in .csv and tabs in .tsv" if found else ""
 
 
-def _unpacked(stream: BinaryIO) -> BinaryIO:
-    """Read a stream that gzip has compressed."""
-    return cast("BinaryIO", gzip.GzipFile(fileobj=stream))
-
-
-def _start_of(stream: BinaryIO) -> bytes:
-    """Look at the first bytes of a stream that can go back."""
-    position = stream.tell()
-    start = stream.read(4)
-    stream.seek(position)
-    return start
-
-
 class TextTable(TableReader):
     """A table of lines of text in UTF-8; the first line that is not blank names the columns."""
 
-    def __init__(self, stream: BinaryIO, name: str, separator: str) -> None:
+    def __init__(self, stream: BinaryIO, name: str, separator: str, *, packed: bool) -> None:
         self._separator = separator
-        with ExitStack() as on_error:
-            on_error.callback(stream.close)
+        stream = cast("BinaryIO", gzip.GzipFile(fileobj=stream)) if packed else stream
+        with ExitStack() as opened:
+            opened.callback(stream.close)
             with _naming_the_table(name):
                 self._rows = CheckedRows(stream, separator)
                 columns = self._read(io.BytesIO(self._rows.header), dtype=str, na_filter=False).iloc[0].tolist()
             super().__init__(name, columns)
-            on_error.pop_all()
-        self._open.callback(stream.close)
+            self._open = opened.pop_all()
         self._rows.n_cells = len(columns)
 
     def chunks(
@@ -260,41 +230,27 @@ class TextTable(TableReader):
     def _read_rows(self, **options: Any) -> Any:
         """Let pandas read the rows below the header."""
         missing = {"keep_default_na": False, "na_values": sorted(MISSING_WORDS)}
-        return self._read(self._rows, names=self.columns, low_memory=False, **missing, **_exact_floats(), **options)
+        version = tuple(int(part) for part in pd.__version__.split(".")[:2])
+        # So that pandas reads the number that is written; later versions always do.
+        exact = {} if version >= (3, 1) else {"float_precision": "round_trip"}
+        return self._read(self._rows, names=self.columns, low_memory=False, **missing, **exact, **options)
 
     def _read(self, source: Any, **options: Any) -> Any:
         """Let pandas read lines; of blanks, only those at the beginning of a cell are left out."""
-        import pandas as pd
-
         return pd.read_csv(source, sep=self._separator, header=None, skipinitialspace=True, **options)
-
-
-def _exact_floats() -> dict[str, str]:
-    """Return the option that makes pandas read the number that is written; later versions always do."""
-    import pandas as pd
-
-    version = tuple(int(part) for part in pd.__version__.split(".")[:2])
-    return {} if version >= (3, 1) else {"float_precision": "round_trip"}
 
 
 def typed_column(text: "pd.Series[Any]") -> "pd.Series[Any]":
     """Give a column of text the type that all its values have: booleans, whole numbers or floats, else text."""
-    import pandas as pd
-
     missing = text.isna()
     words = text[~missing].astype(str)
-    if len(words) and _are_booleans(words[:_FIRST_CELLS]) and _are_booleans(words):
+    if len(words) and all(cells.isin(list(BOOLEANS)).all() for cells in (words[:_FIRST_CELLS], words)):
         return text.astype(str).map(BOOLEANS).astype("boolean" if missing.any() else bool)
     for cells in (words[:_FIRST_CELLS], text):
         numbers = pd.Series(pd.to_numeric(cells.to_numpy(dtype=object), errors="coerce"), cells.index, name=text.name)
         if (numbers.isna() & cells.notna()).any():
             return text
     return numbers
-
-
-def _are_booleans(words: "pd.Series[Any]") -> bool:
-    """Tell whether all of some words stand for true or false."""
-    return bool(words.isin(list(BOOLEANS)).all())
 
 
 class ParquetTable(TableReader):
@@ -308,11 +264,10 @@ class ParquetTable(TableReader):
         schema = self._file.schema_arrow
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         stored = [column for column in index if isinstance(column, str)]
-        with ExitStack() as on_error:
-            on_error.callback(self._file.close)
+        with ExitStack() as opened:
+            opened.callback(self._file.close)
             super().__init__(name, [column for column in schema.names if column not in stored])
-            on_error.pop_all()
-        self._open.callback(self._file.close)
+            self._open = opened.pop_all()
 
     def chunks(
         self,
@@ -321,8 +276,6 @@ class ParquetTable(TableReader):
         numbers: Collection[str] = (),  # noqa: ARG002
     ) -> "Iterator[pd.DataFrame]":
         """Read so many rows at a time; see `TableReader.chunks`."""
-        import pandas as pd
-
         wanted = list(self.columns if columns is None else columns)
         first = 0
         with _naming_the_table(self.name):
