@@ -90,10 +90,9 @@ def plot_weights(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from skecoc.coding import one_vs_rest
     >>> from skecoc.plotting import plot_weights
-    >>> left, right = plot_weights(np.full((3, 3), 1 / 3), one_vs_rest(3))
+    >>> left, right = plot_weights(abs(one_vs_rest(3)) / 3, one_vs_rest(3))
     >>> right.get_title()
     'weights'
     """
@@ -174,8 +173,7 @@ def plot_risk(
     Parameters
     ----------
     risk : array-like of shape (n_classes, n_classes)
-        Losses of the samples of each class (first axis) by their worst rival, as `risk_and_confusion` of
-        `skecoc.decoding.risk` gives them.
+        Losses of the samples of each class by their worst rival, as `skecoc.decoding.risk_and_confusion` gives them.
     confusion : array-like of shape (n_classes, n_classes)
         Numbers of samples of each class by the class they are taken for.
     class_names : sequence of str of length n_classes, default=None
@@ -186,8 +184,7 @@ def plot_risk(
     Returns
     -------
     ndarray of matplotlib Axes of shape (2,)
-        The axes of the confusion and of the risk; frames mark the pair with the highest sum of both directions. The
-        diagonal is left out.
+        The axes of the confusion and of the risk, without diagonals; frames mark the pair with the highest sum.
 
     Examples
     --------

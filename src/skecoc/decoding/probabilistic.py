@@ -63,13 +63,17 @@ class ProbabilisticDecoder(BaseDecoder):
     learns_from_codewords: ClassVar[bool] = True
     slopes_: Floats
     intercepts_: Floats
+    _log_invalid_mass: float
 
     def __init__(self, invalid_mass: float = 0.0) -> None:
         self.invalid_mass = invalid_mass
 
     def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:
         """Fit the slope and intercept of every column on the samples that take part in it."""
-        self._log_invalid_mass = _log_of_mass(self.invalid_mass)
+        if not isinstance(self.invalid_mass, Real) or not 0.0 <= self.invalid_mass < np.inf:
+            raise ValueError(f"invalid_mass must be a finite number that is not negative, got {self.invalid_mass!r}")
+        with np.errstate(divide="ignore"):
+            self._log_invalid_mass = float(np.log(self.invalid_mass))
         fits = np.empty((self.matrix_.shape[1], 2))
         for q, outputs in enumerate(_bounded(codewords).T):
             side = self.matrix_[y, q]
@@ -125,11 +129,3 @@ def _fit_standardised(outputs: Floats, target: Floats, share: Floats, intercept:
 def _bounded(codewords: Floats) -> Floats:
     """Bound outputs, so that no square or product of them overflows."""
     return np.clip(codewords, -LARGEST_OUTPUT, LARGEST_OUTPUT)
-
-
-def _log_of_mass(invalid_mass: float) -> float:
-    """Check the constant K and return its logarithm, minus infinity for zero."""
-    if not isinstance(invalid_mass, Real) or not 0.0 <= invalid_mass < np.inf:
-        raise ValueError(f"invalid_mass must be a finite number that is not negative, got {invalid_mass!r}")
-    with np.errstate(divide="ignore"):
-        return float(np.log(invalid_mass))

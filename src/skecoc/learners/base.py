@@ -129,10 +129,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return checked, getattr(scratch, "feature_names_in_", None)
 
     def _check_features(self, X: Any) -> NDArray[Any]:
-        """Check the features of samples to predict, unless an ensemble has done so: see `assume_finite`.
-
-        scikit-learn's checks take longer than a small learner's prediction of a few hundred samples.
-        """
+        """Check the features of samples to predict, unless an ensemble has done so, as it says by `assume_finite`."""
         check_is_fitted(self)
         is_checked = (
             type(X) is np.ndarray

@@ -262,10 +262,7 @@ def weak_kmeans(
 
 
 def distinct_start(X: Floats, n_clusters: int, random_state: np.random.RandomState, weight: Floats) -> Floats:
-    """Draw distinct rows to start from, each with a probability proportional to its weight.
-
-    They are quantiles along a random direction, so that neither the order of rows nor repeating them matters.
-    """
+    """Draw distinct rows to start from, by weight: quantiles along a random direction, in any order of rows."""
     order = np.argsort(X @ random_state.standard_normal(X.shape[1]), kind="stable")
     mass = np.cumsum(weight[order])
     draws = random_state.uniform(size=20 * n_clusters) * mass[-1]

@@ -22,12 +22,11 @@ from skecoc.learners.base import (
 from skecoc.learners.columns import Response
 from skecoc.learners.stump_kernels import add_votes, boost
 
-#: Two stumps whose weighted errors differ by no more than this are equally good. It is far above what rounding does
-#: to a sum of weights, so that the choice does not depend on the order of the rows, and far below what matters.
+#: Two stumps whose weighted errors differ by no more than this are equally good: rounding does far less.
 TIE_TOLERANCE = 1e-10
 
-#: A stump's weighted error counts as at least this much in its alpha. Votes and probabilities do not care about the
-#: value, margins do: a perfect column should weigh about as much as forty stumps that are perfect together.
+#: A stump's weighted error counts as at least this much in its alpha: a perfect column weighs about as much as forty
+#: stumps that are perfect together.
 SMALLEST_ERROR = 1e-10
 
 

@@ -52,10 +52,7 @@ _PLAIN_CLASSES = ("sklearn.decomposition._pca.PCA", "sklearn.decomposition._trun
 
 
 def unchecked_types(model: Any) -> set[str]:
-    """Name the estimators of scikit-learn in a model that run compiled code on arrays which nobody checks.
-
-    Trees and forests are not among them: skops does not trust what they hold anyway.
-    """
+    """Name the estimators of scikit-learn in a model that run compiled code on arrays which nobody checks."""
     types = {type(part) for part in _parts(model)}
     of_sklearn = [kind for kind in types if kind.__module__.startswith("sklearn.")]
     names = {f"{kind.__module__}.{kind.__qualname__}" for kind in of_sklearn}

@@ -1,8 +1,7 @@
 """Where blocks of samples live, and how a function is applied to all of them: in memory, in files, or on a cluster.
 
-The states of blocks never meet. A function gets the state of one block and a small message, and returns a new state, a
-small summand, or both; summands are merged in a tree whose shape depends on the number of blocks alone. Functions are
-pure, so that an executor which has lost a state can compute it again.
+A pure function gets the state of one block and a small message, and returns a new state, a small summand, or both;
+summands are merged in a tree whose shape depends on the number of blocks alone.
 """
 
 import pickle

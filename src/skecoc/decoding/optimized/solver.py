@@ -1,14 +1,12 @@
 """Minimise the regularised hinge by Newton steps on a smoothed problem, with a certificate from the dual.
 
-The smoothed hinge is a cut per row whose rival shares depend on the weights. At given weights two things keep the
-objective above the bound that the cut gives: the weights do not minimise the smoothed problem, and the cut lies below
-the hinge. While the first is larger a Newton step is taken; otherwise the smoothing is moved around the shares found
-(the method of multipliers), which is exact without ever narrowing it, and narrowed where that converges slowly.
+At given weights two things keep the objective above the bound of their cut: the weights do not minimise the smoothed
+problem, and the cut lies below the hinge. While the first is larger a Newton step is taken; otherwise the smoothing is
+moved around the shares found (the method of multipliers), and narrowed where that converges slowly.
 
-A Newton step minimises the second-order model. For few weights that is a small dense quadratic program, for which PIQP
-is ten times faster than sparse interior-point solvers. For many, the matrix of second derivatives is large, but its
-product with a direction is two small matrix products over the rows at a kink: steps are then found by conjugate
-gradients, which the blocks of the classes precondition.
+For few weights a Newton step is a small dense quadratic program, for which PIQP is ten times faster than sparse
+interior-point solvers. For many, it is found by conjugate gradients, which the blocks of the classes precondition: a
+product with the second derivatives is two small matrix products over the rows at a kink.
 """
 
 from itertools import pairwise
