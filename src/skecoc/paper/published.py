@@ -93,11 +93,7 @@ class PublishedTable:
 
 @cache
 def published_accuracy(learner: str) -> PublishedTable:
-    """Return the paper's Table II (AdaBoost of 40 stumps) or III (SVM): 14 data sets by 16 methods, in percent.
-
-    >>> published_accuracy("stumps").cell("vowel", "wolc/optimized-weight")
-    (60.61, 0.82, True)
-    """
+    """Return the paper's Table II (AdaBoost of 40 stumps) or III (SVM): 14 data sets by 16 methods, in percent."""
     if learner not in LEARNERS:
         raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {learner!r}")
     file = _ACCURACY_FILES[learner]
@@ -125,11 +121,7 @@ def length_column(method: str, learner: str) -> str:
 
 
 def published_music(measure: str) -> dict[tuple[str, str], float]:
-    """Return the ``"accuracy"`` in percent (Table V) or ``"code_length"`` (Table VI) on music by feature and coding.
-
-    >>> published_music("accuracy")["MNASE", "WOLC-ECOC"]
-    52.86
-    """
+    """Return the ``"accuracy"`` in percent (Table V) or ``"code_length"`` (Table VI) on music by feature and coding."""
     if measure not in ("accuracy", "code_length"):
         raise ValueError(f"measure must be 'accuracy' or 'code_length', got {measure!r}")
     return {(row["feature"], row["coding"]): float(row["value"]) for row in _rows(f"music_{measure}")}

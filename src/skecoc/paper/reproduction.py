@@ -48,11 +48,7 @@ TARGETS = ("table2", "table3", "table4", *CONVERGENCE_DATA, "all")
 
 
 def parts_of(target: str, *, quick: bool = False) -> list[Protocol]:
-    """List the experiments whose runs a table or a figure of the paper needs, to be run into the same store.
-
-    >>> [part.data_sets for part in parts_of("fig6")]
-    [('dermatology',)]
-    """
+    """List the experiments whose runs a table or a figure of the paper needs, to be run into the same store."""
     if target not in TARGETS:
         raise InputError(f"target: {target!r} is not known; expected one of {', '.join(TARGETS)}")
     whole = PROTOCOLS["quick" if quick else "paper"]
