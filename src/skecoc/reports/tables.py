@@ -83,11 +83,7 @@ def to_text(table: Table, width: int | None = None, *, with_deviations: bool = T
 
 
 def to_csv(table: Table, digits: int = 8) -> str:
-    r"""Write a table in long form as CSV; digits beyond the eighth depend on the order of summation, so on the machine.
-
-    >>> to_csv(Table("t", "", "", [], [], [], records=[{"data_set": "iris", "mean": 0.5}]))
-    'data_set,mean\niris,0.5\n'
-    """
+    """Write a table in long form as CSV; digits beyond the eighth depend on the order of summation, thus the machine."""
     if not table.records:
         return ""
     text = io.StringIO()
