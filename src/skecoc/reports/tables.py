@@ -83,7 +83,7 @@ def to_text(table: Table, width: int | None = None, *, with_deviations: bool = T
 
 
 def to_csv(table: Table, digits: int = 8) -> str:
-    """Write a table in long form as CSV; digits beyond the eighth depend on the order of summation, thus the machine."""
+    """Write a table in long form as CSV; digits beyond the eighth depend on the machine."""
     if not table.records:
         return ""
     text = io.StringIO()
