@@ -77,12 +77,14 @@ def test_data_sets_are_those_of_the_library():
 
 
 def test_cells_by_hand():
+    assert published_accuracy("stumps").cell("vowel", WOLC) == (60.61, 0.82, True)
     assert published_accuracy("stumps").cell("optdigits", "ecoc-one/loss-weighted") == (86.03, 0.0, False)
     assert published_accuracy("svm").cell("dermatology", "one-vs-one/hamming") == (96.93, 0.59, True)
     assert published_code_length().cell("glass", "WOLC-ECOC/SVM") == (12.5, 1.08, False)
     assert published_accuracy("svm").cell("mnist", WOLC) is None
     assert published_accuracy("svm").cell("iris", "lc-ecoc/hamming") is None
     assert published_music("code_length")["MOSC", "ECOC-ONE"] == 14.24
+    assert published_music("accuracy")["MNASE", "WOLC-ECOC"] == 52.86
 
 
 def test_every_method_has_a_code_length():

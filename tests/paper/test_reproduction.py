@@ -39,6 +39,7 @@ def test_a_table_needs_the_runs_of_its_learner():
 
 
 def test_a_figure_needs_growth_on_its_data_set():
+    assert [part.data_sets for part in parts_of("fig6")] == [("dermatology",)]
     (part,) = parts_of("fig7")
     assert part.data_sets == ("vehicle",)
     assert all(method.startswith("wolc-") for method in part.methods)

@@ -155,7 +155,15 @@ def compare(
     records, warned = _in_order(outcomes, data_sets, methods)
     return Comparison(
         records=records,
-        data_sets=[_describe(data_set) for data_set in data_sets],
+        data_sets=[
+            {
+                "name": data_set.name,
+                "n_rows": int(data_set.X.shape[0]),
+                "n_features": int(data_set.X.shape[1]),
+                "n_classes": len(np.unique(data_set.y)),
+            }
+            for data_set in data_sets
+        ],
         methods=methods,
         settings={"learner": str(learner), "folds": folds, "repeats": repeats, "seed": seed},
         notes=notes + warning_notes(warned),
@@ -174,14 +182,3 @@ def _in_order(
     runs = sorted((run for outcome in outcomes for run in outcome.runs), key=lambda run: place(run.key))
     warned = sorted((pair for outcome in outcomes for pair in outcome.warnings), key=lambda pair: place(pair[0]))
     return [Record(**{column.name: getattr(run, column.name) for column in fields(Record)}) for run in runs], warned
-
-
-def _describe(data_set: DataSet) -> dict[str, Any]:
-    """Name a data set and measure it."""
-    n_rows, n_features = data_set.X.shape
-    return {
-        "name": data_set.name,
-        "n_rows": int(n_rows),
-        "n_features": int(n_features),
-        "n_classes": len(np.unique(data_set.y)),
-    }

@@ -62,6 +62,8 @@ GROWN_CODINGS: Mapping[str, Callable[..., BaseEstimator]] = MappingProxyType(
     }
 )
 
+_CODINGS = [*FIXED_CODINGS, *GROWN_CODINGS]
+
 #: Grown codes whose weights are their decoding.
 WOLC_CODINGS = ("wolc", "wolc-one-vs-rest", "wolc-paper")
 _WOLC_DECODING = "optimized-weight"
@@ -104,7 +106,11 @@ def coding_of(method: str) -> str:
 def make_learner(learner: str | BaseEstimator) -> BaseEstimator:
     """Make the learner of a short name (`LEARNERS`) or of an import path; an estimator is returned as it is."""
     estimator = _construct(learner) if isinstance(learner, str) else learner
-    if not _is_classifier(estimator):
+    try:
+        is_usable = is_classifier(estimator)
+    except AttributeError:  # one that wraps nothing yet cannot say so itself
+        is_usable = False
+    if not is_usable:
         raise InputError(f"learner: {learner!r} is not a scikit-learn classifier")
     return estimator
 
@@ -141,14 +147,6 @@ def count_columns(classifier: Any) -> int:
     return len(classifier.estimators_) if matrix is None else int(matrix.shape[1])
 
 
-def _is_classifier(estimator: Any) -> bool:
-    """Tell whether an object is a classifier; one that wraps nothing yet cannot say so itself."""
-    try:
-        return bool(is_classifier(estimator))
-    except AttributeError:
-        return False
-
-
 def _check_method(method: str) -> None:
     """Check one name."""
     if method in PEERS:
@@ -160,21 +158,16 @@ def _check_method(method: str) -> None:
             f"or one of {', '.join(PEERS)}; {describe_parts()}"
         )
     decodings = [_WOLC_DECODING] if coding in WOLC_CODINGS else list(DECODERS)
-    for part, name, valid in (("coding", coding, _codings()), ("decoding", decoding, decodings)):
+    for part, name, valid in (("coding", coding, _CODINGS), ("decoding", decoding, decodings)):
         if name not in valid:
             raise InputError(
                 f"methods: the {part} {name!r} of {method!r} is not known; expected one of {', '.join(valid)}"
             )
 
 
-def _codings() -> list[str]:
-    """List the codings that a method's name may begin with."""
-    return [*FIXED_CODINGS, *GROWN_CODINGS]
-
-
 def describe_parts() -> str:
     """List in one line the codings and decodings that names of methods are made of."""
-    return f"codings: {', '.join(_codings())}; decodings: {', '.join(DECODERS)}"
+    return f"codings: {', '.join(_CODINGS)}; decodings: {', '.join(DECODERS)}"
 
 
 def _construct(name: str) -> BaseEstimator:

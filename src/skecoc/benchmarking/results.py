@@ -212,13 +212,8 @@ def _read_records(path: Path, kind: type[Entry], checksums: dict[str, str]) -> l
     types = get_type_hints(kind)
     if header != list(types):
         raise InputError(f"'{path}' has columns that this version does not know: {', '.join(header)}")
-    readers = [_reader(type_) for type_ in types.values()]
+    readers = [(lambda value: value == "1") if type_ is bool else type_ for type_ in types.values()]
     return [kind(*(read(value) for read, value in zip(readers, line, strict=True))) for line in lines]
-
-
-def _reader(kind: Any) -> Callable[[str], Any]:
-    """Choose how values of a field are read."""
-    return (lambda value: value == "1") if kind is bool else kind
 
 
 @dataclass(frozen=True)

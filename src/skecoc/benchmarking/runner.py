@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
 from itertools import islice
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import delayed, effective_n_jobs
@@ -266,41 +266,26 @@ def _checksum(data_set: DataSet) -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True)
-class Status:
+class Status(NamedTuple):
     """How far an experiment is: runs done and in total, by learner, response and data set."""
 
     counts: dict[tuple[str, str, str], tuple[int, int]]
     seconds_left: float  # of one worker
-    n_claimed: int  # batches that processes work on right now
-
-    @property
-    def n_done(self) -> int:
-        """Number of runs done."""
-        return sum(done for done, _ in self.counts.values())
-
-    @property
-    def n_total(self) -> int:
-        """Number of runs of the experiment."""
-        return sum(total for _, total in self.counts.values())
 
 
 def status(protocol: Protocol, store: Store) -> Status:
     """Tell how far an experiment is."""
     done = store.done()
     clock = Clock(load_data_sets(protocol.data_sets), store)
-    totals: Counter[tuple[str, str, str]] = Counter()
-    found: Counter[tuple[str, str, str]] = Counter()
-    missing = []
+    counts: dict[tuple[str, str, str], tuple[int, int]] = {}
+    missing: Counter[Kind] = Counter()
     for batch in protocol.batches():
-        kinds = [(key.learner, key.response, key.data_set) for key in batch.keys]
-        is_done = [key in done for key in batch.keys]
-        totals.update(kinds)
-        found.update(kind for kind, there in zip(kinds, is_done, strict=True) if there)
-        if not all(is_done):
-            missing.append(batch)
-    counts = {kind: (found[kind], total) for kind, total in totals.items()}
-    return Status(counts, clock.seconds(Counter(map(_kind_of, missing))), store.n_claimed())
+        for key in batch.keys:
+            kind = key.learner, key.response, key.data_set
+            n_done, n_total = counts.get(kind, (0, 0))
+            counts[kind] = n_done + (key in done), n_total + 1
+        missing[_kind_of(batch)] += not done.issuperset(batch.keys)
+    return Status(counts, clock.seconds(missing))
 
 
 @contextmanager

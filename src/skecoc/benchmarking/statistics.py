@@ -80,15 +80,6 @@ class TTest:
     verdict: int  # 1 where the first is significantly higher, -1 where it is lower, 0 where the interval holds zero
 
 
-def paired_t_test(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> TTest:
-    """Compare two methods on one data set by values of the same splits, as the paper does.
-
-    Repeats of cross-validation share training samples, so this test finds differences too readily; `corrected_t_test`
-    allows for that.
-    """
-    return _t_test(first, second, 0.0, confidence)
-
-
 def corrected_t_test(first: ArrayLike, second: ArrayLike, test_share: float, confidence: float = 0.95) -> TTest:
     """Compare two methods by all their runs, allowing for the samples that training parts share [3]_ [4]_.
 
@@ -96,11 +87,15 @@ def corrected_t_test(first: ArrayLike, second: ArrayLike, test_share: float, con
     """
     if not test_share > 0:
         raise ValueError(f"test_share must be positive, got {test_share}")
-    return _t_test(first, second, test_share, confidence)
+    return paired_t_test(first, second, confidence, overlap=test_share)
 
 
-def _t_test(first: ArrayLike, second: ArrayLike, overlap: float, confidence: float) -> TTest:
-    """Test paired differences whose mean has the variance (1/n + overlap) times theirs."""
+def paired_t_test(first: ArrayLike, second: ArrayLike, confidence: float = 0.95, *, overlap: float = 0.0) -> TTest:
+    """Compare two methods on one data set by values of the same splits, as the paper does.
+
+    Repeats of cross-validation share training samples, so without `overlap` this test finds differences too readily:
+    the mean of n differences has the variance (1/n + overlap) times theirs.
+    """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
     differences = np.round(_check_values("first", first) - _check_values("second", second, first), TIE_DECIMALS)

@@ -281,20 +281,15 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, str | int]:
-    """Describe the machine: system, architecture, processor and number of cores."""
+    """Describe the machine: system, architecture, processor (as well as the system tells) and number of cores."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return {
         "system": f"{platform.system()} {platform.release()}",
         "architecture": platform.machine(),
-        "processor": _processor(),
+        "processor": models[0] if models else platform.processor(),
         "cores": os.cpu_count() or 1,
     }
-
-
-def _processor() -> str:
-    """Name the processor as well as the system tells."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123
-            models = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
-    except OSError:
-        models = []
-    return models[0] if models else platform.processor()

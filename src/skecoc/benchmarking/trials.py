@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -66,29 +66,17 @@ def run_batch(batch: Batch, data_set: DataSet, learner: BaseEstimator, n_folds: 
     messages: list[tuple[RunKey, str]] = []
     with thread_pools().limit(limits=1):
         with recorded_warnings() as early, named_errors(batch.keys[0]):
-            fold = _prepare(batch, data_set, n_folds, seed)
-            test = _tester(batch, learner, run_seed, fold)
+            train_rows, test_rows = split_rows(data_set.y, data_set.name, batch.repeat, n_folds, seed)[batch.fold]
+            X_train, X_test, _ = data_set.prepared(train_rows, test_rows)
+            fold = Fold(X_train, data_set.y[train_rows], X_test, data_set.y[test_rows])
+            shared = SharedColumns(batch, learner, run_seed, fold) if shares_columns(batch.coding) else None
         for key in batch.keys:
             with recorded_warnings() as late, named_errors(key):
-                trial = test(key)
+                trial = shared.decode(key) if shared else try_alone(key, learner, run_seed, fold)
                 rounds.extend(round_records(key, trial.classifier, fold))
             runs.append(run_record(key, trial, fold))
             messages.extend((key, message) for message in distinct_messages([*early, *late]))
     return BatchOutcome(batch, runs, rounds, messages, time.perf_counter() - begin)
-
-
-def _prepare(batch: Batch, data_set: DataSet, n_folds: int, seed: int) -> Fold:
-    """Turn the rows of a fold into numbers; what is learnt, is learnt from the training part."""
-    train, test = split_rows(data_set.y, data_set.name, batch.repeat, n_folds, seed)[batch.fold]
-    X_train, X_test, _ = data_set.prepared(train, test)
-    return Fold(X_train, data_set.y[train], X_test, data_set.y[test])
-
-
-def _tester(batch: Batch, learner: BaseEstimator, seed: int, fold: Fold) -> Callable[[RunKey], Trial]:
-    """Return what trains and tests the runs of a batch, with all done that they have in common."""
-    if shares_columns(batch.coding):
-        return SharedColumns(batch, learner, seed, fold).decode
-    return lambda key: try_alone(key, learner, seed, fold)
 
 
 def try_alone(key: RunKey, learner: BaseEstimator, seed: int, fold: Fold) -> Trial:

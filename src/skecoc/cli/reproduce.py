@@ -162,17 +162,17 @@ def _describe_status(parts: list[Protocol], path: Path) -> str:
     """Say how far the runs are, one line per setting and data set that is not complete."""
     if not path.exists():
         raise InputError(f"--status: there is no '{path}' yet")
-    lines, done, total, seconds = [], 0, 0, 0.0
     with Store(path, create=False) as store:
-        for part in parts:
-            found = status(part, store)
-            done, total, seconds = done + found.n_done, total + found.n_total, seconds + found.seconds_left
-            lines += [
-                f"  {learner:<8}{response:<15}{data_set:<14}{n_done:>6} of {n_total}"
-                for (learner, response, data_set), (n_done, n_total) in found.counts.items()
-                if n_done < n_total
-            ]
+        found = [status(part, store) for part in parts]
         claimed = store.n_claimed()
+    counts = [count for part in found for count in part.counts.items()]
+    done, total = (sum(numbers) for numbers in zip(*(count for _, count in counts), strict=True))
+    seconds = sum(part.seconds_left for part in found)
+    lines = [
+        f"  {learner:<8}{response:<15}{data_set:<14}{n_done:>6} of {n_total}"
+        for (learner, response, data_set), (n_done, n_total) in counts
+        if n_done < n_total
+    ]
     left = timedelta(seconds=round(seconds)) if math.isfinite(seconds) else "an unknown time"
     lines.insert(0, f"{done} of {total} runs done, {claimed} batches in work; the rest takes one worker about {left}")
     return "\n".join(lines) + "\n"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from skecoc.benchmarking.results import Results, SettingSummary
 from skecoc.paper.published import CODINGS, DECODINGS, WOLC
-from skecoc.paper.summaries import printed, setting_title, summarize_paper
+from skecoc.paper.summaries import geometric_means, printed, setting_title, summarize_paper
 from skecoc.reports.charts import convergence_picture, dot_picture, rank_picture
 from skecoc.reports.pictures import Picture, color_of, drawing_style, marker_of, new_figure
 
@@ -61,8 +61,8 @@ def paper_ranks(summary: SettingSummary) -> Picture:
 
 def time_picture(summary: SettingSummary) -> Picture:
     """Draw how long training takes: a stroke per data set, and the geometric mean of each method."""
-    seconds = np.maximum(summary.fit_seconds[summary.comparable], 1e-6)  # a clock may not have moved
-    means = np.exp(np.log(seconds).mean(axis=0))
+    seconds = np.maximum(summary.fit_seconds[summary.comparable], 1e-6)
+    means = geometric_means(seconds)
     texts = [f"{printed(method)} {mean:.3g} s" for method, mean in zip(summary.methods, means, strict=True)]
     return dot_picture(
         f"time-{summary.learner}-{summary.response}",
@@ -81,7 +81,8 @@ def time_picture(summary: SettingSummary) -> Picture:
 
 def length_picture(summary: SettingSummary) -> Picture:
     """Draw accuracy against code length, averaged over data sets, with the methods that none beats in both."""
-    accuracy, length = _averages(summary)
+    rows = summary.comparable
+    accuracy, length = 100 * summary.accuracy[rows].mean(axis=0), summary.columns[rows].mean(axis=0)
     front = pareto_front(length, accuracy)
     with drawing_style():
         from matplotlib.ticker import MaxNLocator
@@ -102,42 +103,30 @@ def length_picture(summary: SettingSummary) -> Picture:
     return Picture(
         name=f"length-{summary.learner}-{summary.response}",
         title=f"Accuracy against code length: {setting_title(summary)}",
-        alt=_length_alt(summary),
+        alt=_length_alt(summary, accuracy, length, front),
         figure=figure,
     )
 
 
 def pareto_front(costs: Floats, gains: Floats) -> NDArray[np.intp]:
-    """Find the methods that no other beats in both cost and gain, in order of growing cost; of equals the first stays.
-
-    >>> pareto_front(np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.9, 0.5, 0.4, 0.8]))
-    array([1, 0])
-    """
+    """Find the methods that no other beats in both cost and gain, by growing cost; of equals the first stays."""
     order = np.lexsort((-gains, costs))
     best_before = np.concatenate(([-np.inf], np.maximum.accumulate(gains[order])[:-1]))
     return order[gains[order] > best_before]
 
 
-def _length_alt(summary: SettingSummary) -> str:
+def _length_alt(summary: SettingSummary, accuracy: Floats, length: Floats, front: NDArray[np.intp]) -> str:
     """Name the methods of the front, shortest first, and say where WOLC-ECOC is if it is not among them."""
-    accuracy, length = _averages(summary)
-    shown = [*pareto_front(length, accuracy)]
-    texts = [f"{printed(summary.methods[k])} {accuracy[k]:.1f} % with {length[k]:.1f} columns" for k in shown]
+    texts = [f"{printed(summary.methods[k])} {accuracy[k]:.1f} % with {length[k]:.1f} columns" for k in front]
     alt = (
         f"Scatter plot of mean accuracy against mean code length of {len(summary.methods)} methods over "
         f"{summary.n_ranked}. No method is both shorter and more accurate than: "
         f"{'; '.join(texts)}."
     )
     wolc = summary.position(WOLC)
-    if wolc is not None and wolc not in shown:
+    if wolc is not None and wolc not in front:
         alt += f" WOLC-ECOC has {accuracy[wolc]:.1f} % with {length[wolc]:.1f} columns."
     return alt
-
-
-def _averages(summary: SettingSummary) -> tuple[Floats, Floats]:
-    """Mean accuracy in percent and mean code length of every method over comparable data sets."""
-    rows = summary.comparable
-    return 100 * summary.accuracy[rows].mean(axis=0), summary.columns[rows].mean(axis=0)
 
 
 def _name_codings(axes: "Axes", methods: list[str], length: Floats, accuracy: Floats) -> None:

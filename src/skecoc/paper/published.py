@@ -21,22 +21,18 @@ from skecoc.benchmarking.statistics import average_ranks
 
 Floats = NDArray[np.float64]
 
+
+def _rows(file: str) -> list[dict[str, str]]:
+    """Read one of the package's files."""
+    text = files("skecoc.paper").joinpath("published_tables", f"{file}.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+_MISPRINTS = {"Dermathology": "dermatology", "OptDigts": "optdigits"}
+
 #: Data sets in the order of the paper's Table I: the name here, the paper's spelling.
 DATA_SETS: dict[str, str] = {
-    "dermatology": "Dermathology",
-    "iris": "Iris",
-    "ecoli": "Ecoli",
-    "wine": "Wine",
-    "glass": "Glass",
-    "thyroid": "Thyroid",
-    "vowel": "Vowel",
-    "balance": "Balance",
-    "yeast": "Yeast",
-    "satimage": "Satimage",
-    "pendigits": "Pendigits",
-    "segmentation": "Segmentation",
-    "optdigits": "OptDigts",
-    "vehicle": "Vehicle",
+    _MISPRINTS.get(printed, printed.lower()): printed for printed in (row["dataset"] for row in _rows("datasets"))
 }
 
 #: Names of the codings and decodings here and in the paper.
@@ -76,8 +72,6 @@ LEARNERS: dict[str, str] = {"stumps": "Ada", "svm": "SVM"}
 #: are equal throughout Table II); what the SVM's were, the paper does not say.
 PAPER_RESPONSES: dict[str, str] = {"stumps": "labels", "svm": "probabilities"}
 
-_PRINTED_RANKS = "_average_rank"
-
 
 @dataclass(frozen=True)
 class PublishedTable:
@@ -99,12 +93,10 @@ class PublishedTable:
 
 @cache
 def published_accuracy(learner: str) -> PublishedTable:
-    """Return the paper's Table II (AdaBoost of 40 stumps) or III (SVM): 14 data sets by 16 methods, in percent.
-
-    >>> published_accuracy("stumps").cell("vowel", "wolc/optimized-weight")
-    (60.61, 0.82, True)
-    """
-    file = _accuracy_file(learner)
+    """Return the paper's Table II (AdaBoost of 40 stumps) or III (SVM): 14 data sets by 16 methods, in percent."""
+    if learner not in LEARNERS:
+        raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {learner!r}")
+    file = _ACCURACY_FILES[learner]
     bold = {(row["dataset"], row["method"]) for row in _rows("bold") if row["table"] == file}
     return _table(file, METHODS, bold)
 
@@ -129,11 +121,7 @@ def length_column(method: str, learner: str) -> str:
 
 
 def published_music(measure: str) -> dict[tuple[str, str], float]:
-    """Return the ``"accuracy"`` in percent (Table V) or ``"code_length"`` (Table VI) on music by feature and coding.
-
-    >>> published_music("accuracy")["MNASE", "WOLC-ECOC"]
-    52.86
-    """
+    """Return the ``"accuracy"`` in percent (Table V) or ``"code_length"`` (Table VI) on music by feature and coding."""
     if measure not in ("accuracy", "code_length"):
         raise ValueError(f"measure must be 'accuracy' or 'code_length', got {measure!r}")
     return {(row["feature"], row["coding"]): float(row["value"]) for row in _rows(f"music_{measure}")}
@@ -145,7 +133,7 @@ def printed_ranks(learner: str) -> dict[str, float]:
     >>> printed_ranks("stumps")["wolc/optimized-weight"]
     2.14
     """
-    rows = {row["method"]: row for row in _rows(_accuracy_file(learner)) if row["dataset"] == _PRINTED_RANKS}
+    rows = {row["method"]: row for row in _rows(_ACCURACY_FILES[learner]) if row["dataset"] == "_average_rank"}
     return {method: float(rows[printed]["mean"]) for method, printed in METHODS.items()}
 
 
@@ -166,13 +154,6 @@ def recomputed_ranks(
     return dict(zip(names, average_ranks(table.mean[np.ix_(rows, columns)]).tolist(), strict=True))
 
 
-def _accuracy_file(learner: str) -> str:
-    """Name the file of a learner's accuracies."""
-    if learner not in _ACCURACY_FILES:
-        raise ValueError(f"learner must be one of {', '.join(_ACCURACY_FILES)}, got {learner!r}")
-    return _ACCURACY_FILES[learner]
-
-
 def _table(file: str, columns: dict[str, str], bold: set[tuple[str, str]]) -> PublishedTable:
     """Arrange the rows of a file by data set and column; `columns` gives the printed name of each."""
     cells = {(row["dataset"], row["method"]): row for row in _rows(file)}
@@ -184,9 +165,3 @@ def _table(file: str, columns: dict[str, str], bold: set[tuple[str, str]]) -> Pu
         std=np.array([[float(cells[key]["std"]) for key in row] for row in keys]),
         bold=np.array([[key in bold for key in row] for row in keys]),
     )
-
-
-def _rows(file: str) -> list[dict[str, str]]:
-    """Read one of the package's files."""
-    text = files("skecoc.paper").joinpath("published_tables", f"{file}.csv").read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))

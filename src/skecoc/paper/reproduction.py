@@ -48,26 +48,22 @@ TARGETS = ("table2", "table3", "table4", *CONVERGENCE_DATA, "all")
 
 
 def parts_of(target: str, *, quick: bool = False) -> list[Protocol]:
-    """List the experiments whose runs a table or a figure of the paper needs, to be run into the same store.
-
-    >>> [part.data_sets for part in parts_of("fig6")]
-    [('dermatology',)]
-    """
+    """List the experiments whose runs a table or a figure of the paper needs, to be run into the same store."""
     if target not in TARGETS:
         raise InputError(f"target: {target!r} is not known; expected one of {', '.join(TARGETS)}")
     whole = PROTOCOLS["quick" if quick else "paper"]
     learners = {"table2": ("stumps",), "table3": ("svm",), "table4": ("stumps", "svm"), "all": ("stumps", "svm")}
-    parts = [_with_learner(whole, learner) for learner in learners.get(target, ())]
+    parts = [
+        replace(
+            whole,
+            settings=tuple(setting for setting in whole.settings if setting[0] == learner),
+            fewer_repeats={pair: repeats for pair, repeats in whole.fewer_repeats.items() if pair[0] == learner},
+        )
+        for learner in learners.get(target, ())
+    ]
     growth = replace(whole, settings=_FIGURE_SETTINGS, methods=_FIGURE_METHODS, fewer_repeats={})
     drawn = [data_set for name, data_set in CONVERGENCE_DATA.items() if target in (name, "all")]
     return parts + [replace(growth, data_sets=(data_set,)) for data_set in drawn]
-
-
-def _with_learner(protocol: Protocol, learner: str) -> Protocol:
-    """Restrict a protocol to one learner."""
-    settings = tuple(setting for setting in protocol.settings if setting[0] == learner)
-    fewer = {pair: repeats for pair, repeats in protocol.fewer_repeats.items() if pair[0] == learner}
-    return replace(protocol, settings=settings, fewer_repeats=fewer)
 
 
 def read_results(folder: Path) -> Results:
@@ -123,7 +119,11 @@ def summarize_reproduction(results: Results, tables: dict[str, Table], pictures:
     return {
         "title": "Output codes: the paper's experiment, run again",
         "headlines": [_headline(summary) for summary in summaries],
-        "methods": _methods(summaries),
+        "methods": [
+            {"key": key, "name": name, "color": color_of(key)}
+            for key, name in METHODS.items()
+            if any(key in summary.methods for summary in summaries)
+        ],
         "sections": [_section(summary, tables, figures) for summary in summaries],
         "tables": [to_html(table) for name, table in tables.items() if name.startswith("table4")],
         "figures": [figure for name, figure in figures.items() if name.startswith("fig")],
@@ -144,12 +144,6 @@ def _headline(summary: SettingSummary) -> str:
         f"best other method by rank is {METHODS[best]} with {ranks[best]:.2f} and {scores[best]:.2f} % "
         f"({len(summary.ranked_data_sets)} data sets, {len(ranks)} methods)."
     )
-
-
-def _methods(summaries: list[SettingSummary]) -> list[dict[str, str]]:
-    """List the methods of all settings, each with the colour of its coding."""
-    present = {method for summary in summaries for method in summary.methods}
-    return [{"key": key, "name": name, "color": color_of(key)} for key, name in METHODS.items() if key in present]
 
 
 def _section(summary: SettingSummary, tables: dict[str, Table], figures: dict[str, Any]) -> dict[str, Any]:

@@ -72,6 +72,11 @@ def row_name(summary: SettingSummary, row: int) -> str:
     return summary.data_sets[row] + ("" if counted == planned else f" ({counted}/{planned})")
 
 
+def geometric_means(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Average the seconds of each method over data sets; a clock may not have moved during a very short run."""
+    return np.asarray(np.exp(np.log(np.maximum(seconds, 1e-6)).mean(axis=0)))
+
+
 def notes_on_gaps(summary: SettingSummary) -> list[str]:
     """Say what is missing from a setting, or other than in the paper."""
     notes = _notes_on_protocol(summary)

@@ -3,7 +3,7 @@
 What is not complete is shown as such: see `skecoc.benchmarking.results` for what counts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from skecoc.paper.published import (
     recomputed_ranks,
 )
 from skecoc.paper.summaries import (
+    geometric_means,
     method_columns,
     notes_on_gaps,
     notes_on_tests,
@@ -202,9 +203,8 @@ def time_table(summary: SettingSummary) -> Table:
     rows = [Row(name, [_time_cell(value) for value in row]) for name, row in zip(names, seconds, strict=True)]
     footer = []
     if summary.comparable.any():
-        # A clock may not have moved during a very short run.
-        means = np.exp(np.log(np.maximum(summary.fit_seconds[summary.comparable], 1e-6)).mean(axis=0))
-        footer = [Row("geometric mean", [_time_cell(value) for value in _by_method(summary, means)])]
+        means = _by_method(summary, geometric_means(summary.fit_seconds[summary.comparable]))
+        footer = [Row("geometric mean", [_time_cell(value) for value in means])]
     return Table(
         name=f"time-{summary.learner}-{summary.response}",
         title=f"Seconds of training on one fold: {setting_title(summary)}",
@@ -270,7 +270,8 @@ def code_length_table(summaries: Sequence[SettingSummary]) -> Table:
         columns=[column.heading for column in columns],
         keys=[column.key for column in columns],
         rows=[
-            Row(name, [_length_cell(record) for record in row]) for name, row in zip(data_sets, records, strict=True)
+            Row(name, [_number_cell(cell["length"], cell["published_length"], cell["std"]) for cell in row])
+            for name, row in zip(data_sets, records, strict=True)
         ],
         footer=[Row("average", [_average_length(column) for column in zip(*records, strict=True)])],
         notes=[_LENGTH_NOTE, *gaps],
@@ -307,10 +308,9 @@ def _grown_column(method: str, learner: str, summaries: dict[str, SettingSummary
 
 def _length_record(column: _LengthColumn, data_set: str) -> dict[str, Any]:
     """Everything about one column on one data set."""
-    mean = std = None
+    mean, std, repeats = None, None, 0
     summary = column.summary
     position = None if summary is None else summary.position(column.method)
-    repeats = 0
     if summary is not None and position is not None and data_set in summary.data_sets:
         row = summary.data_sets.index(data_set)
         repeats = int(summary.n_repeats[row])
@@ -326,12 +326,6 @@ def _length_record(column: _LengthColumn, data_set: str) -> dict[str, Any]:
         "published_length": published[0],
         "published_std": published[1],
     }
-
-
-def _length_cell(record: dict[str, Any]) -> Cell:
-    """Round a record for reading."""
-    length, published = record["length"], record["published_length"]
-    return Cell(_rounded(length), deviation=_rounded(record["std"]), published=_rounded(published), value=length)
 
 
 def _average_length(column: Sequence[dict[str, Any]]) -> Cell:
@@ -360,7 +354,10 @@ def significance_table(summary: SettingSummary) -> Table:
         corner="method",
         columns=list(_TESTS_COLUMNS.values()),
         keys=list(_TESTS_COLUMNS),
-        rows=[Row(printed(record["method"]), _tests_cells(record)) for record in records],
+        rows=[
+            Row(printed(record["method"]), [_tests_cell(key, record[key]) for key in _TESTS_COLUMNS])
+            for record in records
+        ],
         notes=[*notes_on_tests(summary.scores()), _TESTS_NOTE, *notes_on_gaps(summary)],
         records=records,
     )
@@ -394,30 +391,13 @@ def _counts(counts: tuple[int, int, int]) -> str:
     return "/".join(map(str, counts))
 
 
-def _tests_cells(record: dict[str, Any]) -> list[Cell]:
-    """Round a record for reading."""
-    cells = []
-    for key in _TESTS_COLUMNS:
-        value = record[key]
-        is_small = key in ("p_value", "holm") and value is not None and value < _LEVEL
-        number = value if isinstance(value, float) else None
-        cells.append(
-            Cell(_TESTS_FORMATS.get(key, str)(value) if value is not None else "", bold=is_small, value=number)
-        )
-    return cells
-
-
-def _p_value(value: float) -> str:
-    """Write a p-value with three decimals."""
-    return f"{value:.3f}" if value >= 0.001 else "<0.001"
-
-
-_TESTS_FORMATS: dict[str, Callable[[Any], str]] = {
-    "rank": "{:.2f}".format,
-    "difference": "{:+.2f}".format,
-    "p_value": _p_value,
-    "holm": _p_value,
-}
+def _tests_cell(key: str, value: float | str | None) -> Cell:
+    """Round a value of a record for reading."""
+    if value is None or isinstance(value, str):
+        return Cell(value or "")
+    if key in ("p_value", "holm"):
+        return Cell(f"{value:.3f}" if value >= 0.001 else "<0.001", bold=value < _LEVEL, value=value)
+    return Cell(f"{value:+.2f}" if key == "difference" else f"{value:.2f}", value=value)
 
 
 def _by_method(summary: SettingSummary, values: NDArray[np.float64]) -> list[float | None]:
@@ -426,9 +406,9 @@ def _by_method(summary: SettingSummary, values: NDArray[np.float64]) -> list[flo
     return [_finite(found[method]) if method in found else None for method in shown_methods(summary)]
 
 
-def _number_cell(value: float | None, published: float | None) -> Cell:
+def _number_cell(value: float | None, published: float | None, deviation: float | None = None) -> Cell:
     """Make a cell with two decimals."""
-    return Cell(text=_rounded(value), published=_rounded(published), value=value)
+    return Cell(_rounded(value), _rounded(deviation), _rounded(published), value=value)
 
 
 def _rounded(value: float | None) -> str:

@@ -20,10 +20,10 @@ def summarize_model(description: dict[str, Any]) -> dict[str, Any]:
     The description, and beside it what is made of it: plain lists, dictionaries, strings and numbers. What a model has
     not is None or empty.
     """
-    held_out, growth = description["held_out"], description["growth"]
+    held_out, growth, table = description["held_out"], description["growth"], description["table"]
     return {
         **description,
-        "title": _title(description),
+        "title": description["classifier"] if table is None else f"Model of {table['data']}",
         "headline": _headline(description),
         "facts": _facts(description),
         "confusion": None if held_out is None else _confusion(held_out["confusion"], description["classes"]),
@@ -41,12 +41,6 @@ def model_page(summary: dict[str, Any]) -> str:
         "convergence": [] if growth is None or len(growth["rounds"]) < 2 else _convergence(growth["rounds"]),
     }
     return render("model.html.jinja", {**summary, **drawings})
-
-
-def _title(description: dict[str, Any]) -> str:
-    """Name the model."""
-    table = description["table"]
-    return description["classifier"] if table is None else f"Model of {table['data']}"
 
 
 def _headline(description: dict[str, Any]) -> str:
@@ -102,33 +96,30 @@ def _heat_maps(code: dict[str, Any]) -> list[dict[str, Any]]:
     columns = [
         {"number": int(q) + 1, "kind": code["kinds"][q], "task": _task(matrix[:, q], code["rows"])} for q in shown
     ]
-    hidden = matrix.shape[1] - len(shown)
-    signs = [
-        [
-            {"class": _SIDES[int(entry)], "value": 0.0 if entry == 0 else 1.0, "text": _SIGNS[int(entry)]}
-            for entry in row
-        ]
-        for row in matrix[:, shown]
-    ]
-    maps = [_heat_map("code", "Code matrix", code["rows"], columns, signs, hidden)]
+    signs = matrix[:, shown]
+    values = {"code": ("Code matrix", np.abs(signs), np.vectorize(_SIGNS.get)(signs))}
     if code["weights"] is not None:
         weights = np.array(code["weights"])[:, shown]
-        largest = weights.max() or 1.0
-        cells = [
-            [
-                {"class": _SIDES[int(entry)], "value": round(float(weight / largest), 3), "text": f"{weight:.2f}"}
-                for weight, entry in zip(row, entries, strict=True)
-            ]
-            for row, entries in zip(weights, matrix[:, shown], strict=True)
-        ]
-        maps.append(_heat_map("weights", "Weights", code["rows"], columns, cells, hidden))
-    return maps
+        texts = np.char.mod("%.2f", weights)
+        values["weights"] = ("Weights", np.round(weights / (weights.max() or 1.0), 3), texts)
+    return [
+        {
+            "key": key,
+            "title": title,
+            "columns": columns,
+            "rows": [
+                {"name": name, "cells": [_cell(*entry) for entry in zip(*row, strict=True)]}
+                for name, *row in zip(code["rows"], signs, strengths, texts, strict=True)
+            ],
+            "hidden": matrix.shape[1] - len(shown),
+        }
+        for key, (title, strengths, texts) in values.items()
+    ]
 
 
-def _heat_map(key: str, title: str, names: list[str], columns: Any, cells: Any, hidden: int) -> dict[str, Any]:
-    """Put a heat map together."""
-    rows = [{"name": name, "cells": row} for name, row in zip(names, cells, strict=True)]
-    return {"key": key, "title": title, "columns": columns, "rows": rows, "hidden": hidden}
+def _cell(sign: int, strength: float, text: str) -> dict[str, Any]:
+    """Describe a cell of a heat map: its side, how strong its colour is, and what is written."""
+    return {"class": _SIDES[int(sign)], "value": float(strength), "text": str(text)}
 
 
 def _shown_columns(code: dict[str, Any], most: int) -> list[int]:
@@ -171,25 +162,14 @@ def _convergence(rounds: list[dict[str, Any]]) -> list[dict[str, str]]:
 def _hard_pairs(rounds: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Collect the pairs that growth chose: how often each was hard, and what was added for it and kept."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in rounds:
-        for pair in row["pairs"]:
-            key = (pair["first"], pair["second"])
-            entry = found.setdefault(
-                key,
-                {
-                    "first": key[0],
-                    "second": key[1],
-                    "times": 0,
-                    "first_loss": pair["loss"],
-                    "last_loss": pair["loss"],
-                    "simple": 0,
-                    "clustered": 0,
-                },
-            )
-            entry["times"] += 1
-            entry["last_loss"] = pair["loss"]
-            if pair["added"] in ("simple", "clustered"):
-                entry[pair["added"]] += 1
+    for pair in (pair for row in rounds for pair in row["pairs"]):
+        names = {"first": pair["first"], "second": pair["second"]}
+        new = {**names, "times": 0, "first_loss": pair["loss"], "simple": 0, "clustered": 0}
+        entry = found.setdefault((pair["first"], pair["second"]), new)
+        entry["times"] += 1
+        entry["last_loss"] = pair["loss"]
+        if pair["added"] in ("simple", "clustered"):
+            entry[pair["added"]] += 1
     return list(found.values())
 
 

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from itertools import groupby
+from itertools import compress, groupby
 from typing import Any
 
 from skecoc.support.text_layout import align, blocks, join
@@ -72,9 +72,8 @@ def to_text(table: Table, width: int | None = None, *, with_deviations: bool = T
         align(heading, [f"{head}{tail:<{hanging}}" for stack in stacks for head, tail in stack[column]])
         for column, heading in enumerate(headings)
     ]
-    names = [
-        line for row, height in zip(rows, heights, strict=True) for line in [_shortened(row.name), *[""] * (height - 1)]
-    ]
+    short = [row.name if len(row.name) <= _NAME_WIDTH else f"{row.name[: _NAME_WIDTH - 3]}..." for row in rows]
+    names = [line for name, height in zip(short, heights, strict=True) for line in [name, *[""] * (height - 1)]]
     labels = [name.ljust(max(map(len, names))) for name in [*[""] * depth, *names]]
     rules = [depth, depth + sum(heights[: len(table.rows)])] if table.footer else [depth]
     limit = None if width is None else width - len(labels[0])
@@ -84,11 +83,7 @@ def to_text(table: Table, width: int | None = None, *, with_deviations: bool = T
 
 
 def to_csv(table: Table, digits: int = 8) -> str:
-    r"""Write a table in long form as CSV; digits beyond the eighth depend on the order of summation, so on the machine.
-
-    >>> to_csv(Table("t", "", "", [], [], [], records=[{"data_set": "iris", "mean": 0.5}]))
-    'data_set,mean\niris,0.5\n'
-    """
+    """Write a table in long form as CSV; digits beyond the eighth depend on the machine."""
     if not table.records:
         return ""
     text = io.StringIO()
@@ -201,26 +196,13 @@ def _wrapped(text: str) -> list[str]:
     return lines
 
 
-def _shortened(name: str) -> str:
-    """Cut a very long name of a row."""
-    return name if len(name) <= _NAME_WIDTH else f"{name[: _NAME_WIDTH - 3]}..."
-
-
 def _text_stack(row: Row, with_deviations: bool) -> list[list[tuple[str, str]]]:
     """Lines of every cell: number, deviation, published number, as far as a cell of the row has them."""
     stacks = [_text_lines(cell) for cell in row.cells]
-    used = [any(head for head, _ in lines) for lines in zip(*stacks, strict=True)]
-    used[1] = used[1] and with_deviations
-    if not used[0] and not used[2]:
-        used[0] = True
-    return [
-        [
-            line
-            for line, wanted in zip([lines[0] if lines[0][0] else (".", ""), *lines[1:]], used, strict=True)
-            if wanted
-        ]
-        for lines in stacks
-    ]
+    number, deviation, published = (any(head for head, _ in lines) for lines in zip(*stacks, strict=True))
+    used = [number or not published, deviation and with_deviations, published]
+    filled = [[lines[0] if lines[0][0] else (".", ""), *lines[1:]] for lines in stacks]
+    return [list(compress(lines, used)) for lines in filled]
 
 
 def _text_lines(cell: Cell) -> list[tuple[str, str]]:
