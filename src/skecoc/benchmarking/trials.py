@@ -1,12 +1,13 @@
 """Train and test methods on a fold: alone, or several decodings of the same trained columns together."""
 
+import sys
 import time
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -180,9 +181,15 @@ def round_records(key: RunKey, classifier: Any, fold: Fold) -> Iterator[RoundRec
         )
 
 
-@cache
 def thread_pools() -> ThreadpoolController:
-    """Find the linear algebra libraries of this process, once."""
+    """Find the linear algebra libraries of this process; they are looked for again when modules have been imported."""
+    return _thread_pools(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> ThreadpoolController:
+    """Find the linear algebra libraries that so many modules have loaded."""
+    del n_modules
     return ThreadpoolController()
 
 

@@ -105,7 +105,7 @@ def resolve_coding(
     [[1], [-1]]
     """
     if isinstance(coding, str):
-        named = resolve_name("coding", coding, CODINGS)
+        named = CODINGS.get(coding) or resolve_name("coding", coding, CODINGS)  # which says what is known
         return check_code_matrix(named(X, y, n_classes, random_state, sample_weight), n_classes)
     if callable(coding):
         return check_code_matrix(coding(X, y), n_classes)

@@ -124,3 +124,12 @@ def chunk_slices(n_rows: int, row_size: int) -> Iterator[slice]:
     step = max(64, _CHUNK_SIZE // row_size)
     for start in range(0, n_rows, step):
         yield slice(start, start + step)
+
+
+def worst_rivals(scores: Floats, y: Indices, margin: float = 0.0) -> tuple[Indices, Floats]:
+    """Return each sample's rival class of highest score, and that score plus a margin less the own class's."""
+    every = np.arange(len(y))
+    of_rivals = scores.copy()
+    of_rivals[every, y] = -np.inf
+    rivals = of_rivals.argmax(axis=1)
+    return rivals, margin + scores[every, rivals] - scores[every, y]

@@ -5,7 +5,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skecoc.decoding.base import Floats, Indices, check_decoder_matrix, check_rows_and_weights, chunk_slices
+from skecoc.decoding.base import (
+    Floats,
+    Indices,
+    check_decoder_matrix,
+    check_rows_and_weights,
+    chunk_slices,
+    worst_rivals,
+)
 
 
 class RiskAndConfusion(NamedTuple):
@@ -77,15 +84,6 @@ def risk_and_confusion(
         risk += _table(own, rivals, chunk_weight * np.maximum(margin + leads, 0.0), len(M))
         confusion += _table(own, np.where(leads > 0, rivals, own), chunk_weight, len(M))
     return RiskAndConfusion(risk, confusion)
-
-
-def worst_rivals(scores: Floats, y: Indices, margin: float = 0.0) -> tuple[Indices, Floats]:
-    """Return each sample's rival class of highest score, and that score plus a margin less the own class's."""
-    every = np.arange(len(y))
-    of_rivals = scores.copy()
-    of_rivals[every, y] = -np.inf
-    rivals = of_rivals.argmax(axis=1)
-    return rivals, margin + scores[every, rivals] - scores[every, y]
 
 
 def _table(first: Indices, second: Indices, values: Floats, n_classes: int) -> Floats:

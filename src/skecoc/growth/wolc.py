@@ -11,8 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import OptimizedWeightDecoder
+from skecoc.decoding.base import worst_rivals
 from skecoc.decoding.optimized.kernels import row_scores
-from skecoc.decoding.risk import worst_rivals
 from skecoc.growth.base import LayeredClassifier
 from skecoc.growth.engine import Evaluation, Growth, Proposal, Strategy, layered_proposal
 from skecoc.growth.samples import (

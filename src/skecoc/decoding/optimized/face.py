@@ -15,11 +15,10 @@ import piqp
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skecoc.decoding.base import Floats, Indices
+from skecoc.decoding.base import Floats, Indices, worst_rivals
 from skecoc.decoding.optimized.problem import Problem, Solution, WeightSpace, lower_bound
 from skecoc.decoding.optimized.rows import Block, Rows
 from skecoc.decoding.optimized.solver import minimize_regularized
-from skecoc.decoding.risk import worst_rivals
 
 #: The optimal face is taken as the weights whose mean hinge is within this of the smallest.
 FACE_TOLERANCE = 1e-8
