@@ -101,10 +101,14 @@ def serve():
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     hook, good_file = AuditHook(), sys.stdin.readline().rstrip("\n")
-    outcome(Path(good_file), rows)  # imports modules and loads compiled code
-    for line in sys.stdin:
-        replies.write(json.dumps(hook.watch(outcome, Path(line.rstrip("\n")), rows)) + "\n")
+
+    def reply(content):
+        replies.write(json.dumps(content) + "\n")
         replies.flush()
+
+    reply(outcome(Path(good_file), rows))  # imports modules and loads compiled code
+    for line in sys.stdin:
+        reply(hook.watch(outcome, Path(line.rstrip("\n")), rows))
 
 
 class Watcher:
@@ -119,15 +123,13 @@ class Watcher:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self._write(good_file)
-
-    def _write(self, path):
-        self._process.stdin.write(f"{path}\n")
-        self._process.stdin.flush()
+        # Waited for: the file may be replaced by a forged one at once.
+        assert self.use(good_file) == "good"
 
     def use(self, path):
-        """Return what came of using a file, and the forbidden actions meanwhile."""
-        self._write(path)
+        """Return what came of using a file, and the forbidden actions meanwhile, which the first is not watched for."""
+        self._process.stdin.write(f"{path}\n")
+        self._process.stdin.flush()
         line = self._process.stdout.readline()
         assert line, f"the process ended with code {self._process.wait()} when it used {path}"
         return json.loads(line)
