@@ -204,7 +204,8 @@ def _train(options: argparse.Namespace) -> None:
     check_writable("--output", options.output)
     (method,) = check_music_methods([options.method])
     classifier = make_classifier(method, make_learner(options.learner), options.seed)
-    _dump(classifier)  # what cannot be saved is refused before any work
+    with _model_errors():
+        dump_model(classifier)  # what cannot be saved is refused before any work
     music = _read_folder(options)
     scaler = MinMaxScaler()
     X = scaler.fit_transform(music.feature(options.feature))
@@ -216,7 +217,9 @@ def _train(options: argparse.Namespace) -> None:
         raise InputError(f"cannot train {method!r}: {error}") from error
     features = ModulationFeatures(options.feature, rate=music.rate).fit([])
     model = Pipeline([("features", features), ("scale", scaler), ("classify", classifier)])
-    write_bytes("--output", options.output, _dump(model))
+    with _model_errors():
+        content = dump_model(model)
+    write_bytes("--output", options.output, content)
     console.say(f"{music.describe()}; model written to {options.output}")
 
 
@@ -224,7 +227,10 @@ def _predict(options: argparse.Namespace) -> None:
     """Run `music predict`."""
     if options.output is not None:
         check_writable("--output", options.output)
-    model = _load_music_model(options.model)
+    with _model_errors():
+        model = load_model(options.model)
+    if not isinstance(model, Pipeline) or not isinstance(model[0], ModulationFeatures):
+        raise InputError(f"'{options.model}' is a model, but not one that `skecoc music train` wrote")
     features = model[0]
     clips = as_clips([str(path) for path in options.files])
     with _analysis(options) as settings:
@@ -270,23 +276,13 @@ def _analysis(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         raise
 
 
-def _dump(model: Any) -> bytes:
-    """Turn a model into the content of a file."""
+@contextmanager
+def _model_errors() -> Iterator[None]:
+    """Say in one line why a model cannot be saved or loaded."""
     try:
-        return dump_model(model)
+        yield
     except (ModelFileError, ImportError) as error:
         raise InputError(str(error)) from error
-
-
-def _load_music_model(path: Path) -> Pipeline:
-    """Load a model, and make sure that it begins with audio."""
-    try:
-        model = load_model(path)
-    except (ModelFileError, ImportError) as error:
-        raise InputError(str(error)) from error
-    if not isinstance(model, Pipeline) or not isinstance(model[0], ModulationFeatures):
-        raise InputError(f"'{path}' is a model, but not one that `skecoc music train` wrote")
-    return model
 
 
 def _check_suffix(argument: str, path: Path, suffixes: tuple[str, ...]) -> None:

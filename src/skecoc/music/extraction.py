@@ -132,20 +132,17 @@ def extract(
 
 
 def _outcome(clip: Clip, feature: str, rate: int, cache: FeatureCache | None) -> _Outcome:
-    """Find or compute the features of one clip."""
+    """Compute a feature of one clip; with a cache, look all its features up, or compute and keep them."""
     try:
-        return _Outcome(_analyse(clip, feature, rate)) if cache is None else _cached_outcome(clip, rate, cache)
+        if cache is None:
+            return _Outcome(_analyse(clip, feature, rate))
+        digest = clip.digest()
+        known = cache.load(digest, rate)
+        if known is not None:
+            return _Outcome(known, was_cached=True)
+        features = _analyse(clip, "all", rate)
     except AudioError as error:
         return _Outcome(error=str(error))
-
-
-def _cached_outcome(clip: Clip, rate: int, cache: FeatureCache) -> _Outcome:
-    """Look a clip up, or compute all its features and keep them."""
-    digest = clip.digest()
-    known = cache.load(digest, rate)
-    if known is not None:
-        return _Outcome(known, was_cached=True)
-    features = _analyse(clip, "all", rate)
     try:
         cache.save(digest, rate, features)
     except OSError as error:  # such as a full disk: hours of work are not thrown away for that
