@@ -120,7 +120,8 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Class labels: numbers or strings, at least two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, for the learner and the decoding; samples of weight zero are dropped.
+            Weights of the samples, for the learner and the decoding: a weight of two counts as two samples. Samples of
+            weight zero are dropped.
         **fit_params : dict
             Further arguments of the learner's `fit`; with metadata routing enabled, those it requests.
 
@@ -452,9 +453,10 @@ class ECOCClassifier(BaseCodeClassifier):
         self._keep(matrix, learners, decoder, prior, (codewords, y, weight), response=response, margin_scale=scale)
 
     def with_decoding(
-        self, decoding: Any, response_method: str, codewords: Floats, y: Integers, margin_scale: float = 1.0
+        self, decoding: Any, response_method: str, codewords: Floats, y: Integers, *, margin_scale: float
     ) -> Self:
-        """Return a copy with the same columns and another decoding, fitted to their codewords of training samples."""
+        """Return a copy with the same columns and another decoding, fitted to codewords and class indices."""
+        check_is_fitted(self)
         model = copy(self).set_params(decoding=decoding, response_method=response_method)
         response = resolve_response(first_learner(self.estimators_), response_method)
         model._warn_of_margins(self.code_matrix_, self.estimators_, response)

@@ -50,6 +50,8 @@ class DaskMixin:
             If the scheduler is lost.
         """
         self._validate_params()  # type: ignore[attr-defined]
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         client = self._connected()
         return self._fit_source(DaskExecutor(client), source_of(X, y, sample_weight))  # type: ignore[attr-defined]
 

@@ -157,6 +157,8 @@ def test_blocks_that_change_between_passes_are_refused():
     ("make", "message"),
     [
         (lambda: IterableBlocks(iter([])), "blocks must be readable more than once"),
+        (lambda: list(IterableBlocks([(np.zeros((3, 1)),)])), r"blocks must hold \(X, y\) or \(X, y, sample_weight\)"),
+        (lambda: list(IterableBlocks([np.zeros((3, 1))])), r"blocks must hold .* got a ndarray"),
         (lambda: ArrayBlocks(np.zeros(3), np.zeros(3)), "X must be two-dimensional"),
         (lambda: ArrayBlocks(np.zeros((3, 1)), np.zeros(2)), r"y must have shape \(3,\)"),
         (lambda: check_block(RawBlock(np.zeros((2, 1)), [0]), 0), "y must have one label per row"),

@@ -178,6 +178,7 @@ def test_bad_collections_are_named(client):
     frame = dd.from_pandas(pd.DataFrame(X), npartitions=2)
     for wrong, message in [
         ((X, labels), "X must be a Dask array or DataFrame"),
+        ((rows, None, labels), "requires y to be passed"),
         ((rows[:, 0], labels), "X must be two-dimensional"),
         ((frame, dd.from_pandas(pd.Series(Y), npartitions=3)), "y must have as many partitions as X"),
         ((frame, Y), "y must be a Dask collection"),

@@ -11,6 +11,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs, make_classification
+from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -471,6 +472,32 @@ def test_any_learner(method, learner):
     assert model.score(X_IRIS, Y_IRIS) > 0.9
     with pytest.raises(ValueError, match="sample_weight was given"):
         method(KNeighborsClassifier()).fit(X_IRIS, Y_IRIS, sample_weight=np.ones(150))
+
+
+@pytest.mark.parametrize("method", GROWN)
+def test_a_fold_without_samples_does_no_harm(method):
+    X, y = np.array([[0.0], [5.0], [6.0], [7.0], [8.0]]), [0, 1, 1, 1, 1]
+    parameters = {} if method is ECOCOneClassifier else {"n_folds": 5}
+    assert method(LogisticRegression(), random_state=0, **parameters).fit(X, y).predict(X).shape == (5,)
+
+
+@pytest.mark.parametrize("method", GROWN)
+def test_learners_that_have_their_methods_only_when_fitted(method):
+    stack = StackingClassifier([("tree", DecisionTreeClassifier(max_depth=3))], LogisticRegression(), cv=2)
+    assert method(stack, random_state=0).fit(X_IRIS[::2], Y_IRIS[::2]).score(X_IRIS[1::2], Y_IRIS[1::2]) > 0.85
+
+
+@pytest.mark.parametrize("name", ["vehicle", "yeast"])
+def test_the_record_of_the_kept_round_is_that_of_the_decoder(name):
+    X, y = load_uci(name, return_X_y=True)
+    model = WOLCClassifier(STUMPS, random_state=0).fit(X[::2], y[::2])
+    assert model.history_[model.best_round_].accuracy == pytest.approx(model.score(X[::2], y[::2]), abs=1e-6)
+
+
+def test_a_code_that_is_taken_as_it_is_says_so():
+    model = WOLCClassifier(STUMPS, random_state=0).fit(X_IRIS, Y_IRIS)
+    assert model.n_iter_ == 1
+    assert "without growth" in model.stop_reason_ or "target" in model.stop_reason_
 
 
 @pytest.mark.parametrize("method", GROWN)

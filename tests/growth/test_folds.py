@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,9 +57,17 @@ def test_sparse_rows_and_frames_get_the_same_folds(kind):
     np.testing.assert_array_equal(folds(kind(X), Y), folds(X, Y))
 
 
-def test_rows_that_are_not_numbers_are_dealt_out_in_their_order():
-    frame = pd.DataFrame({"a": list("abcdef")})
-    np.testing.assert_array_equal(folds(frame, np.zeros(6, dtype=int)), [0, 1, 2, 0, 1, 2])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_samples_of_text_are_dealt_out_whatever_their_order(kind):
+    words = pd.DataFrame({"a": list("abcdefabcdef"), "b": range(12)})
+    words["b"] = words["b"] % 6
+    y = np.zeros(12, dtype=int)
+    found = folds(kind(words.to_dict("list")), y)
+    np.testing.assert_array_equal(found[:6], found[6:])  # equal samples share a fold
+    assert np.bincount(found).tolist() == [4, 4, 4]
+    order = np.random.default_rng(0).permutation(12)
+    np.testing.assert_array_equal(folds(kind(words.iloc[order].to_dict("list")), y), found[order])
+    assert any((folds(kind(words.to_dict("list")), y, seed=seed) != found).any() for seed in range(1, 4))
 
 
 def test_other_precision_negative_zeros_and_zeros_that_are_stored_change_nothing():

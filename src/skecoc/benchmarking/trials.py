@@ -134,7 +134,7 @@ class SharedColumns:
         codewords = self.codewords[key.response]
         begin = time.perf_counter()
         classifier = self.trained.with_decoding(
-            key.decoding, RESPONSES[key.response], codewords.train, self.y, codewords.scale
+            key.decoding, RESPONSES[key.response], codewords.train, self.y, margin_scale=codewords.scale
         )
         fitted = time.perf_counter()
         predicted = classifier.predict_codewords(codewords.test)

@@ -204,7 +204,8 @@ class BlockwiseWOLC(BlockwiseClassifier):
         model = WOLCClassifier(**{name: getattr(self, name) for name in names if hasattr(self, name)})
         rows, samples, random_state = self._prepared(model, executor, source, self.n_folds)
         sample = rows.summary.sample
-        starts = model._starts(sample.X, rows.sample_classes(), sample.mass, rows.total_weight, random_state)
+        sampled = (sample.X, rows.sample_classes(), sample.mass)
+        starts = model._starts(*sampled, rows.total_weight, samples.response, random_state)
         model._grow(starts, samples)
         return model
 
@@ -422,7 +423,8 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
     Notes
     -----
     All sums but those of the optimised weights are sums of integers. Those depend on how rows are divided into blocks
-    by the rounding of floating-point sums alone.
+    by the rounding of floating-point sums alone. Weights are solved to a relative gap of 1e-3, here and in memory, so
+    where two pairs of classes are almost equally hard, `WOLCClassifier` may add another one and grow differently.
 
     Clusterings see a row as the middles of its bins, which are its values where bins are exact.
 

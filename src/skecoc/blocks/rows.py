@@ -87,7 +87,10 @@ class IterableBlocks:
         self._blocks = blocks
 
     def __iter__(self) -> Iterator[RawBlock]:
-        return (RawBlock(*block) for block in self._blocks)
+        for block in self._blocks:
+            if not isinstance(block, tuple | list) or len(block) not in {2, 3}:
+                raise ValueError(f"blocks must hold (X, y) or (X, y, sample_weight), got a {type(block).__name__}")
+            yield RawBlock(*block)
 
 
 class CleanBlock(NamedTuple):

@@ -20,7 +20,7 @@ from skecoc.growth.engine import GrowthRound, Start, StopRules, Strategy, grow_f
 from skecoc.growth.folds import assign_folds
 from skecoc.growth.samples import SamplesInMemory, TrainingSamples
 from skecoc.learners import RegionClassifier
-from skecoc.learners.columns import ColumnTrainer, Floats, Integers, resolve_response
+from skecoc.learners.columns import ColumnTrainer, Floats, Integers, Response, find_response
 
 # Weights up to this are what the solver's rounding leaves of a zero.
 _NO_WEIGHT = 1e-9
@@ -48,9 +48,9 @@ class GrownClassifier(BaseCodeClassifier):
     def _folds(self, X: Any, y: Integers, seed: int) -> Integers | None:
         """Return the fold that holds out each sample, or None for no out-of-fold codewords."""
 
-    def _init_codings(self, n_classes: int) -> list[Any]:
+    def _init_codings(self, n_classes: int, response: Response) -> list[Any]:
         """List the coding to grow from, and others to try as they are."""
-        del n_classes
+        del n_classes, response
         return [self.init]
 
     def _clustered_learner(self) -> BaseEstimator | None:
@@ -62,13 +62,14 @@ class GrownClassifier(BaseCodeClassifier):
             raise ValueError("sample_weight must leave every class a sample of positive weight")
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
-        starts = self._starts(X, y, weight, float(weight.sum()), random_state)
+        response = find_response(self._learner(), self.response_method, X, y, root)
+        starts = self._starts(X, y, weight, float(weight.sum()), response, random_state)
         trainer = ColumnTrainer(
             self._learner(),
             X,
             y,
             root,
-            resolve_response(self._learner(), self.response_method),
+            response,
             fit_params=fit_params,
             folds=self._folds(X, y, root),
             clustered_learner=self._clustered_learner(),
@@ -77,11 +78,17 @@ class GrownClassifier(BaseCodeClassifier):
         self._grow(starts, SamplesInMemory(trainer, len(self.classes_), weight))
 
     def _starts(
-        self, X: Any, y: Integers, weight: Floats, total_weight: float, random_state: np.random.RandomState
+        self,
+        X: Any,
+        y: Integers,
+        weight: Floats,
+        total_weight: float,
+        response: Response,
+        random_state: np.random.RandomState,
     ) -> list[Start]:
         """List the code to grow from, and others to try, for samples of which some are at hand."""
         n_classes = len(self.classes_)
-        codings = self._init_codings(n_classes)
+        codings = self._init_codings(n_classes, response)
         matrices = [resolve_coding(coding, X, y, n_classes, random_state, sample_weight=weight) for coding in codings]
         most = np.inf if self.max_columns is None else self.max_columns
         allowed = [matrix for matrix in matrices if matrix.shape[1] <= most]

@@ -180,10 +180,13 @@ class Growth:
         """The decoder of the kept round."""
         return self.decoders[self.kept]
 
-    def with_decoder(self, decoder: Any, evaluation: Evaluation) -> "Growth":
-        """Return the growth with another decoder of the kept round."""
-        decoders = [*self.decoders[: self.kept], decoder, *self.decoders[self.kept + 1 :]]
-        return replace(self, decoders=decoders, evaluation=evaluation)
+    def with_decoder(self, decoder: Any, accuracy: float, out_of_fold_accuracy: float, errors: Blocks) -> "Growth":
+        """Return the growth with another decoder of the kept round, and its accuracies in the round's record."""
+        accuracies: dict[str, Any] = {"accuracy": accuracy, "out_of_fold_accuracy": out_of_fold_accuracy}
+        decoders, history = [*self.decoders], [*self.history]
+        decoders[self.kept], history[self.kept] = decoder, replace(history[self.kept], **accuracies)
+        evaluation = replace(self.evaluation, decoder=decoder, sample_errors=errors, **accuracies)
+        return replace(self, decoders=decoders, history=history, evaluation=evaluation)
 
 
 def grow(code: GrowingCode, strategy: Strategy, rules: StopRules, report: Report | None = None) -> Growth:
@@ -256,6 +259,7 @@ def grow_from(
     best = _grown(samples, starts[0], rules, report)
     for start in starts[1:] if best.evaluation.loss > rules.target else ():
         other = _grown(samples, start, replace(rules, max_iter=0), report)
+        other = replace(other, stop_reason="this code was taken as it is, without growth")
         if _is_preferable(other, best):
             best = other
     return best

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.utils import _safe_indexing
 
 Keys = NDArray[np.uint64]
 Integers = NDArray[np.intp]
@@ -67,8 +68,14 @@ def _hash_sparse_rows(starts, features, values, seed):  # type: ignore[no-untype
     return keys
 
 
+def _numbered(X: Any) -> NDArray[np.float64]:
+    """Replace the values of each column by numbers, the same for values that are the same as text."""
+    columns = (np.asarray(_safe_indexing(X, j, axis=1), dtype=object).astype(str) for j in range(X.shape[1]))
+    return np.column_stack([np.unique(column, return_inverse=True)[1] for column in columns]).astype(np.float64)
+
+
 def sample_keys(X: Any, seed: int) -> Keys:
-    """Hash samples in memory; samples that are not numbers are numbered in their order."""
+    """Hash samples in memory, also those of a frame with text."""
     if issparse(X):
         rows = X.tocsr(copy=True)
         rows.sum_duplicates()
@@ -76,7 +83,7 @@ def sample_keys(X: Any, seed: int) -> Keys:
     try:
         values = np.array(X, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        return np.arange(X.shape[0], dtype=np.uint64)
+        values = _numbered(X)
     values.flags.writeable = False  # one compiled version serves all arrays
     return hash_rows(values, np.uint64(seed))
 

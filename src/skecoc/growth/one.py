@@ -157,7 +157,7 @@ class ECOCOneClassifier(GrownClassifier):
     n_jobs : int, default=None
         Number of columns trained at once, through joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
-        Seeds random codings, folds, clusterings and every ``random_state`` of the learner that is None.
+        Seeds random codings, folds and every ``random_state`` of the learner that is None.
     verbose : int, default=0
         Above zero, one line is printed per round.
 

@@ -311,15 +311,15 @@ def training_errors_of(samples: CodedSamples, decoder: BaseDecoder, matrix: Code
 
 
 def nested_errors_of(
-    samples: CodedSamples, decoders: Sequence[BaseDecoder], whole: BaseDecoder, matrix: CodeMatrix, prior: Floats
+    samples: CodedSamples, decoders: Sequence[BaseDecoder], otherwise: BaseDecoder, matrix: CodeMatrix, prior: Floats
 ) -> Floats:
     """Return errors on out-of-fold codewords by decoders that were fitted without each fold.
 
-    Samples of no fold are decoded by the decoder of all samples.
+    Samples of no fold are decoded by another decoder.
     """
     samples = samples.first(matrix.shape[1])
     errors = np.empty(len(samples.y))
-    for fold, decoder in [(-1, whole), *enumerate(decoders)]:
+    for fold, decoder in [(-1, otherwise), *enumerate(decoders)]:
         members = np.flatnonzero(samples.fold == fold)
         errors[members] = _errors(samples.out_of_fold[members], samples.y[members], decoder, matrix, prior)
     return errors

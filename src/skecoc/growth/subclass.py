@@ -18,7 +18,7 @@ from skecoc.decoding import resolve_decoder
 from skecoc.growth.base import check_numeric, numeric_tags
 from skecoc.growth.folds import assign_folds
 from skecoc.growth.samples import GrowingCode, SamplesInMemory
-from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, resolve_response
+from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, find_response
 from skecoc.learners.regions import nearest_centre, weak_kmeans
 
 # A part with less weight than this has no rows.
@@ -175,7 +175,7 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     n_jobs : int, default=None
         Number of columns trained at once, through joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
-        Seeds random codings, folds, clusterings and every ``random_state`` of the learner that is None.
+        Seeds folds, clusterings and every ``random_state`` of the learner that is None.
     verbose : int, default=0
         Passed to joblib, which reports progress.
 
@@ -268,10 +268,11 @@ class SubclassECOCClassifier(BaseCodeClassifier):
             X,
             y,
             root,
-            resolve_response(self._learner(), self.response_method),
+            find_response(self._learner(), self.response_method, X, y, root),
             fit_params=fit_params,
             folds=None if self.n_folds is None else assign_folds(X, y, self.n_folds, root),
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
         )
         thresholds = SplitThresholds(self.max_error, self.min_size * weight.sum(), self.min_improvement)
         numbers = np.asarray(X, dtype=np.float64)

@@ -25,7 +25,7 @@ from skecoc.growth.samples import (
     sum_by_pairs,
     training_errors_of,
 )
-from skecoc.learners.columns import Floats, resolve_response
+from skecoc.learners.columns import Floats, Response
 
 # Relative gap of the optimised weights: a wider one lets growth take the solver's slack for progress.
 _WEIGHTS_TOL = 1e-3
@@ -107,14 +107,11 @@ class OptimizedWeightStrategy(Strategy):
         errors = code.map(errors_of, message=(equal, matrix, samples.prior))
         nested = code.map(nested_errors_of, message=(by_fold, equal, matrix, samples.prior))
         gain, error = code.drop(errors, nested)
-        decoder = growth.decoder
-        if gain <= _EQUAL_WEIGHTS_TOLERANCE * error:
-            decoder = equal
-        else:
-            errors = nested
-        accuracy = 1.0 - code.mean(errors)
-        evaluation = replace(growth.evaluation, decoder=decoder, out_of_fold_accuracy=accuracy, sample_errors=errors)
-        return growth.with_decoder(decoder, evaluation)
+        if gain > _EQUAL_WEIGHTS_TOLERANCE * error:
+            evaluation = replace(growth.evaluation, out_of_fold_accuracy=1.0 - code.mean(nested), sample_errors=nested)
+            return replace(growth, evaluation=evaluation)
+        training_errors = code.map(training_errors_of, message=(equal, matrix, samples.prior))
+        return growth.with_decoder(equal, 1.0 - code.mean(training_errors), 1.0 - code.mean(errors), errors)
 
     def _decoder(self, l2: float) -> OptimizedWeightDecoder:
         """Return a decoder to be fitted."""
@@ -360,10 +357,10 @@ class WOLCClassifier(LayeredClassifier):
         }
         return cls(**{**settings, **parameters})
 
-    def _init_codings(self, n_classes: int) -> list[Any]:
+    def _init_codings(self, n_classes: int, response: Response) -> list[Any]:
         if not isinstance(self.init, str) or self.init != "auto":
             return [self.init]
-        return list(automatic_codings(n_classes, resolve_response(self._learner(), self.response_method)))
+        return list(automatic_codings(n_classes, response))
 
     def _strategy(self, start: int, total_weight: float) -> Strategy:
         l2 = min(0.1, 100.0 / total_weight) if isinstance(self.l2, str) else self.l2

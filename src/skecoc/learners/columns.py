@@ -97,6 +97,16 @@ def resolve_response(estimator: BaseEstimator, response_method: str) -> Response
     )
 
 
+def find_response(estimator: BaseEstimator, response_method: str, X: Any, y: Integers, seed: int) -> Response:
+    """Choose as `resolve_response` does, or from a learner fitted to two classes: some have their methods only then."""
+    try:
+        return resolve_response(estimator, response_method)
+    except ValueError:
+        rows = np.flatnonzero(y <= 1)
+        fitted = seeded_clone(estimator, seed).fit(_safe_indexing(X, rows), y[rows])
+        return resolve_response(fitted, response_method)
+
+
 def column_seeds(matrix: Pattern, root: int, seen: Counter[bytes] | None = None) -> list[int]:
     """Give every column of a matrix a seed from the root, its pattern up to sign, and how often that occurred before.
 
@@ -224,6 +234,8 @@ class ColumnTrainer:
         matrix = np.column_stack([column.pattern for column in columns])
         with config_context(skip_parameter_validation=True, assume_finite=True):
             for fold, (rows, X) in enumerate(self._held_out):
+                if len(rows) == 0:  # classes of a few samples may leave a fold empty
+                    continue
                 partial_learners = self._fit(columns, seeds, fold)
                 # The learner of a column has not seen a class that takes no part in it: that output is out of fold.
                 out_of_fold[rows] = np.where(
@@ -327,7 +339,7 @@ def evaluate_columns(
         if together is None:
             alone += members
         elif len(kinds) == 1:
-            return together(list(learners), X)
+            return np.asarray(together(list(learners), X), dtype=np.float64)
         else:
             outputs[:, members] = together([learners[q] for q in members], X)
     if len(alone) < 2 or effective_n_jobs(n_jobs) == 1:
@@ -345,9 +357,16 @@ def _evaluating_together(kind: type, response: Response) -> Callable[[list[BaseE
     if hasattr(kind, "outputs_together"):
         return partial(kind.outputs_together, response=response)
     if response == "predict_proba" and kind is LogisticRegression:
-        return lambda learners, X: np.tanh(_linear_margins(learners, X) / 2.0)
+        return _logistic_outputs
     inherited = getattr(kind, "decision_function", None) is LinearClassifierMixin.decision_function
     return _linear_margins if response == "decision_function" and inherited else None
+
+
+def _logistic_outputs(learners: list[BaseEstimator], X: Any) -> Floats:
+    """Evaluate all logistic regressions by one matrix product, except multinomial ones, which older versions have."""
+    if any(getattr(learner, "multi_class", None) == "multinomial" for learner in learners):
+        return np.column_stack([_evaluate_column(learner, X, "predict_proba") for learner in learners])
+    return np.tanh(_linear_margins(learners, X) / 2.0)
 
 
 def _linear_margins(learners: list[BaseEstimator], X: Any) -> Floats:
