@@ -178,34 +178,12 @@ def _sum_block(block: Block, space: WeightSpace, code: Floats, margin: float, sm
     if block.draws is not None:
         return _sum_block_exactly(block, space, code, margin, smoothing)
     size = space.n_weights if smoothing.is_dense else 0
-    sums, gradient = np.zeros(7), np.zeros_like(space.matrix)
-    curvature = np.zeros((size, size))
-    kinks = []
-    for chunk in block.chunks(space.n_classes):
-        n_marked = 0 if smoothing.is_dense else len(chunk.y)
-        marks, factors = np.zeros((n_marked, space.n_classes), dtype=np.uint8), np.zeros(n_marked)
-        add_rows(
-            chunk.codewords,
-            chunk.codewords @ code,
-            chunk.y,
-            chunk.weight,
-            chunk.shift,
-            margin,
-            smoothing.width,
-            smoothing.previous_width,
-            space.bounds,
-            space.columns,
-            space.signs,
-            smoothing.stride,
-            sums,
-            gradient,
-            curvature,
-            marks,
-            factors,
-        )
-        found = np.flatnonzero(factors)
-        kinks.append(Kinks(chunk.codewords[found], marks[found], factors[found]))
-    return sums, gradient, curvature, kinks
+    totals = np.zeros(7), np.zeros_like(space.matrix), np.zeros((size, size))
+    kinks = [
+        _add_chunk(chunk, chunk.codewords @ code, space, margin, smoothing, smoothing.stride, totals)
+        for chunk in block.chunks(space.n_classes)
+    ]
+    return *totals, kinks
 
 
 def _sum_block_exactly(block: Block, space: WeightSpace, code: Floats, margin: float, smoothing: Smoothing) -> _Sums:
@@ -223,22 +201,34 @@ def _sum_block_exactly(block: Block, space: WeightSpace, code: Floats, margin: f
     kinks = []
     for chunk in block.chunks(space.n_classes):
         scores = row_scores(chunk.codewords, code)
-        places = (space.bounds, space.columns, space.signs)
-        widths = (margin, smoothing.width, smoothing.previous_width)
-        none = (np.empty((0, 0)), np.empty((0, 0), dtype=np.uint8), np.empty(0))
-        rows = (chunk.codewords, scores, chunk.y, chunk.weight, chunk.shift)
-        add_rows(*rows, *widths, *places, _NEVER, sums, gradient, *none)
+        _add_chunk(chunk, scores, space, margin, smoothing, _NEVER, (sums, gradient, curvature))
         draws = np.empty(0) if chunk.draws is None else chunk.draws
         drawn = np.flatnonzero(draws < 1.0 / smoothing.stride)
-        n_marked = 0 if smoothing.is_dense else len(drawn)
-        marks, factors = np.zeros((n_marked, space.n_classes), dtype=np.uint8), np.zeros(n_marked)
-        weight = chunk.weight[drawn] * smoothing.stride
-        rows = (chunk.codewords[drawn], scores[drawn], chunk.y[drawn], weight, chunk.shift)
-        add_rows(*rows, *widths, *places, 1, np.zeros(7), np.zeros_like(gradient), curvature, marks, factors)
-        found = np.flatnonzero(factors)
-        kinks.append(Kinks(chunk.codewords[drawn[found]], marks[found], factors[found]))
+        some = Block(chunk.codewords[drawn], chunk.y[drawn], chunk.weight[drawn] * smoothing.stride, chunk.shift)
+        unused = np.zeros(7), np.zeros_like(gradient)
+        kinks.append(_add_chunk(some, scores[drawn], space, margin, smoothing, 1, (*unused, curvature)))
     sums[:5] -= anchor
     return sums, gradient - anchor, curvature - steep, kinks
+
+
+def _add_chunk(
+    chunk: Block,
+    scores: Floats,
+    space: WeightSpace,
+    margin: float,
+    smoothing: Smoothing,
+    stride: int,
+    totals: tuple[Floats, Floats, Floats],
+) -> Kinks:
+    """Add a chunk of rows to sums, gradient and curvature; return its rows at a kink, if the curvature is not dense."""
+    n_marked = 0 if smoothing.is_dense else len(chunk.y)
+    marks, factors = np.zeros((n_marked, space.n_classes), dtype=np.uint8), np.zeros(n_marked)
+    rows = (chunk.codewords, scores, chunk.y, chunk.weight, chunk.shift)
+    widths = (margin, smoothing.width, smoothing.previous_width)
+    places = (space.bounds, space.columns, space.signs)
+    add_rows(*rows, *widths, *places, stride, *totals, marks, factors)
+    found = np.flatnonzero(factors)
+    return Kinks(chunk.codewords[found], marks[found], factors[found])
 
 
 def _anchor(bound: float) -> float:
