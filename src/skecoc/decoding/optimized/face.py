@@ -144,6 +144,8 @@ def _minimize_less_entropy(program: ReducedProgram, factor: float, vector: Float
             _PROGRAM_ACCURACY * min(10.0, 100.0 * factor),
         )
         step = np.array(result.x)[: len(vector)] - vector
+        if not np.isfinite(step).all():
+            break
         value, length = objective(vector), 1.0
         while length > 0.01 and objective(vector + length * step) > value + 1e-13:
             length *= 0.5

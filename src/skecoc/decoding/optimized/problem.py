@@ -168,23 +168,12 @@ def _sum_block(block: Block, space: WeightSpace, code: Floats, margin: float, sm
     if block.draws is not None:
         return _sum_block_exactly(block, space, code, margin, smoothing)
     size = space.n_weights if smoothing.is_dense else 0
-    sums, gradient, curvature = np.zeros(7), np.zeros_like(space.matrix), np.zeros((size, size))
-    places = (space.bounds, space.columns, space.signs)
-    widths = (margin, smoothing.width, smoothing.previous_width)
-    kinks = []
-    for chunk in block.chunks(space.n_classes):
-        marks, factors = _new_marks(len(chunk.y), space, smoothing)
-        rows = (chunk.codewords, chunk.codewords @ code, chunk.y, chunk.weight, chunk.shift)
-        add_rows(*rows, *widths, *places, smoothing.stride, sums, gradient, curvature, marks, factors)
-        found = np.flatnonzero(factors)
-        kinks.append(Kinks(chunk.codewords[found], marks[found], factors[found]))
-    return sums, gradient, curvature, kinks
-
-
-def _new_marks(n_rows: int, space: WeightSpace, smoothing: Smoothing) -> tuple[NDArray[np.uint8], Floats]:
-    """Make the arrays in which kinks are noted, empty where curvature is summed as a matrix instead."""
-    n_marked = 0 if smoothing.is_dense else n_rows
-    return np.zeros((n_marked, space.n_classes), dtype=np.uint8), np.zeros(n_marked)
+    totals = np.zeros(7), np.zeros_like(space.matrix), np.zeros((size, size))
+    kinks = [
+        _add_chunk(chunk, chunk.codewords @ code, space, margin, smoothing, smoothing.stride, totals)
+        for chunk in block.chunks(space.n_classes)
+    ]
+    return *totals, kinks
 
 
 def _sum_block_exactly(block: Block, space: WeightSpace, code: Floats, margin: float, smoothing: Smoothing) -> _Sums:
@@ -198,24 +187,37 @@ def _sum_block_exactly(block: Block, space: WeightSpace, code: Floats, margin: f
     sums, gradient = np.full(7, anchor), np.full_like(space.matrix, anchor)
     sums[5:] = 0.0  # counts are exact as they are
     curvature = np.full((size, size), steep)
-    places = (space.bounds, space.columns, space.signs)
-    widths = (margin, smoothing.width, smoothing.previous_width)
-    none = (np.empty((0, 0)), np.empty((0, 0), dtype=np.uint8), np.empty(0))
     kinks = []
     for chunk in block.chunks(space.n_classes):
         scores = row_scores(chunk.codewords, code)
-        rows = (chunk.codewords, scores, chunk.y, chunk.weight, chunk.shift)
-        add_rows(*rows, *widths, *places, _NEVER, sums, gradient, *none)
+        _add_chunk(chunk, scores, space, margin, smoothing, _NEVER, (sums, gradient, curvature))
         draws = np.empty(0) if chunk.draws is None else chunk.draws
         drawn = np.flatnonzero(draws < 1.0 / smoothing.stride)
-        marks, factors = _new_marks(len(drawn), space, smoothing)
-        weight = chunk.weight[drawn] * smoothing.stride
-        rows = (chunk.codewords[drawn], scores[drawn], chunk.y[drawn], weight, chunk.shift)
-        add_rows(*rows, *widths, *places, 1, np.zeros(7), np.zeros_like(gradient), curvature, marks, factors)
-        found = np.flatnonzero(factors)
-        kinks.append(Kinks(chunk.codewords[drawn[found]], marks[found], factors[found]))
+        some = Block(chunk.codewords[drawn], chunk.y[drawn], chunk.weight[drawn] * smoothing.stride, chunk.shift)
+        unused = np.zeros(7), np.zeros_like(gradient)
+        kinks.append(_add_chunk(some, scores[drawn], space, margin, smoothing, 1, (*unused, curvature)))
     sums[:5] -= anchor
     return sums, gradient - anchor, curvature - steep, kinks
+
+
+def _add_chunk(
+    chunk: Block,
+    scores: Floats,
+    space: WeightSpace,
+    margin: float,
+    smoothing: Smoothing,
+    stride: int,
+    totals: tuple[Floats, Floats, Floats],
+) -> Kinks:
+    """Add a chunk of rows to sums, gradient and curvature; return its rows at a kink, if the curvature is not dense."""
+    n_marked = 0 if smoothing.is_dense else len(chunk.y)
+    marks, factors = np.zeros((n_marked, space.n_classes), dtype=np.uint8), np.zeros(n_marked)
+    rows = (chunk.codewords, scores, chunk.y, chunk.weight, chunk.shift)
+    widths = (margin, smoothing.width, smoothing.previous_width)
+    places = (space.bounds, space.columns, space.signs)
+    add_rows(*rows, *widths, *places, stride, *totals, marks, factors)
+    found = np.flatnonzero(factors)
+    return Kinks(chunk.codewords[found], marks[found], factors[found])
 
 
 def _anchor(bound: float) -> float:
