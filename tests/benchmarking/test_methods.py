@@ -100,7 +100,6 @@ def test_learners_by_name_path_and_object():
         ("os.path.join", "learner: 'os.path.join' is not a scikit-learn classifier"),
         ("sklearn.linear_model.LinearRegression", "is not a scikit-learn classifier"),
         ("sklearn.ensemble.VotingClassifier", "cannot be made without arguments"),
-        ("sklearn.semi_supervised.SelfTrainingClassifier", "is not a scikit-learn classifier"),
     ],
 )
 def test_learners_that_cannot_be(name, message):
