@@ -24,7 +24,7 @@ from skecoc.benchmarking.runs import Batch, RunKey
 from skecoc.benchmarking.store import CLAIM_SECONDS, Store
 from skecoc.benchmarking.trials import BatchOutcome, run_batch
 from skecoc.support.errors import InputError
-from skecoc.support.processes import interrupts_remembered, results_of
+from skecoc.support.processes import DRAWN_LATER, interrupts_remembered, results_of
 
 #: A batch is given up if worker processes died so often while it was in flight.
 MOST_DEATHS = 3
@@ -65,8 +65,9 @@ def run(
     with (
         _claims_kept(store),
         interrupts_remembered() as check_interrupt,
-        tqdm(total=queue.n_runs, disable=not show_progress, bar_format=layout) as bar,
+        tqdm(total=queue.n_runs, disable=not show_progress, bar_format=layout, delay=DRAWN_LATER) as bar,
     ):
+        bar.refresh()
 
         def save(outcome: BatchOutcome) -> None:
             check_interrupt()

@@ -25,6 +25,10 @@ def results_of(tasks: Iterable[Any], n_jobs: int | None) -> Iterator[Generator[A
             results.close()
 
 
+#: A delay that keeps a progress bar from being drawn while it is made: a Ctrl-C then would leave half a bar behind.
+DRAWN_LATER = 1e-9
+
+
 def run_all(
     tasks: Sequence[Any],
     n_jobs: int | None,
@@ -38,8 +42,11 @@ def run_all(
     with (
         interrupts_remembered() as check_interrupt,
         results_of(tasks, n_jobs) as finished,
-        tqdm(total=len(tasks) if total is None else total, disable=not show_progress, unit="run") as bar,
+        tqdm(
+            total=len(tasks) if total is None else total, disable=not show_progress, unit="run", delay=DRAWN_LATER
+        ) as bar,
     ):
+        bar.refresh()
         for result in finished:
             check_interrupt()
             results.append(result)
