@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import ExtraTreeClassifier
 
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
@@ -59,17 +61,18 @@ def test_out_of_fold_outputs_equal_those_of_learners_trained_by_hand(learner):
     for number in range(4):
         used = (number != FOLDS) & (Y < 2)
         model = type(learner)(**learner.get_params()).fit(X[used], (Y[used] == 0).astype(int))
-        held_out = (number == FOLDS) & (Y < 2)
-        np.testing.assert_allclose(
-            trained.out_of_fold[held_out, 0], 2 * model.predict_proba(X[held_out])[:, 1] - 1, atol=1e-12
-        )
-    np.testing.assert_array_equal(trained.out_of_fold[Y == 2], trained.outputs[Y == 2])
+        held_out = number == FOLDS  # also of the class that takes no part: all its columns see as many samples
+        expected = 2 * model.predict_proba(X[held_out])[:, 1] - 1
+        np.testing.assert_allclose(trained.out_of_fold[held_out, 0], expected, atol=1e-12)
+    learners, outputs = trainer(learner, folds=FOLDS).train_held_out([Column(column)])
+    np.testing.assert_array_equal(outputs, trained.out_of_fold[FOLDS >= 0])
+    np.testing.assert_array_equal(learners[0].predict(X), trained.learners[0].predict(X))
 
 
 def test_a_clustered_column_trains_regions_seeded_by_pattern_and_occurrence():
     column = np.array([1, -1, 0], dtype=np.int8)
     one = trainer(StumpAdaBoostClassifier(5))
-    first, second, third = (one.train([Column(column, clustered)]).learners[0] for clustered in (False, True, True))
+    first, second, third = (one.train([Column(column, n_regions)]).learners[0] for n_regions in (0, 3, 3))
     assert isinstance(first, StumpAdaBoostClassifier)
     seeds = column_seeds(np.column_stack([column] * 3), 0)
     for learner, seed in ((second, seeds[1]), (third, seeds[2])):
@@ -85,8 +88,8 @@ def test_trying_out_does_not_count_as_an_occurrence():
     column = np.array([1, -1, 0], dtype=np.int8)
     one = trainer(StumpAdaBoostClassifier(5))
     one.train([Column(column)])
-    tried = one.try_out([Column(column, clustered=True)]).learners[0]
-    trained = one.train([Column(column, clustered=True)]).learners[0]
+    tried = one.try_out([Column(column, 3)]).learners[0]
+    trained = one.train([Column(column, 3)]).learners[0]
     assert tried.random_state == trained.random_state
 
 
@@ -130,3 +133,19 @@ def test_learners_of_the_folds_do_not_search_again():
     assert [part.C_ for part in parts] == [whole.C_] * 4
     held_out = (FOLDS == 0) & (Y < 2)
     np.testing.assert_allclose(out_of_fold[held_out, 0], 2 * parts[0].predict_proba(X[held_out])[:, 1] - 1)
+
+
+def test_columns_do_not_share_a_random_state():
+    forest = RandomForestClassifier(3, random_state=np.random.RandomState(0))
+    columns = [Column(column) for column in one_vs_one(3).T]
+    learners = ColumnTrainer(forest, X, Y, 0, "predict_proba").fit(columns)
+    assert len({id(learner.random_state) for learner in learners}) == len(columns)
+
+
+def test_region_learners_have_seeds_of_their_own():
+    trees = RegionClassifier(ExtraTreeClassifier())
+    one = ColumnTrainer(ExtraTreeClassifier(), X, Y, 0, "predict_proba", clustered_learner=trees)
+    first, second = one.fit([Column(np.array([1, -1, 0], dtype=np.int8), 3)] * 2)
+    seeds = [tree.random_state for learner in (first, second) for tree in learner.estimators_ if tree is not None]
+    assert len(seeds) > 2
+    assert len(set(seeds)) == len(seeds)

@@ -11,6 +11,7 @@ from skecoc.blocks.kernels import add_coded_votes, nearest_coded_centre
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.base import Codes
 from skecoc.learners.columns import ConstantClassifier, Floats, Response
+from skecoc.learners.stumps import respond
 
 
 class CodedStumps(NamedTuple):
@@ -89,15 +90,8 @@ def evaluate_coded(codes: Codes, learners: CodedLearners) -> Floats:
         elif kind == "regions":
             outputs[:, q] = _evaluate_regions(codes, learners.regions[number], learners)
         else:
-            outputs[:, q] = _respond(F[:, number], learners.response)
+            outputs[:, q] = respond(F[:, number], learners.response)
     return outputs
-
-
-def _respond(F: Floats, response: Response) -> Floats:
-    """Turn weighted votes into outputs."""
-    if response == "predict_proba":
-        return np.tanh(F)
-    return np.where(F > 0.0, 1.0, -1.0) if response == "predict" else F
 
 
 def _evaluate_regions(codes: Codes, regions: CodedRegions, learners: CodedLearners) -> Floats:
@@ -107,7 +101,7 @@ def _evaluate_regions(codes: Codes, regions: CodedRegions, learners: CodedLearne
     F = add_coded_votes(codes, *regions.stumps)
     is_pure = np.diff(regions.stumps.starts) == 0
     own = np.where(is_pure[region], regions.margins[region], F[np.arange(len(region)), region])
-    return _respond(own, learners.response)
+    return respond(own, learners.response)
 
 
 def squared_distances(centres: Floats, bin_starts: Ints, bin_centres: Floats) -> Floats:

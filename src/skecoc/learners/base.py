@@ -228,7 +228,7 @@ class FeatureCodes:
         kept = np.empty(np.minimum(n_bins, len(rows)).sum(), np.int64)
         starts = np.empty_like(self.starts)
         words = np.zeros((n_bins.max() + 7) // 8, np.uint64)
-        _take_rows(self.codes, self.starts, rows, words, words.view(np.uint8), codes, kept, starts)
+        take_rows(self.codes, self.starts, rows, words, words.view(np.uint8), codes, kept, starts)
         kept = kept[: starts[-1]]
         lower = self.lower[kept]
         upper = lower if self.exact else self.upper[kept]
@@ -236,11 +236,14 @@ class FeatureCodes:
 
     def thresholds(self, features: NDArray[np.int64], cuts: NDArray[np.int64]) -> Floats:
         """Turn cuts, given by the bins on their left, into thresholds; where the feature is -1, into infinity."""
-        thresholds = np.full(len(features), np.inf)
-        splits = features >= 0
-        bins = self.starts[features[splits]] + cuts[splits]
-        thresholds[splits] = midway(self.upper[bins], self.lower[bins + 1])
-        return thresholds
+        left = self.starts[np.maximum(features, 0)] + cuts
+        return self.thresholds_between(features, left, np.minimum(left + 1, len(self.lower) - 1))
+
+    def thresholds_between(
+        self, features: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> Floats:
+        """Return the thresholds between pairs of bins, given by their places; where the feature is -1, infinity."""
+        return np.where(features >= 0, midway(self.upper[left], self.lower[right]), np.inf)
 
 
 def midway(left: Any, right: Any) -> Floats:
@@ -358,7 +361,7 @@ def _code_sorted(
 
 
 @njit(cache=True, nogil=True)
-def _take_rows(
+def take_rows(
     codes: Codes,
     starts: NDArray[np.int64],
     rows: NDArray[np.intp],

@@ -144,14 +144,23 @@ class SeededClones:
     def make(self, seed: int) -> BaseEstimator:
         """Return a clone with a seed for each ``random_state`` that is None."""
         learner = self._copy(self._unfitted)
-        return learner.set_params(**dict.fromkeys(self._unset, seed)) if self._unset else learner
+        if self._unset == ["random_state"]:
+            learner.random_state = seed  # what `set_params` would do, at length
+        elif self._unset:
+            learner.set_params(**dict.fromkeys(self._unset, seed))
+        return learner
 
 
 class Column(NamedTuple):
-    """A column to be trained: the side of each class, and whether by a clustering-based learner."""
+    """A column to be trained: the side of each class, and the number of regions of a clustering-based learner."""
 
     pattern: Pattern
-    clustered: bool = False
+    n_regions: int = 0  # 0: a simple column
+
+    @property
+    def clustered(self) -> bool:
+        """Whether the learner is clustering-based."""
+        return self.n_regions > 0
 
 
 class TrainedColumns(NamedTuple):
@@ -179,14 +188,17 @@ class ColumnTrainer:
     clustered_learner: BaseEstimator | None = None  # of clustering-based columns, if there may be any
     n_jobs: int | None = None  # columns trained at once, in threads if the learner shares work
     verbose: int = 0
+    on_fit: Callable[[], Any] = field(default=lambda: None)  # called after every learner that is fitted
 
     def __post_init__(self) -> None:
         self._seen: Counter[bytes] = Counter()
         self._prepared: dict[bool, Any] = {}
-        self._clones: dict[bool, SeededClones] = {}
-        # By pattern, kind, seed and fold: columns that are tried out, or belong to a second start, come again.
-        self._trained: dict[tuple[bytes, bool, int, int], BaseEstimator] = {}
+        self._clones = SeededClones(self.learner)
+        self._region_learners: dict[int, BaseEstimator] = {}  # by their number of regions
+        # By pattern, number of regions, seed and fold: columns that are tried out come again.
+        self._trained: dict[tuple[bytes, int, int, int], BaseEstimator] = {}
         self._held_out: list[tuple[Integers, Any]] = []
+        self._by_class: dict[int, list[Integers]] = {}  # samples of each class without those of a fold
         if self.folds is not None:
             for number in range(self.folds.max(initial=-1) + 1):
                 rows = np.flatnonzero(self.folds == number)
@@ -201,7 +213,7 @@ class ColumnTrainer:
     def relabelled(self, y: Integers) -> "ColumnTrainer":
         """Return a trainer of the same samples, as they are prepared, with other class indices."""
         trainer = self.reset()
-        trainer.y, trainer._trained = y, {}
+        trainer.y, trainer._trained, trainer._by_class = y, {}, {}
         return trainer
 
     def fit(self, columns: Sequence[Column]) -> list[BaseEstimator]:
@@ -222,33 +234,49 @@ class ColumnTrainer:
 
     def _train(self, columns: Sequence[Column], seeds: Sequence[int]) -> TrainedColumns:
         """Fit and evaluate columns, plainly and out of fold."""
-        if self.response is None:
-            raise ValueError("response must be set before columns are evaluated")
-        # Once a learner has been trained and evaluated, its parameters and the samples are known to be valid.
-        with config_context(skip_parameter_validation=bool(self._trained), assume_finite=bool(self._trained)):
-            learners = self._fit(columns, seeds, _ALL_SAMPLES)
-            outputs = evaluate_columns(learners, self.X, self.response, n_jobs=self.n_jobs)
+        learners = self._fit_checked(columns, seeds)
+        outputs = self._evaluate(learners, self.X)
         if self.folds is None:
             return TrainedColumns(learners, outputs, outputs)
         out_of_fold = outputs.copy()
-        matrix = np.column_stack([column.pattern for column in columns])
-        with config_context(skip_parameter_validation=True, assume_finite=True):
-            for fold, (rows, X) in enumerate(self._held_out):
-                if len(rows) == 0:  # classes of a few samples may leave a fold empty
-                    continue
-                partial_learners = self._fit(columns, seeds, fold)
-                # The learner of a column has not seen a class that takes no part in it: that output is out of fold.
-                out_of_fold[rows] = np.where(
-                    matrix[self.y[rows]] != 0,
-                    evaluate_columns(partial_learners, X, self.response, n_jobs=self.n_jobs),
-                    out_of_fold[rows],
-                )
+        self._write_held_out(columns, seeds, out_of_fold)
         return TrainedColumns(learners, outputs, out_of_fold)
+
+    def train_held_out(self, columns: Sequence[Column]) -> tuple[list[BaseEstimator], Floats]:
+        """Fit one learner per column, and one more per fold; evaluate these on the samples they have not seen.
+
+        Outputs of samples that no fold holds out are left out.
+        """
+        seeds = self._seeds(columns, self._seen)
+        learners = self._fit_checked(columns, seeds)
+        outputs = np.full((len(self.y), len(columns)), np.nan)
+        self._write_held_out(columns, seeds, outputs)
+        return learners, outputs if self.folds is None else outputs[self.folds >= 0]
+
+    def _fit_checked(self, columns: Sequence[Column], seeds: Sequence[int]) -> list[BaseEstimator]:
+        """Fit one learner per column; after the first, parameters and samples are known to be valid."""
+        with config_context(skip_parameter_validation=bool(self._trained), assume_finite=bool(self._trained)):
+            return self._fit(columns, seeds, _ALL_SAMPLES)
+
+    def _write_held_out(self, columns: Sequence[Column], seeds: Sequence[int], outputs: Floats) -> None:
+        """Write the outputs of learners that have not seen the samples of a fold, fold by fold."""
+        for fold, (rows, X) in enumerate(self._held_out):
+            if len(rows):  # classes of a few samples may leave a fold empty
+                with config_context(skip_parameter_validation=True, assume_finite=True):
+                    learners = self._fit(columns, seeds, fold)
+                outputs[rows] = self._evaluate(learners, X)
+
+    def _evaluate(self, learners: Sequence[BaseEstimator], X: Any) -> Floats:
+        """Evaluate learners on samples that they or others were trained on."""
+        if self.response is None:
+            raise ValueError("response must be set before columns are evaluated")
+        with config_context(assume_finite=True):
+            return evaluate_columns(learners, X, self.response, n_jobs=self.n_jobs)
 
     def _fit(self, columns: Sequence[Column], seeds: Sequence[int], fold: int) -> list[BaseEstimator]:
         """Fit one learner per column without the samples of a fold, unless it has been trained before."""
         keys = [
-            (column.pattern.tobytes(), column.clustered, seed, fold)
+            (column.pattern.tobytes(), column.n_regions, seed, fold)
             for column, seed in zip(columns, seeds, strict=True)
         ]
         missing = [number for number, key in enumerate(keys) if key not in self._trained]
@@ -257,6 +285,7 @@ class ColumnTrainer:
         tasks = (self._task(columns[number], seeds[number], fold, shared) for number in missing)
         for number, learner in zip(missing, self._run(tasks, prefer), strict=True):
             self._trained[keys[number]] = learner
+            self.on_fit()
         return [self._trained[key] for key in keys]
 
     def _run(self, tasks: Iterable[tuple[Any, ...]], prefer: str | None) -> Iterable[BaseEstimator]:
@@ -268,29 +297,43 @@ class ColumnTrainer:
 
     def _task(self, column: Column, seed: int, fold: int, shared: bool) -> tuple[Any, ...]:
         """Return the arguments of `_fit_one` for a column."""
-        sides = column.pattern[self.y]
-        if fold != _ALL_SAMPLES and self.folds is not None:
-            sides = np.where(self.folds == fold, 0, sides)
-        rows = None if sides.all() else np.flatnonzero(sides)
-        labels = ((sides if rows is None else sides[rows]) > 0).astype(np.intp)
+        rows = self._rows(column.pattern, fold)
+        labels = (column.pattern[self.y if rows is None else self.y[rows]] > 0).astype(np.intp)
         prepared = self._prepare(column.clustered) if shared or column.clustered else None
         learner = self._untrained(column, seed, fold)
         X = self.X if prepared is None or self.fit_params else None  # a cluster need not send what nobody reads
         return learner, X, prepared, rows, labels, dict(self.fit_params)
 
+    def _rows(self, pattern: Pattern, fold: int) -> Integers | None:
+        """List the samples whose classes take part in a column, without those of a fold; None for all samples."""
+        if fold not in self._by_class:
+            taken = np.arange(len(self.y))
+            if fold != _ALL_SAMPLES and self.folds is not None:
+                taken = np.flatnonzero(self.folds != fold)
+            order = taken[np.argsort(self.y[taken], kind="stable")]
+            self._by_class[fold] = np.split(order, np.searchsorted(self.y[order], np.arange(1, len(pattern))))
+        if fold == _ALL_SAMPLES and pattern.all():
+            return None
+        return np.sort(np.concatenate([self._by_class[fold][number] for number in np.flatnonzero(pattern)]))
+
     def _untrained(self, column: Column, seed: int, fold: int) -> BaseEstimator:
         """Return a learner to be trained; for a fold, one that takes what the search on all samples has found."""
         if fold != _ALL_SAMPLES:
-            whole = self._trained[column.pattern.tobytes(), column.clustered, seed, _ALL_SAMPLES]
+            whole = self._trained[column.pattern.tobytes(), column.n_regions, seed, _ALL_SAMPLES]
             if hasattr(whole, "without_search"):
                 return whole.without_search()
-        if column.clustered not in self._clones:
-            self._clones[column.clustered] = SeededClones(self._template(column.clustered))
-        return self._clones[column.clustered].make(seed)
+        if column.clustered:
+            # A shallow copy will do, and is much faster: region learners change no parameter, and seed what is inside.
+            learner = copy(self._region_learner(column.n_regions))
+            learner.random_state = seed
+            return learner
+        return self._clones.make(seed)
 
-    def _template(self, clustered: bool) -> BaseEstimator:
-        """Return the learner of a simple or a clustering-based column."""
-        return self.clustered_learner if clustered else self.learner
+    def _region_learner(self, n_regions: int) -> BaseEstimator:
+        """Return an untrained learner with so many regions."""
+        if n_regions not in self._region_learners:
+            self._region_learners[n_regions] = clone(self.clustered_learner).set_params(n_regions=n_regions)
+        return self._region_learners[n_regions]
 
     def _prepare(self, clustered: bool) -> Any:
         """Prepare the samples for a kind of learner, once."""
@@ -299,7 +342,9 @@ class ColumnTrainer:
             is_plain = type(self.X) is np.ndarray and self.X.dtype == np.float64
             shared = {"inner": self._prepared.get(False)} if clustered and is_plain else {}
             # Seeded, since a learner may choose something for all columns here.
-            learner = seeded_clone(self._template(clustered), self.root)
+            learner = self._clones.make(self.root)
+            if clustered:
+                learner = clone(self.clustered_learner).set_params(random_state=self.root)
             self._prepared[clustered] = learner.prepare_rows(self.X, self.y, **shared)
         return self._prepared[clustered]
 

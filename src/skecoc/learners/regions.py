@@ -17,7 +17,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 
 from skecoc.learners.base import BinaryClassifier, Floats, Integers, Names, check_labels, set_features
 from skecoc.learners.columns import Response, SeededClones, evaluate_columns, seeded_clone, shares_rows
-from skecoc.learners.stumps import StumpAdaBoostClassifier
+from skecoc.learners.stumps import StumpAdaBoostClassifier, respond
+
+#: Steps of the k-means: few, since it is to be weak.
+MAX_ITER = 4
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,8 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         """Check rows once for any number of `fit_rows`; `inner`: the rows as the inner learner has prepared them."""
         checked, names = self._prepare_features(X)
         if inner is None and shares_rows(self._learner()):
-            inner = self._learner().prepare_rows(checked, y)
+            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            inner = seeded_clone(self._learner(), seed).prepare_rows(checked, y)
         return _Regions(checked, names, inner, SeededClones(self._learner()))
 
     @_fit_context(prefer_skip_nested_validation=False)
@@ -127,7 +131,9 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         X = prepared.X if rows is None else prepared.X[rows]
         rows = np.arange(len(X)) if rows is None else rows
         self.classes_, labels = check_labels(y, len(X), self)
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weight = np.ones(len(X))
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         set_features(self, X.shape[1], prepared.feature_names)
         if sample_weight is not None and not has_fit_parameter(self._learner(), "sample_weight"):
             raise ValueError(f"sample_weight was given, but {type(self._learner()).__name__} does not take it")
@@ -135,17 +141,21 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         used = weight > 0
         centres = self._cluster(X[used], weight[used], random_state)
         region = nearest_centre(X, centres)
-        occupied = np.unique(region[used])
-        self.centres_ = centres[occupied]
-        self.n_regions_ = len(occupied)
-        self.estimators_, margins = [], []
-        for number in occupied:
-            members = np.flatnonzero((region == number) & used)
-            given = weight[members] if sample_weight is not None else None
-            learner, margin = self._fit_region(prepared, rows[members], labels[members], given, random_state)
-            self.estimators_.append(learner)
-            margins.append(margin)
-        self.region_margins_ = np.array(margins)
+        rows_used = np.flatnonzero(used)
+        order = rows_used[np.argsort(region[rows_used], kind="stable")]
+        starts = np.flatnonzero(np.diff(region[order], prepend=-1))
+        members = np.split(order, starts[1:])
+        self.centres_ = centres[region[order[starts]]]
+        self.n_regions_ = len(starts)
+        n_positive = np.add.reduceat(labels[order], starts)
+        sizes = np.diff(starts, append=len(order))
+        is_pure = (n_positive == 0) | (n_positive == sizes)
+        remembered = 0.5 * np.log1p(np.add.reduceat(weight[order], starts))
+        self.region_margins_ = np.where(is_pure, np.where(n_positive > 0, remembered, -remembered), 0.0)
+        mixed = [own for own, pure in zip(members, is_pure, strict=True) if not pure]
+        given = None if sample_weight is None else weight
+        trained = iter(self._fit_regions(prepared, rows, labels, given, mixed, random_state) if mixed else [])
+        self.estimators_ = [None if pure else next(trained) for pure in is_pure]
         return self
 
     def _learner(self) -> BaseEstimator:
@@ -163,29 +173,42 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         members = clusters or [np.ones(len(X), dtype=bool)]
         return np.array([np.average(X[mask], axis=0, weights=weight[mask]) for mask in members])
 
-    def _fit_region(
+    def _fit_regions(
         self,
         prepared: _Regions,
         rows: Integers,
         labels: Integers,
         weight: Floats | None,
+        regions: list[Integers],
         random_state: np.random.RandomState,
-    ) -> tuple[BaseEstimator | None, float]:
-        """Train the learner of a mixed region, or give the margin of the class that a pure one remembers."""
-        seed = random_state.randint(np.iinfo(np.int32).max)
-        if labels.min() == labels.max():
-            total = len(rows) if weight is None else weight.sum()
-            return None, (2 * labels[0] - 1) * 0.5 * np.log1p(total)
-        learner = prepared.clones.make(seed)
-        if prepared.inner is not None:
-            return learner.fit_rows(prepared.inner, rows, labels, weight), 0.0
-        params = {} if weight is None else {"sample_weight": weight}
-        return learner.fit(prepared.X[rows], labels, **params), 0.0
+    ) -> list[BaseEstimator]:
+        """Train the learners of mixed regions, given by their members."""
+        if prepared.inner is not None and hasattr(self._learner(), "fit_groups"):
+            every = np.concatenate(regions)
+            bounds = np.cumsum([0, *map(len, regions)])
+            given = None if weight is None else weight[every]
+            return prepared.clones.make(0).fit_groups(prepared.inner, rows[every], bounds, labels[every], given)
+        learners = []
+        for members in regions:
+            learner = prepared.clones.make(random_state.randint(np.iinfo(np.int32).max))
+            given = None if weight is None else weight[members]
+            if prepared.inner is not None:
+                learners.append(learner.fit_rows(prepared.inner, rows[members], labels[members], given))
+            else:
+                params = {} if given is None else {"sample_weight": given}
+                learners.append(learner.fit(prepared.X[rows[members]], labels[members], **params))
+        return learners
 
     def outputs(self, X: ArrayLike, response: Response) -> Floats:
         """Evaluate samples as the learner of a column does: one number each, ``2 p - 1`` for a probability p."""
         check_is_fitted(self)
         remembered: Floats = self.region_margins_
+        learner = self._learner()
+        if hasattr(learner, "margins_of_groups"):
+            rows = self._check_features(X)
+            region = nearest_centre(rows, self.centres_)
+            margins = learner.margins_of_groups(self.estimators_, rows, region)
+            return respond(margins + remembered[region], response)
         if response != "decision_function":
             remembered = np.tanh(remembered) if response == "predict_proba" else np.sign(remembered)
         return self._by_region(X, remembered, lambda learner, rows: evaluate_columns([learner], rows, response)[:, 0])
@@ -243,7 +266,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
 
 def weak_kmeans(
-    X: Floats, n_clusters: int, random_state: np.random.RandomState, *, weight: Floats, max_iter: int = 10
+    X: Floats, n_clusters: int, random_state: np.random.RandomState, *, weight: Floats, max_iter: int = MAX_ITER
 ) -> Floats:
     """Run k-means from one random start for a few steps, and return its centres: weak on purpose.
 
@@ -251,13 +274,7 @@ def weak_kmeans(
     times the work on the few hundred rows of two classes (`benchmarks/weak_kmeans.py` has the ratio).
     """
     centres = distinct_start(X, n_clusters, random_state, weight)
-    region = np.full(len(X), -1)
-    for _ in range(max_iter):
-        previous, region = region, nearest_centre(X, centres)
-        if (region == previous).all():
-            break
-        sums, mass = _sum_regions(X, region, weight, len(centres))
-        centres[mass > 0] = sums[mass > 0] / mass[mass > 0, None]
+    _move_centres(X, weight, centres, max_iter)
     return centres
 
 
@@ -267,24 +284,55 @@ def distinct_start(X: Floats, n_clusters: int, random_state: np.random.RandomSta
     mass = np.cumsum(weight[order])
     draws = random_state.uniform(size=20 * n_clusters) * mass[-1]
     drawn = X[order[np.minimum(np.searchsorted(mass, draws, side="right"), len(X) - 1)]]
-    _, first = np.unique(drawn, axis=0, return_index=True)
-    return drawn[np.sort(first)[:n_clusters]]
+    return drawn[_first_distinct(drawn, n_clusters)]
+
+
+@njit(cache=True, nogil=True)
+def _first_distinct(rows, n_wanted):  # type: ignore[no-untyped-def]
+    """List the first rows that are equal to no row before them, at most so many."""
+    found = np.empty(n_wanted, dtype=np.intp)
+    n_found = 0
+    for i in range(rows.shape[0]):
+        is_new = n_found < n_wanted
+        for k in found[:n_found]:
+            is_new = is_new and not (rows[i] == rows[k]).all()
+        if is_new:
+            found[n_found] = i
+            n_found += 1
+    return found[:n_found]
+
+
+@njit(cache=True, nogil=True)
+def _move_centres(X, weight, centres, max_iter):  # type: ignore[no-untyped-def]
+    """Move centres to the means of their rows, in place, a few times or until no row changes its region."""
+    region = np.full(X.shape[0], -1)
+    for _ in range(max_iter):
+        previous, region = region, nearest_centre(X, centres)
+        if (region == previous).all():
+            break
+        sums, mass = _sum_regions(X, region, weight, centres.shape[0])
+        for k in range(centres.shape[0]):
+            if mass[k] > 0.0:
+                centres[k] = sums[k] / mass[k]
 
 
 @njit(cache=True, nogil=True)
 def nearest_centre(X, centres):  # type: ignore[no-untyped-def]
-    """Find the nearest centre of each row, the first one if several are."""
+    """Find the nearest centre of each row, the first one if several are.
+
+    Distances to all centres grow together, feature by feature, so that the processor computes several at once.
+    """
     nearest = np.zeros(X.shape[0], dtype=np.intp)
+    by_feature = np.ascontiguousarray(centres.T)
+    distances = np.empty(centres.shape[0])
     for i in range(X.shape[0]):
-        smallest = np.inf
-        for k in range(centres.shape[0]):
-            distance = 0.0
-            for j in range(X.shape[1]):
-                difference = X[i, j] - centres[k, j]
-                distance += difference * difference
-            if distance < smallest:
-                smallest = distance
-                nearest[i] = k
+        distances[:] = 0.0
+        for j in range(X.shape[1]):
+            value = X[i, j]
+            for k in range(distances.size):
+                difference = value - by_feature[j, k]
+                distances[k] += difference * difference
+        nearest[i] = distances.argmin()
     return nearest
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from skecoc.learners.base import MAX_BINS, Codes, Floats
+from skecoc.learners.base import MAX_BINS, Codes, Floats, take_rows
 
 Ints = NDArray[np.int64]
 RowNumbers = NDArray[np.uint32]
@@ -78,6 +78,50 @@ def boost(
             heaviest = weight
             changed = rows
     return features, cuts, polarities, alphas
+
+
+@njit(cache=True, nogil=True)
+def boost_groups(
+    codes: Codes,
+    starts: Ints,
+    rows: NDArray[np.intp],
+    bounds: Ints,
+    signed: Floats,
+    n_estimators: int,
+    tolerance: float,
+    smallest_error: float,
+) -> tuple[Ints, Ints, Ints, Ints, Floats, Ints]:
+    """Boost stumps on groups of rows, ``rows[bounds[g]:bounds[g + 1]]``, each on its own.
+
+    Return each stump's feature, its bins on both sides of the cut, polarity and alpha, and where the stumps of each
+    group begin. The absolute values of `signed`, which is overwritten, sum to 1 in each group.
+    """
+    n_groups = bounds.size - 1
+    features = np.empty(n_groups * n_estimators, np.int64)
+    left, right = np.empty_like(features), np.empty_like(features)
+    polarities = np.empty_like(features)
+    alphas = np.empty(features.size)
+    firsts = np.zeros(n_groups + 1, np.int64)
+    n_bins = np.diff(starts)
+    words = np.zeros((n_bins.max() + 7) // 8, np.uint64)
+    for g in range(n_groups):
+        taken = rows[bounds[g] : bounds[g + 1]]
+        own = np.empty((codes.shape[0], taken.size), codes.dtype)
+        kept = np.empty(np.minimum(n_bins, taken.size).sum(), np.int64)
+        own_starts = np.empty_like(starts)
+        take_rows(codes, starts, taken, words, words.view(np.uint8), own, kept, own_starts)
+        found, cuts, votes, weights = boost(
+            own, own_starts, signed[bounds[g] : bounds[g + 1]], n_estimators, tolerance, smallest_error
+        )
+        first = firsts[g]
+        for t in range(found.size):
+            features[first + t], polarities[first + t], alphas[first + t] = found[t], votes[t], weights[t]
+            place = own_starts[max(found[t], 0)] + cuts[t]
+            left[first + t] = kept[place]
+            right[first + t] = kept[min(place + 1, kept.size - 1)]
+        firsts[g + 1] = first + found.size
+    last = firsts[-1]
+    return features[:last], left[:last], right[:last], polarities[:last], alphas[:last], firsts
 
 
 @njit(cache=True, nogil=True)
@@ -258,3 +302,22 @@ def _add_vote(values: Floats, threshold: float, vote: float, sums: Floats) -> No
     """Add one stump's vote for each of a block of values."""
     for i in range(_BLOCK):
         sums[i] += vote if values[i] <= threshold else -vote
+
+
+@njit(cache=True, nogil=True)
+def add_votes_of_groups(
+    X: NDArray[np.float64] | NDArray[np.float32],
+    group: NDArray[np.intp],
+    features: Ints,
+    thresholds: Floats,
+    votes: Floats,
+    starts: Ints,
+    sums: Floats,
+) -> None:
+    """Add to `sums` the votes of the model of each row's group, in the order of its stumps."""
+    for i in range(X.shape[0]):
+        total = 0.0
+        for t in range(starts[group[i]], starts[group[i] + 1]):
+            # The constant stump's threshold is infinite, so that any feature will do.
+            total += votes[t] if X[i, max(features[t], 0)] <= thresholds[t] else -votes[t]
+        sums[i] += total

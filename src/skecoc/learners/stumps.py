@@ -1,6 +1,7 @@
 """Discrete AdaBoost over decision stumps: exact, and fast enough to train thousands of times in one fit."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -20,7 +21,7 @@ from skecoc.learners.base import (
     set_features,
 )
 from skecoc.learners.columns import Response
-from skecoc.learners.stump_kernels import add_votes, boost
+from skecoc.learners.stump_kernels import add_votes, add_votes_of_groups, boost, boost_groups
 
 #: Two stumps whose weighted errors differ by no more than this are equally good: rounding does far less.
 TIE_TOLERANCE = 1e-10
@@ -149,6 +150,54 @@ class StumpAdaBoostClassifier(MarginClassifier):
         self.n_estimators_ = len(self.alphas_)
         self.thresholds_ = coded.thresholds(self.features_, cuts)
 
+    def fit_groups(
+        self,
+        prepared: FeatureCodes,
+        rows: NDArray[np.intp],
+        bounds: NDArray[np.int64],
+        labels: NDArray[np.intp],
+        sample_weight: Floats | None = None,
+    ) -> list["StumpAdaBoostClassifier"]:
+        """Train one clone on each group of rows, ``rows[bounds[g]:bounds[g + 1]]`` with labels 0 and 1, as `fit_rows`.
+
+        No row has weight zero.
+        """
+        signed = np.where(labels == 1, 1.0, -1.0)
+        if sample_weight is not None:
+            signed *= sample_weight
+        for first, last in pairwise(bounds):
+            if sample_weight is not None:  # as `fit_rows` does, so that no sum overflows
+                signed[first:last] /= np.abs(signed[first:last]).max()
+            signed[first:last] /= np.abs(signed[first:last]).sum()
+        features, left, right, polarities, alphas, firsts = boost_groups(
+            prepared.codes, prepared.starts, rows, bounds, signed, self.n_estimators, TIE_TOLERANCE, SMALLEST_ERROR
+        )
+        thresholds = prepared.thresholds_between(features, left, right)
+        learners = []
+        for first, last in pairwise(firsts):
+            learner = object.__new__(type(self))  # what `copy` would make, at length
+            learner.__dict__.update(self.__dict__)
+            set_features(learner, prepared.n_features, prepared.feature_names)
+            learner.classes_ = np.array([0, 1])
+            learner.features_, learner.thresholds_ = features[first:last], thresholds[first:last]
+            learner.polarities_, learner.alphas_ = polarities[first:last], alphas[first:last]
+            learner.n_estimators_ = int(last - first)
+            learners.append(learner)
+        return learners
+
+    @staticmethod
+    def margins_of_groups(
+        learners: Sequence["StumpAdaBoostClassifier | None"], X: NDArray[Any], group: NDArray[np.intp]
+    ) -> Floats:
+        """Compute F of each row by the learner of its group; 0 where that is None."""
+        F = np.zeros(len(X))
+        known = [learner for learner in learners if learner is not None]
+        if known:
+            starts = np.zeros(len(learners) + 1, np.int64)
+            np.cumsum([0 if learner is None else learner.n_estimators_ for learner in learners], out=starts[1:])
+            add_votes_of_groups(_read_only(X), group, *_joined_stumps(known), starts, F)
+        return F
+
     def _margins(self, X: NDArray[Any]) -> Floats:
         """Compute F, the weighted vote of all stumps, of checked samples."""
         return _decision_functions([self], X)[:, 0]
@@ -177,10 +226,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
     @staticmethod
     def outputs_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
         """Evaluate several fitted classifiers on the same samples in one pass, one column each."""
-        F = _decision_functions(learners, learners[0]._check_features(X))
-        if response == "predict_proba":
-            return np.tanh(F)
-        return np.where(F > 0.0, 1.0, -1.0) if response == "predict" else F
+        return respond(_decision_functions(learners, learners[0]._check_features(X)), response)
 
     def _slope(self) -> float:
         """Give the factor from F to log-odds: probabilities are 1 / (1 + exp(-2 F))."""
@@ -196,20 +242,37 @@ class StumpAdaBoostClassifier(MarginClassifier):
         return shares / shares.sum() if splits.any() else shares
 
 
+def respond(F: Floats, response: Response) -> Floats:
+    """Turn weighted votes into the outputs of columns."""
+    if response == "predict_proba":
+        return np.tanh(F)
+    return np.where(F > 0.0, 1.0, -1.0) if response == "predict" else F
+
+
 def _decision_functions(
     learners: Sequence[StumpAdaBoostClassifier], X: NDArray[np.float64] | NDArray[np.float32]
 ) -> Floats:
     """Compute F of several fitted classifiers for the same checked samples, one column each."""
     starts = np.zeros(len(learners) + 1, np.int64)
     np.cumsum([learner.n_estimators_ for learner in learners], out=starts[1:])
-    read_only = X.view()  # one compiled version serves memory maps as well
-    read_only.flags.writeable = False
-    return add_votes(
-        read_only,
+    return add_votes(_read_only(X), *_joined_stumps(learners), starts)
+
+
+def _read_only(X: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that cannot be written to: one compiled version then serves memory maps as well."""
+    view = X.view()
+    view.flags.writeable = False
+    return view
+
+
+def _joined_stumps(
+    learners: Sequence[StumpAdaBoostClassifier],
+) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """Return features, thresholds and votes of the stumps of several classifiers, one after the other."""
+    return (
         np.concatenate([learner.features_ for learner in learners]),
         np.concatenate([learner.thresholds_ for learner in learners]),
         np.concatenate([learner.alphas_ * learner.polarities_ for learner in learners]),
-        starts,
     )
 
 
