@@ -590,10 +590,59 @@ def test_decoders_are_cloned_and_pickled_without_solvers():
     codewords, y, matrix = random_problem(0)
     decoder = OptimizedWeightDecoder(margin=0.2, n_jobs=1).fit(codewords, y, matrix)
     assert clone(decoder).get_params() == decoder.get_params()
-    assert set(vars(decoder)) - set(decoder.get_params()) == {"matrix_", "weights_", "certificate_", "tie_shares_"}
+    fitted = {"matrix_", "weights_", "certificate_", "tie_shares_", "tie_tolerance_"}
+    assert set(vars(decoder)) - set(decoder.get_params()) == fitted
     again = pickle.loads(pickle.dumps(decoder))  # noqa: S301
     np.testing.assert_array_equal(again.scores(codewords), decoder.scores(codewords))
     assert again.certificate_ == decoder.certificate_
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_penalty_draws_towards_prior_weights(seed):
+    codewords, y, matrix = random_problem(seed)
+    rng = np.random.default_rng(seed)
+    prior = rng.uniform(size=matrix.shape) * (matrix != 0)
+    prior /= prior.sum(axis=1, keepdims=True)
+    tight = OptimizedWeightDecoder(l2=1e5).fit(codewords, y, matrix, prior_weights=prior)
+    np.testing.assert_allclose(tight.weights_, prior, atol=1e-3)
+    decoder = OptimizedWeightDecoder(l2=0.1, tol=1e-6).fit(codewords, y, matrix, prior_weights=prior)
+    certificate = decoder.certificate_
+    penalty = 0.05 * ((decoder.weights_ - prior) ** 2).sum()
+    assert certificate.objective == pytest.approx(certificate.hinge + penalty, abs=1e-9)
+    assert certificate.gap <= 1e-6
+    for _ in range(50):  # no weights nearby are better
+        other = np.maximum(decoder.weights_ + 0.03 * rng.normal(size=matrix.shape) * (matrix != 0), 0)
+        other /= other.sum(axis=1, keepdims=True)
+        scores = codewords @ (other * matrix).T
+        own = scores[np.arange(len(y)), y].copy()
+        scores[np.arange(len(y)), y] = -np.inf
+        hinge = np.maximum(0, decoder.margin + scores.max(axis=1) - own).mean()
+        assert hinge + 0.05 * ((other - prior) ** 2).sum() > certificate.lower_bound - 1e-9
+
+
+def test_equal_prior_weights_change_nothing():
+    codewords, y, matrix = random_problem(1)
+    equal = (matrix != 0) / (matrix != 0).sum(axis=1, keepdims=True)
+    plain = OptimizedWeightDecoder(tol=1e-7).fit(codewords, y, matrix)
+    drawn = OptimizedWeightDecoder(tol=1e-7).fit(codewords, y, matrix, prior_weights=equal)
+    np.testing.assert_allclose(drawn.weights_, plain.weights_, atol=1e-3)
+
+
+@pytest.mark.parametrize(("name", "bad"), [("prior_weights", "shape"), ("prior_weights", "non-negative")])
+def test_bad_prior_weights_are_named(name, bad):
+    codewords, y, matrix = random_problem(0)
+    weights = np.ones((2, 2)) if bad == "shape" else np.full(matrix.shape, -1.0)
+    with pytest.raises(ValueError, match=f"{name} must .*{bad}"):
+        OptimizedWeightDecoder().fit(codewords, y, matrix, **{name: weights})
+
+
+def test_soft_codewords_tie_only_if_they_are_equal():
+    # Outputs that differ from -1 in the ninth digit still order the classes.
+    matrix = 2 * np.eye(3) - 1
+    codewords = -1 + 1e-8 * np.array([[3.0, 2, 1], [1, 3, 2], [2, 1, 3]])
+    decoder = OptimizedWeightDecoder(l2=10.0).fit(codewords, [0, 1, 2], matrix)
+    assert decoder.tie_tolerance_ == 0.0
+    np.testing.assert_array_equal(decoder.scores(codewords).argmax(axis=1), [0, 1, 2])
 
 
 def test_fitting_changes_no_input():

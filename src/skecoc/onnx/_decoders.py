@@ -20,7 +20,7 @@ from skecoc.decoding import (
     ProbabilisticDecoder,
 )
 from skecoc.decoding.losses import LARGEST_EXPONENT, LARGEST_OUTPUT
-from skecoc.decoding.ties import ROUNDING_TOLERANCE, SOLVED_TIE_TOLERANCE, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, priority
+from skecoc.decoding.ties import ROUNDING_TOLERANCE, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, priority
 from skecoc.onnx._graph import Floats, Graph
 
 # Below every score, and finite, so that differences from it are numbers.
@@ -170,9 +170,11 @@ def _write_optimized(graph: Graph, codewords: str, decoder: OptimizedWeightDecod
     scores = _product(graph, codewords, decoder.weights_ * decoder.matrix_)
     n_rows = len(decoder.matrix_)
     if decoder.margin > 0:
+        if not decoder.tie_tolerance_:
+            return scores
         shares = decoder.tie_shares_
         lowered = (shares.max() - shares) / (np.ptp(shares) or 1.0)
-        return write_ordered_ties(graph, scores, lowered, SOLVED_TIE_TOLERANCE, n_rows)
+        return write_ordered_ties(graph, scores, lowered, decoder.tie_tolerance_, n_rows)
     keys = _product(graph, codewords, decoder.tie_weights_ * decoder.matrix_)
     largest = graph.node("ReduceMax", keys, np.array([1]), keepdims=1)
     spread = graph.node("Sub", largest, graph.node("ReduceMin", keys, np.array([1]), keepdims=1))

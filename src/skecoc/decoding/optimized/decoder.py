@@ -21,6 +21,7 @@ from skecoc.decoding.optimized.rows import (
     RemoteRows,
     Rows,
     collapse_rows,
+    has_hard_codewords,
     map_blocks,
     rows_from_arrays,
     rows_from_blocks,
@@ -78,10 +79,9 @@ class OptimizedWeightDecoder(BaseDecoder):
     which has one solution if :math:`\lambda` (`l2`) is positive. With ``l2=0`` the minimisers are a face, of which
     the point of maximum entropy is taken. ``margin=0, l2=0`` is the problem of the paper (eq. 7), for study.
 
-    Scores within 1e-4 of each other count as tied, as those of classes that share hard codewords do exactly: such
-    samples go to the class that holds most of the training samples that are tied with it. With ``margin=0`` a tie costs
-    nothing and most samples may be tied; scores within 0.05 of each other are then put in the order of the
-    loss-weighted scores.
+    Hard codewords of several classes may be the same, and their scores then tie, up to 1e-4: such samples go to the
+    class that holds most of the training samples that are tied with it. With ``margin=0`` a tie costs nothing and most
+    samples may be tied; scores within 0.05 of each other are then put in the order of the loss-weighted scores.
 
     Parameters
     ----------
@@ -105,6 +105,8 @@ class OptimizedWeightDecoder(BaseDecoder):
         The weights :math:`W`; every row sums to 1.
     certificate_ : Certificate
         Objective, lower bound, gap and effort.
+    tie_tolerance_ : float
+        Scores that differ by no more than this are tied; 0 unless codewords are hard.
     tie_shares_ : ndarray of shape (n_rows,)
         Share of the training samples that are of this class and tied with others for the best score. The higher comes
         first where scores tie; not with ``margin=0``.
@@ -144,6 +146,7 @@ class OptimizedWeightDecoder(BaseDecoder):
     learns_from_codewords: ClassVar[bool] = True
     weights_: Floats
     certificate_: Certificate
+    tie_tolerance_: float = SOLVED_TIE_TOLERANCE  # of models that were saved before they had the attribute
 
     def __init__(
         self,
@@ -170,6 +173,7 @@ class OptimizedWeightDecoder(BaseDecoder):
         sample_weight: ArrayLike | None = None,
         *,
         warm_start_weights: ArrayLike | None = None,
+        prior_weights: ArrayLike | None = None,
     ) -> Self:
         """Find the weights of minimal training risk.
 
@@ -186,6 +190,8 @@ class OptimizedWeightDecoder(BaseDecoder):
         warm_start_weights : array-like of shape (n_rows, n_columns), default=None
             Feasible weights to start from, such as those of an earlier fit with zeros for new columns. The objective
             will not be above theirs (with ``l2=0``, not by more than 1e-8).
+        prior_weights : array-like of shape (n_rows, n_columns), default=None
+            Feasible weights that the penalty draws towards; None means equal ones.
 
         Returns
         -------
@@ -196,10 +202,16 @@ class OptimizedWeightDecoder(BaseDecoder):
             lambda M: rows_from_arrays(codewords, y, sample_weight, M, self.class_weight, self.n_jobs),
             matrix,
             warm_start_weights,
+            prior_weights,
         )
 
     def fit_blocks(
-        self, blocks: Iterable[Any], matrix: ArrayLike, *, warm_start_weights: ArrayLike | None = None
+        self,
+        blocks: Iterable[Any],
+        matrix: ArrayLike,
+        *,
+        warm_start_weights: ArrayLike | None = None,
+        prior_weights: ArrayLike | None = None,
     ) -> Self:
         """Find the weights of minimal training risk from blocks of samples, which need not fit into memory together.
 
@@ -212,6 +224,8 @@ class OptimizedWeightDecoder(BaseDecoder):
             The code matrix, with entries in {-1, 0, 1}.
         warm_start_weights : array-like of shape (n_rows, n_columns), default=None
             Feasible weights to start from.
+        prior_weights : array-like of shape (n_rows, n_columns), default=None
+            Feasible weights that the penalty draws towards; None means equal ones.
 
         Returns
         -------
@@ -219,11 +233,44 @@ class OptimizedWeightDecoder(BaseDecoder):
             The fitted decoder.
         """
         make_rows = partial(rows_from_blocks, blocks, class_weight=self.class_weight, n_jobs=self.n_jobs)
-        return self._minimize(make_rows, matrix, warm_start_weights)
+        return self._minimize(make_rows, matrix, warm_start_weights, prior_weights)
 
-    def fit_remote(self, rows: RemoteRows, matrix: ArrayLike, warm_start_weights: ArrayLike | None = None) -> Self:
+    def fit_remote(
+        self,
+        rows: RemoteRows,
+        matrix: ArrayLike,
+        warm_start_weights: ArrayLike | None = None,
+        prior_weights: ArrayLike | None = None,
+    ) -> Self:
         """Find the weights of minimal training risk from samples that live elsewhere, such as on other machines."""
-        return self._minimize(lambda _: rows, matrix, warm_start_weights)
+        return self._minimize(lambda _: rows, matrix, warm_start_weights, prior_weights)
+
+    @classmethod
+    def from_weights(cls, weights: ArrayLike, matrix: ArrayLike) -> Self:
+        """Make a decoder with given weights in place of optimised ones; it has no certificate.
+
+        Parameters
+        ----------
+        weights : array-like of shape (n_rows, n_columns)
+            Non-negative weights, zero where the matrix is zero; every row sums to 1.
+        matrix : array-like of shape (n_rows, n_columns)
+            The code matrix, with entries in {-1, 0, 1}.
+
+        Returns
+        -------
+        OptimizedWeightDecoder
+            Fitted.
+
+        Examples
+        --------
+        >>> OptimizedWeightDecoder.from_weights([[1, 0], [0.5, 0.5]], [[1, 1], [-1, 1]]).scores([[0.2, 0.4]])
+        array([[0.2, 0.1]])
+        """
+        decoder = cls()
+        decoder.matrix_ = check_decoder_matrix(matrix)
+        decoder.weights_ = _check_weights("weights", weights, WeightSpace(decoder.matrix_))
+        decoder.tie_tolerance_, decoder.tie_shares_ = 0.0, np.zeros(len(decoder.matrix_))
+        return decoder
 
     def risk_and_confusion(
         self, codewords: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -262,7 +309,11 @@ class OptimizedWeightDecoder(BaseDecoder):
             raise ValueError(f"class_weight must be None or 'balanced', got {self.class_weight!r}")
 
     def _minimize(
-        self, make_rows: Callable[[Floats], Rows], matrix: ArrayLike, warm_start_weights: ArrayLike | None
+        self,
+        make_rows: Callable[[Floats], Rows],
+        matrix: ArrayLike,
+        warm_start_weights: ArrayLike | None,
+        prior_weights: ArrayLike | None,
     ) -> Self:
         """Check the parameters, solve the problem and set the fitted attributes."""
         started = perf_counter()
@@ -271,10 +322,12 @@ class OptimizedWeightDecoder(BaseDecoder):
         given = make_rows(M)
         rows = collapse_rows(given, M.shape[1])
         tol = self.tol if rows is given else min(self.tol, _GAP_OF_COLLAPSED_ROWS)
-        problem = Problem(WeightSpace(M), float(self.margin), float(self.l2))
-        start = problem.space.equal()
+        space = WeightSpace(M)
+        prior = None if prior_weights is None else _check_weights("prior_weights", prior_weights, space)
+        problem = Problem(space, float(self.margin), float(self.l2), 0.0 if prior is None else prior)
+        start = space.equal() if prior is None else prior
         if warm_start_weights is not None:
-            start = _check_start(warm_start_weights, problem.space)
+            start = _check_weights("warm_start_weights", warm_start_weights, space)
         if self.l2 > 0:
             keep = warm_start_weights is not None
             found = minimize_regularized(problem, rows, start, tol, self.max_rounds, keep_start=keep)
@@ -282,7 +335,9 @@ class OptimizedWeightDecoder(BaseDecoder):
             found = maximum_entropy_minimizer(problem, rows, start, self.max_rounds)
         self.matrix_, self.weights_ = M, found.weights
         if self.margin > 0:
-            self.tie_shares_ = tie_shares(rows, found.weights * M)
+            self.tie_tolerance_ = SOLVED_TIE_TOLERANCE if has_hard_codewords(rows) else 0.0
+            code = found.weights * M
+            self.tie_shares_ = tie_shares(rows, code) if self.tie_tolerance_ else np.zeros(len(M))
         else:
             self.tie_weights_ = loss_weights(sum_blocks(rows, partial(_sum_correct, matrix=M), np.add), M)
         self.certificate_ = Certificate(
@@ -308,7 +363,7 @@ class OptimizedWeightDecoder(BaseDecoder):
     def _scores(self, codewords: Floats) -> Floats:
         scores = codewords @ (self.weights_ * self.matrix_).T
         if self.margin > 0:
-            return order_ties(scores, self.tie_shares_, SOLVED_TIE_TOLERANCE)
+            return order_ties(scores, self.tie_shares_, self.tie_tolerance_) if self.tie_tolerance_ else scores
         loss_weighted = codewords @ (self.tie_weights_ * self.matrix_).T
         return order_ties(scores, loss_weighted, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN)
 
@@ -339,18 +394,14 @@ def _tied_weights(block: Block, code: Floats) -> list[Floats]:
     return found
 
 
-def _check_start(weights: ArrayLike, space: WeightSpace) -> Floats:
+def _check_weights(name: str, weights: ArrayLike, space: WeightSpace) -> Floats:
     """Check that weights are feasible up to rounding and return them as exactly feasible ones."""
     start = np.asarray(weights, dtype=np.float64)
     if start.shape != space.matrix.shape:
-        raise ValueError(
-            f"warm_start_weights must have the shape {space.matrix.shape} of the matrix, got {start.shape}"
-        )
+        raise ValueError(f"{name} must have the shape {space.matrix.shape} of the matrix, got {start.shape}")
     sums = np.where(space.matrix != 0, start, 0.0).sum(axis=1)
     # Written so that NaN fails it.
     is_feasible = (start >= -_START_TOLERANCE).all() and (np.abs(sums - 1.0) <= _START_TOLERANCE).all()
     if not is_feasible or (start[space.matrix == 0] != 0).any():
-        raise ValueError(
-            "warm_start_weights must be non-negative, zero where the matrix is zero, and have rows that sum to 1"
-        )
+        raise ValueError(f"{name} must be non-negative, zero where the matrix is zero, and have rows that sum to 1")
     return space.repair(space.flatten(start))

@@ -67,15 +67,24 @@ class WeightSpace:
 
 @dataclass(frozen=True)
 class Problem:
-    """Minimise the mean hinge with a margin plus ``l2 / 2`` times the sum of squared weights."""
+    """Minimise the mean hinge with a margin plus ``l2 / 2`` times the squared distance from given weights."""
 
     space: WeightSpace
     margin: float
     l2: float
+    prior: Floats | float = 0.0  # the given weights; 0 prefers equal ones
 
     def penalty(self, weights: Floats) -> float:
         """Return the part of the objective that does not depend on rows."""
-        return 0.5 * self.l2 * float((weights**2).sum())
+        return 0.5 * self.l2 * float(((weights - self.prior) ** 2).sum())
+
+    def slope(self, cut: "Cut") -> Floats:
+        """Return the slope of the smoothed objective at the weights of a cut."""
+        return cut.gradient + self.l2 * (cut.weights - self.prior)
+
+    def lower_bound(self, cut: "Cut") -> float:
+        """Minimise a cut plus the penalty over all feasible weights, exactly: a lower bound of the objective."""
+        return lower_bound(self.space, cut.offset, cut.gradient, self.l2, self.prior)
 
 
 @dataclass(frozen=True)
@@ -232,9 +241,9 @@ def _merge(first: _Sums, second: _Sums) -> _Sums:
     return first[0], first[1], first[2], first[3] + second[3]
 
 
-def lower_bound(space: WeightSpace, offset: float, gradient: Floats, l2: float) -> float:
-    """Minimise a cut plus the penalty over all feasible weights, exactly: a lower bound of the objective."""
+def lower_bound(space: WeightSpace, offset: float, gradient: Floats, l2: float, prior: Floats | float = 0.0) -> float:
+    """Minimise a linear bound of the hinge plus the penalty over all feasible weights, exactly."""
     if l2 > 0:
-        nearest = space.project(-gradient / l2)
-        return offset + float((gradient * nearest).sum() + 0.5 * l2 * (nearest**2).sum())
+        nearest = space.project(prior - gradient / l2)
+        return offset + float((gradient * nearest).sum() + 0.5 * l2 * ((nearest - prior) ** 2).sum())
     return offset + float(np.where(space.matrix != 0, gradient, np.inf).min(axis=1).sum())

@@ -223,10 +223,8 @@ def _class_factor(totals: Floats, class_weight: str | None) -> Floats:
 
 def collapse_rows(rows: Rows, n_columns: int) -> Rows:
     """Return one weighted row per distinct hard codeword (of -1, 0, 1) and class, or the rows if that saves little."""
-    first = rows.first_block()
-    spread = np.linspace(0, len(first.y) - 1, min(len(first.y), _ROWS_TO_LOOK_AT)).astype(int)
-    looked_at = np.asarray(first.codewords)[spread]
-    if not _is_hard(looked_at) or len(np.unique(_patterns(looked_at, first.y[spread]))) > _LARGEST_SHARE * len(spread):
+    looked_at, y = _look_at(rows)
+    if not _is_hard(looked_at) or len(np.unique(_patterns(looked_at, y))) > _LARGEST_SHARE * len(y):
         return rows
     found = list(map_blocks(rows, _distinct_rows))
     if any(patterns is None for patterns, _ in found):
@@ -234,6 +232,18 @@ def collapse_rows(rows: Rows, n_columns: int) -> Rows:
     patterns, weight = _merge([p for p, _ in found if p is not None], [w for _, w in found])
     codewords, y = _unpack(patterns, n_columns)
     return MemoryRows(codewords, y, weight, rows.n_classes, rows.n_jobs)
+
+
+def has_hard_codewords(rows: Rows) -> bool:
+    """Tell whether codewords are of -1, 0 and 1, judged by some rows."""
+    return _is_hard(_look_at(rows)[0])
+
+
+def _look_at(rows: Rows) -> tuple[NDArray[Any], Indices]:
+    """Return some codewords and their classes."""
+    first = rows.first_block()
+    spread = np.linspace(0, len(first.y) - 1, min(len(first.y), _ROWS_TO_LOOK_AT)).astype(int)
+    return np.asarray(first.codewords)[spread], first.y[spread]
 
 
 def _is_hard(codewords: NDArray[Any]) -> bool:

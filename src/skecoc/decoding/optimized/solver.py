@@ -26,7 +26,6 @@ from skecoc.decoding.optimized.problem import (
     Solution,
     WeightSpace,
     cut_at,
-    lower_bound,
     relative_gap,
 )
 from skecoc.decoding.optimized.rows import MemoryRows, Rows
@@ -88,7 +87,7 @@ class _Search:
         self.n_rounds += 1
         self.n_kinks, self.n_pairs = cut.n_kinks, cut.n_pairs
         objective = cut.hinge + problem.penalty(weights)
-        bound = lower_bound(problem.space, cut.offset, cut.gradient, problem.l2)
+        bound = problem.lower_bound(cut)
         self.bound = max(self.bound, bound)
         if objective < self.objective:
             self.objective, self.best = objective, cut
@@ -165,7 +164,7 @@ def _step(search: _Search, now: Cut, width: float) -> _Point | None:
     """Take a Newton step, shortened until the smoothed objective falls; None if it does not."""
     problem = search.problem
     direction = _newton_weights(problem, now) - now.weights
-    slope = float((direction * (now.gradient + problem.l2 * now.weights)).sum())
+    slope = float((direction * problem.slope(now)).sum())
     value = now.smoothed + problem.penalty(now.weights)
     length = 1.0
     while slope < 0.0 and length > _SMALLEST_STEP and search.n_rounds < search.max_rounds:
@@ -181,7 +180,7 @@ def _step(search: _Search, now: Cut, width: float) -> _Point | None:
 def _newton_weights(problem: Problem, now: Cut) -> Floats:
     """Minimise the second-order model of the smoothed objective over the feasible weights."""
     space = problem.space
-    slope = space.flatten(now.gradient + problem.l2 * now.weights)
+    slope = space.flatten(problem.slope(now))
     if now.kinks is not None:
         curvature = Curvature(space, now.kinks, problem.l2)
         return space.repair(newton_weights(curvature, slope, space.flatten(now.weights)))
