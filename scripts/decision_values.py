@@ -38,7 +38,7 @@ RESPONSES = ("predict_proba", "decision_function", "predict")
 BLOCKS = {
     "block-ecoc/loss-weighted": BlockECOCClassifier(block_size=37, random_state=0),
     "block-ecoc/optimized-weight": BlockECOCClassifier(decoding="optimized-weight", block_size=37, random_state=0),
-    "block-wolc": BlockWOLCClassifier(block_size=37, random_state=0),
+    "block-wolc": BlockWOLCClassifier(block_size=37, max_iter=2, random_state=0),
 }
 
 

@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier
-from skecoc.classifiers import _calibration_samples
+from skecoc.classifiers import calibration_samples
 from skecoc.coding import CODINGS, one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
@@ -297,7 +297,7 @@ def test_only_ratios_of_sample_weights_matter(decoding, factor):
 
 def test_temperature_rows_come_from_every_class_whatever_the_order():
     for order in (np.argsort(Y_LONG, kind="stable"), np.arange(900)):
-        rows, weight = _calibration_samples(Y_LONG[order], np.ones(900))
+        rows, weight = calibration_samples(Y_LONG[order], np.ones(900))
         np.testing.assert_array_equal(np.bincount(Y_LONG[order][rows]), [100, 100, 100])
         assert weight.sum() == pytest.approx(900)
 

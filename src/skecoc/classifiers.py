@@ -79,7 +79,7 @@ def _positive_weights(
     return X, y[counted], weight[counted], fit_params
 
 
-def _calibration_samples(y: Integers, weight: Floats) -> tuple[Integers, Floats]:
+def calibration_samples(y: Integers, weight: Floats) -> tuple[Integers, Floats]:
     """Choose samples to fit the temperature on, and their weights.
 
     Beyond a total weight of `_CALIBRATION_SAMPLES` these are evenly spaced quantiles of the weight, class by class.
@@ -160,7 +160,7 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.code_matrix_, self.estimators_, self.decoder_ = matrix, learners, decoder
         self._prior, self._response, self._margin_scale = prior, response, margin_scale
         codewords, y, weight = calibration
-        samples, sample_weight = _calibration_samples(y, weight)
+        samples, sample_weight = calibration_samples(y, weight)
         self.temperature_ = fit_temperature(self._decode(codewords[samples]), y[samples], sample_weight)
 
     @property
@@ -443,7 +443,7 @@ class ECOCClassifier(BaseCodeClassifier):
         decoder_weight: Floats | None = weight
         if response != "decision_function" and not getattr(decoder, "learns_from_codewords", True):
             decoder_weight = None  # a few codewords are enough
-            samples, weight = _calibration_samples(y, weight)
+            samples, weight = calibration_samples(y, weight)
             X, y = _safe_indexing(X, samples), y[samples]
         codewords = evaluate_columns(learners, X, response, n_jobs=self.n_jobs)
         if response == "decision_function":

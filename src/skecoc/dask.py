@@ -304,24 +304,23 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
         The code to start from, as in `skecoc.WOLCClassifier`; codings that read the rows are given a sample.
-    n_pairs : int, default=3
+    n_pairs : int, default=None
         Largest number of columns that a round adds, one per hard pair of classes.
     max_iter : int, default=None
-        Largest number of rounds that add columns; None stands for three times the number of classes.
-    max_columns : int, default=None
+        Largest number of rounds that add columns.
+    max_columns : int or "auto", default=None
         Largest number of columns.
-    tol : float, default=0.02
-        Relative tolerance: a round makes progress if it lowers the loss by more than this share.
+    tol : float, default=0.0
+        Relative tolerance: by which share of the loss a round must be better than the best one to make progress.
     standard_errors : float, default=2.0
-        Significance threshold: to make progress a round must also lower the loss by more than this many standard errors
-        of the difference, taken sample by sample.
-    patience : int, default=2
+        Significance threshold: by how many standard errors the kept round must be better than the first one.
+    patience : int, default=6
         Growth stops after this many rounds in a row without progress.
-    n_regions : int, default=3
-        Number of regions of a clustering-based column.
+    n_regions : int, array-like of int or "auto", default="auto"
+        Numbers of regions of clustering-based columns, at most 255.
     validation_fraction : float, default="deprecated"
         Has no effect: out-of-fold codewords have taken the place of samples that were held out.
-    margin : float, default=0.3
+    margin : float or "auto", default="auto"
         The margin of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     l2 : float or "auto", default="auto"
         The penalty of the optimised weights, positive; see `skecoc.WOLCClassifier`.
@@ -335,10 +334,11 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         Above zero, one line is printed per round.
     client : distributed.Client, default=None
         The cluster; None takes the client that was made last.
-    n_folds : int, default=3
-        Number of folds of the out-of-fold codewords; None does without.
+    n_folds : int, "auto" or None, default="auto"
+        Number of folds of the out-of-fold codewords; None does without. These parameters are those of
+        `skecoc.WOLCClassifier`, which says more about them.
     allow_equal_weights : bool, default=True
-        Whether equal weights may replace optimised ones; see `skecoc.WOLCClassifier`.
+        Whether pooled weights may stay in place of optimised ones; see `skecoc.WOLCClassifier`.
 
     Attributes
     ----------
@@ -373,22 +373,22 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         self,
         estimator: StumpAdaBoostClassifier | None = None,
         init: Any = "auto",
-        n_pairs: int = 3,
+        n_pairs: int | None = None,
         max_iter: int | None = None,
-        max_columns: int | None = None,
-        tol: float = 0.02,
+        max_columns: int | str | None = None,
+        tol: float = 0.0,
         standard_errors: float = 2.0,
-        patience: int = 2,
-        n_regions: int = 3,
+        patience: int = 6,
+        n_regions: Any = "auto",
         validation_fraction: float | str = "deprecated",
-        margin: float = 0.3,
+        margin: float | str = "auto",
         l2: float | str = "auto",
         response_method: str = "auto",
         max_bins: int = 256,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         client: distributed.Client | None = None,
-        n_folds: int | None = 3,
+        n_folds: int | str | None = "auto",
         allow_equal_weights: bool = True,
     ) -> None:
         self.estimator = estimator

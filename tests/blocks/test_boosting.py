@@ -130,8 +130,8 @@ def test_the_kernel_adds_up_what_a_plain_loop_does(seed, changes_wrong, scale):
 def region_learners(blocks, patterns, seeds, n_regions=3):
     with LocalExecutor() as executor:
         rows = prepare_rows(executor, Blocks(IterableBlocks(blocks)), 0, 256, None)
-        samples = BlockSamples(rows, StumpAdaBoostClassifier(10), "predict", n_regions)
-        return samples._cluster(patterns, seeds), rows.bins
+        samples = BlockSamples(rows, StumpAdaBoostClassifier(10), "predict")
+        return samples._cluster(patterns, seeds, [n_regions] * len(patterns)), rows.bins
 
 
 def test_columns_without_a_fold_are_those_of_the_other_rows():
@@ -155,12 +155,7 @@ def test_columns_without_a_fold_are_those_of_the_other_rows():
         expected = ColumnTrainer(StumpAdaBoostClassifier(10), X[kept], y[kept], 0).fit([Column(pattern)])
         assert_same_stumps(fitted[fold + 1], expected)
         held_out = np.flatnonzero(~kept)
-        takes_part = pattern[y[held_out]] != 0
-        outputs = np.where(
-            takes_part,
-            evaluate_columns(expected, X[held_out], "predict_proba")[:, 0],
-            evaluate_columns(whole, X[held_out], "predict_proba")[:, 0],
-        )
+        outputs = evaluate_columns(expected, X[held_out], "predict_proba")[:, 0]
         np.testing.assert_allclose([found[key][0] for key in keys[held_out]], outputs, rtol=1e-5, atol=1e-7)
 
 

@@ -81,12 +81,10 @@ def grown():
     return X, y, BlockWOLCClassifier(STUMPS, random_state=0, max_iter=4).fit(X, y)
 
 
-def test_wolc_grows_by_simple_and_clustered_columns_and_gains_by_it(grown):
+def test_wolc_grows_by_clustered_columns_and_gains_by_it(grown):
     model = grown[2]
     X_test, y_test = blobs(3000, seed=1)
-    assert {"initial", "simple", "clustered"} <= set(model.column_kinds_)
-    objectives = [record.objective for record in model.history_]
-    assert objectives == sorted(objectives, reverse=True)
+    assert set(model.column_kinds_) == {"initial", "clustered"}
     first = next(model.to_local().staged_score(X_test, y_test))
     assert model.score(X_test, y_test) > first + 0.02
     assert list(model.to_local().staged_score(X_test, y_test))[model.best_round_] == model.score(X_test, y_test)
@@ -108,11 +106,12 @@ def test_the_division_into_blocks_does_not_change_how_wolc_grows(grown, edges):
     np.testing.assert_allclose(other.weights_, model.weights_, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["glass", "vehicle", "segmentation"])
+@pytest.mark.parametrize("name", ["glass", "vehicle", "ecoli"])
 def test_blocks_grow_the_code_of_samples_in_memory(name):
     X, y = load_uci(name, return_X_y=True)
-    memory = WOLCClassifier(STUMPS, random_state=0).fit(X[::2], y[::2])
-    blocks = BlockWOLCClassifier(STUMPS, random_state=0, block_size=200, max_bins=5_000).fit(X[::2], y[::2])
+    rules = {"max_iter": 3, "random_state": 0}
+    memory = WOLCClassifier(STUMPS, **rules).fit(X[::2], y[::2])
+    blocks = BlockWOLCClassifier(STUMPS, block_size=200, max_bins=5_000, **rules).fit(X[::2], y[::2])
     assert np.array_equal(blocks.code_matrix_, memory.code_matrix_)
     assert blocks.best_round_ == memory.best_round_
     assert (blocks.predict(X) == memory.predict(X)).mean() > 0.99
@@ -148,6 +147,10 @@ def test_the_local_model_can_be_saved_without_pickle(grown, tmp_path):
     assert np.array_equal(load_model(tmp_path / "model.skops").predict(X), model.predict(X))
 
 
+def _no_losses(samples):
+    return np.zeros(len(samples.y))
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_folds", [None, 3])
 def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n_folds, monkeypatch):
@@ -159,15 +162,16 @@ def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n
     with LocalExecutor() as executor:
         rows = prepare_rows(executor, Blocks(IterableBlocks(divided(X, y, [5, 900], weight))), 7, 256, n_folds)
         found = []
-        for samples in (SamplesInMemory(trainer, 4, weight), BlockSamples(rows, STUMPS, "predict_proba")):
+        in_memory = SamplesInMemory(trainer, 4, weight, only_held_out=True)
+        for samples in (in_memory, BlockSamples(rows, STUMPS, "predict_proba")):
             code = GrowingCode(samples)
-            code.start(one_vs_rest(4))
-            strategy = OptimizedWeightStrategy(0.3, 0.1, 3)
+            code.start([one_vs_rest(4)])
+            strategy = OptimizedWeightStrategy(0.3, 0.1, 3, [3], None, is_capped=False)
             evaluation = strategy.evaluate(code)
             nested = code.fit_weights(
                 OptimizedWeightDecoder(0.3, 0.1, tol=1e-7), 4, without_fold=1 if n_folds else None
             )
-            drop = code.drop(evaluation.sample_losses, evaluation.sample_errors)
+            drop = code.drop(evaluation.sample_losses, code.map(_no_losses))
             found.append((evaluation, nested, drop))
     (memory, nested, drop), (blocks, other_nested, other_drop) = found
     np.testing.assert_allclose(blocks.decoder.weights_, memory.decoder.weights_, atol=1e-3)
@@ -176,7 +180,6 @@ def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n
     np.testing.assert_allclose(blocks.pair_losses.sum(axis=1), memory.pair_losses.sum(axis=1), rtol=1e-3)
     assert blocks.loss == pytest.approx(memory.loss, rel=1e-5)
     assert blocks.out_of_fold_accuracy == pytest.approx(memory.out_of_fold_accuracy, abs=2e-3)
-    assert blocks.accuracy == pytest.approx(memory.accuracy, abs=2e-3)
     assert other_drop == pytest.approx(drop, rel=0.02, abs=1e-3)
 
 
@@ -228,7 +231,7 @@ def test_a_class_of_equal_rows_is_never_held_out():
 
 
 @pytest.mark.slow
-@parametrize_with_checks([BlockECOCClassifier(), BlockWOLCClassifier()])
+@parametrize_with_checks([BlockECOCClassifier(), BlockWOLCClassifier(max_iter=2)])
 def test_estimator_checks(estimator, check):
     check(estimator)
 
@@ -246,6 +249,7 @@ def test_estimator_checks(estimator, check):
         (lambda X, y: BlockECOCClassifier(ECOCClassifier()).fit(X, y), "estimator"),
         (lambda X, y: BlockWOLCClassifier(n_folds=1).fit(X, y), "n_folds"),
         (lambda X, y: BlockWOLCClassifier(max_columns=2).fit(X, y), "max_columns=2"),
+        (lambda X, y: BlockWOLCClassifier(n_regions=[3, 256]).fit(X, y), "n_regions must be at most 255"),
         (lambda X, y: BlockECOCClassifier(decoding=OptimizedWeightDecoder(l2=0.0)).fit(X, y), "l2 must be positive"),
     ],
 )

@@ -2,7 +2,6 @@
 
 import pickle
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -22,15 +21,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.coding import CODINGS, decoc, one_vs_rest
+from skecoc.coding import CODINGS, one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
-from skecoc.decoding import DECODERS
+from skecoc.decoding import DECODERS, LossBasedDecoder
 from skecoc.growth import wolc
-from skecoc.growth.engine import Growth, _is_preferable
-from skecoc.growth.samples import GrowingCode, SamplesInMemory
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners.columns import ColumnTrainer
-from skecoc.support.executor import Blocks
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 GROWN = [WOLCClassifier, LCECOCClassifier, ECOCOneClassifier, SubclassECOCClassifier]
@@ -76,8 +71,8 @@ def test_figure_3_a_stubborn_pair_gets_a_simple_column_and_then_clustered_ones(m
     X, y = checkerboard()
     compact = [[1, 1], [1, -1], [-1, 1]]
     stump = DecisionTreeClassifier(max_depth=1)
-    model = method(stump, init=compact, n_pairs=1, max_iter=3, tol=0.0, patience=4, n_folds=None, random_state=0)
-    model.fit(X, y)
+    rules = {"n_pairs": 1, "n_regions": 3, "max_iter": 3, "tol": 0.0, "patience": 4, "n_folds": None}
+    model = method(stump, init=compact, random_state=0, **rules).fit(X, y)
     assert [record.pairs for record in model.history_] == [[(0, 1)], [(0, 1)], [(0, 1)], []]
     assert [record.n_clustered for record in model.history_] == [0, 1, 1, 0]
     kinds = [type(learner) for learner in model._all_learners]
@@ -96,7 +91,7 @@ def test_a_pair_whose_negation_is_a_column_gets_a_clustered_one():
 
 def test_the_risk_matrix_of_the_history_is_the_decoders_own():
     X, y = vehicle()
-    model = WOLCClassifier(max_iter=2, n_folds=None, random_state=0).fit(X, y)
+    model = WOLCClassifier(max_iter=2, n_pairs=3, n_folds=None, weights_every_round=True, random_state=0).fit(X, y)
     first = model.history_[0]
     decoder = model._stages[0]
     codewords = model.codewords(X)[:, : first.n_columns]
@@ -115,10 +110,8 @@ def test_the_risk_matrix_of_the_history_is_the_decoders_own():
 @pytest.mark.parametrize("n_folds", [None, 3])
 def test_the_objective_never_rises(name, n_folds):
     X, y = load_uci(name, return_X_y=True)
-    model = WOLCClassifier(
-        STUMPS, n_folds=n_folds, tol=0.0, standard_errors=0.0, patience=9, max_iter=6, random_state=0
-    )
-    model.fit(MinMaxScaler().fit_transform(X), y)
+    rules = {"weights_every_round": True, "tol": 0.0, "standard_errors": 0.0, "patience": 9, "max_iter": 6}
+    model = WOLCClassifier(STUMPS, n_folds=n_folds, random_state=0, **rules).fit(MinMaxScaler().fit_transform(X), y)
     objectives = [record.objective for record in model.history_]
     assert len(objectives) > 2
     assert (np.diff(objectives) <= 1e-12).all()
@@ -128,8 +121,7 @@ def test_the_objective_never_rises(name, n_folds):
 @pytest.mark.parametrize("method", LAYERED)
 def test_zero_loss_stops_at_once(method):
     X, y = make_blobs(60, centers=[[0, 0], [10, 0], [0, 10]], random_state=0)
-    parameters = {"margin": 0.0, "l2": 0.0} if method is WOLCClassifier else {}
-    model = method(STUMPS, response_method="predict", **parameters).fit(X, y)
+    model = method(STUMPS, init="one-vs-rest").fit(X, y)
     assert model.stop_reason_ == "the loss reached its target"
     assert len(model.history_) == 1
     assert model.history_[0].loss == 0.0
@@ -155,9 +147,13 @@ def test_each_rule_ends_growth(method):
 
 def test_no_iterations_is_the_initial_code_with_optimised_weights():
     X, y = vehicle()
-    grown = WOLCClassifier(STUMPS, init="one-vs-rest", max_iter=0, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(grown.code_matrix_, one_vs_rest(4))
-    np.testing.assert_allclose(grown.weights_.sum(axis=1), 1)
+    rules = {"init": "one-vs-rest", "max_iter": 0, "allow_equal_weights": False, "random_state": 0}
+    model = WOLCClassifier(STUMPS, **rules).fit(X, y)
+    np.testing.assert_array_equal(model.code_matrix_, one_vs_rest(4))
+    np.testing.assert_allclose(model.weights_.sum(axis=1), 1)
+    assert model.weights_optimized_
+    assert model.history_[0].gap <= 1e-2
+    assert np.ptp(model.weights_) > 0.01
 
 
 @pytest.mark.parametrize("method", [*LAYERED, ECOCOneClassifier])
@@ -174,7 +170,10 @@ def test_what_is_kept_belongs_together(method):
     assert len(staged) == len(model.history_)
     np.testing.assert_array_equal(staged[model.best_round_], model.predict(X))
     assert list(model.staged_score(X, y))[model.best_round_] == model.score(X, y)
-    assert model.history_[model.best_round_].accuracy == pytest.approx(model.score(X, y), abs=0.01)
+    if method is WOLCClassifier:
+        assert np.isnan(model.history_[0].accuracy)  # learners are not evaluated on samples that they have seen
+    else:
+        assert model.history_[model.best_round_].accuracy == pytest.approx(model.score(X, y), abs=0.01)
 
 
 def test_columns_without_weight_are_not_evaluated():
@@ -235,6 +234,13 @@ def test_a_class_of_two_rows_and_a_class_of_one(method):
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
 
 
+def test_a_class_of_one_row_has_weights_also_if_they_are_optimised_every_round():
+    X, y = make_blobs(61, centers=3, random_state=0)
+    y[0] = 3
+    model = WOLCClassifier(STUMPS, weights_every_round=True, max_iter=1, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.weights_.sum(axis=1), 1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", GROWN)
 def test_fifty_classes(method):
@@ -268,63 +274,74 @@ def test_every_decoding_grows(method, decoding):
 # ---------------------------------------------------------------- where to start
 
 
-def rival(n_classes, n_columns, errors):
-    """A code of some length and its growth, as far as they matter when codes are compared."""
-    trainer = ColumnTrainer(STUMPS, np.zeros((100, 1)), np.arange(100) % n_classes, 0, "predict")
-    code = GrowingCode(SamplesInMemory(trainer, n_classes, np.ones(100)))
-    code.matrix = np.zeros((n_classes, n_columns), dtype=np.int8)
-    evaluation = SimpleNamespace(sample_errors=Blocks([np.asarray(errors, dtype=float)]))
-    return Growth(code, [], [], 0, evaluation, "")
-
-
-def test_a_short_code_is_taken_unless_it_errs_more():
-    errors = np.arange(100) < 20
-    grown = rival(4, 4, errors)
-    assert _is_preferable(rival(4, 6, errors), grown)
-    assert not _is_preferable(rival(4, 6, np.arange(100) < 21), grown)
-
-
-def test_a_long_code_must_be_better_beyond_chance():
-    grown = rival(6, 6, np.arange(100) < 20)
-    # One sample fewer is one standard error of the difference; eight fewer are 2.9.
-    assert not _is_preferable(rival(6, 15, np.arange(100) < 19), grown)
-    assert _is_preferable(rival(6, 15, np.arange(100) < 12), grown)
-
-
-@pytest.mark.parametrize(("response", "first"), [("predict_proba", one_vs_rest), ("predict", None)])
-def test_automatic_start_depends_on_the_response(response, first):
+def test_automatic_start_joins_one_vs_rest_and_one_vs_one():
     X, y = vehicle()
-    rules = {"response_method": response, "max_columns": 4, "random_state": 0}  # no room for one-vs-one
-    auto = WOLCClassifier(STUMPS, **rules).fit(X, y)
-    expected = decoc(X, np.searchsorted(auto.classes_, y)) if first is None else first(4)
-    np.testing.assert_array_equal(auto.code_matrix_[:, : expected.shape[1]], expected)
+    model = WOLCClassifier(STUMPS, max_iter=0, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.code_matrix_, np.hstack([one_vs_rest(4), one_vs_one(4)]))
+    assert list(model.pool_shares_) == ["one-vs-rest", "one-vs-one"]
+    assert sum(model.pool_shares_.values()) == pytest.approx(1)
 
 
-def test_weights_that_are_not_better_are_replaced_by_equal_ones():
+@pytest.mark.parametrize(
+    ("n_classes", "n_samples", "max_columns", "expected"),
+    [
+        (2, 100, None, ["one-vs-rest"]),
+        (3, 50_000, None, ["one-vs-rest", "one-vs-one"]),
+        (26, 5_000, None, ["one-vs-rest", "one-vs-one"]),
+        (26, 5_001, None, ["one-vs-one"]),
+        (200, 6_000, None, ["one-vs-one"]),
+        (6, 100, 21, ["one-vs-rest", "one-vs-one"]),
+        (6, 100, 20, ["one-vs-one"]),
+        (6, 100, "auto", ["one-vs-one"]),
+        (6, 100, 14, ["one-vs-rest"]),
+        (20, 100, "auto", ["one-vs-rest"]),
+    ],
+)
+def test_automatic_start_depends_on_the_size_and_the_budget(n_classes, n_samples, max_columns, expected):
+    assert WOLCClassifier(max_columns=max_columns)._init_codings(n_classes, n_samples) == expected
+
+
+def test_with_too_many_codewords_one_vs_one_is_taken_as_it_is(monkeypatch):
+    X, y = vehicle()
+    monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 1e3)
+    model = WOLCClassifier(STUMPS, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.code_matrix_, one_vs_one(4))
+    np.testing.assert_allclose(model.weights_, (one_vs_one(4) != 0) / 3)
+    plain = ECOCClassifier(STUMPS, decoding=LossBasedDecoder("linear"), random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    assert "as it is" in model.stop_reason_
+    assert np.isnan(model.history_[0].out_of_fold_accuracy)
+    assert len(list(model.staged_predict(X))) == 1
+
+
+def test_weights_that_are_not_better_stay_pooled():
     X, y = load_uci("wine", return_X_y=True)
     X = MinMaxScaler().fit_transform(X)
     rules = {"init": "one-vs-rest", "max_iter": 0, "random_state": 0}
     auto = WOLCClassifier(**rules).fit(X, y)
     given = WOLCClassifier(allow_equal_weights=False, **rules).fit(X, y)
-    np.testing.assert_allclose(auto.weights_, 1 / 3, atol=1e-6)
-    assert np.abs(given.weights_ - 1 / 3).max() > 0.03
-    assert auto.history_[0].objective == given.history_[0].objective
+    assert (auto.weights_optimized_, given.weights_optimized_) == (False, True)
+    np.testing.assert_allclose(auto.weights_, 1 / 3)
+    assert np.abs(given.weights_ - 1 / 3).max() > 0.01
+    assert auto.history_[0].out_of_fold_accuracy >= given.history_[0].out_of_fold_accuracy
     np.testing.assert_array_equal(list(auto.staged_predict(X))[auto.best_round_], auto.predict(X))
 
 
-def test_weights_that_are_better_are_kept():
-    X, y = load_uci("balance", return_X_y=True)
-    X = MinMaxScaler().fit_transform(X)
-    rules = {"init": "one-vs-rest", "max_iter": 0, "random_state": 0}
+def test_weights_that_are_better_are_taken():
+    X, y = load_uci("vowel", return_X_y=True)
+    rules = {"init": "sparse-random", "max_iter": 0, "random_state": 0}
     auto = WOLCClassifier(**rules).fit(X, y)
     given = WOLCClassifier(allow_equal_weights=False, **rules).fit(X, y)
+    assert auto.weights_optimized_
     np.testing.assert_array_equal(auto.weights_, given.weights_)
 
 
-def test_automatic_start_keeps_one_vs_rest_where_pairs_err_more():
-    X, y = load_uci("balance", return_X_y=True)
-    model = WOLCClassifier(random_state=0).fit(MinMaxScaler().fit_transform(X), y)
-    np.testing.assert_array_equal(model.code_matrix_[:, :3], one_vs_rest(3))
+def test_growth_that_does_not_pay_is_undone():
+    X, y = make_blobs(300, centers=4, cluster_std=4.0, random_state=0)
+    model = WOLCClassifier(max_iter=3, standard_errors=3.0, random_state=0).fit(X, y)
+    assert len(model.history_) == 4
+    assert model.best_round_ == 0
+    assert set(model.column_kinds_) == {"initial"}
 
 
 def test_automatic_start_respects_the_budget():
@@ -336,17 +353,18 @@ def test_automatic_start_respects_the_budget():
 
 def test_automatic_penalty_falls_with_the_number_of_rows():
     X, y = vehicle()
+    rules = {"init": "one-vs-rest", "max_iter": 0, "weights_every_round": True, "random_state": 0}
     many = np.repeat(np.arange(len(y)), 2)
     for rows, l2 in ((np.arange(len(y)), 0.1), (many, 100 / len(many))):
-        auto = WOLCClassifier(STUMPS, init="one-vs-rest", max_iter=0, random_state=0).fit(X[rows], y[rows])
-        given = WOLCClassifier(STUMPS, init="one-vs-rest", max_iter=0, l2=l2, random_state=0).fit(X[rows], y[rows])
+        auto = WOLCClassifier(STUMPS, **rules).fit(X[rows], y[rows])
+        given = WOLCClassifier(STUMPS, l2=l2, **rules).fit(X[rows], y[rows])
         assert auto.history_[0].objective == given.history_[0].objective
 
 
 def test_margins_are_measured_in_units_of_the_mean_output_of_the_initial_columns():
     X, y = vehicle()
-    rules = {"init": "one-vs-rest", "max_iter": 2, "margin": 0.3, "l2": 0.1, "random_state": 0}
-    rules["allow_equal_weights"] = False
+    rules = {"init": "one-vs-rest", "max_iter": 2, "margin": 0.3, "l2": 0.1, "n_folds": None, "random_state": 0}
+    rules["weights_every_round"] = True
     model = WOLCClassifier(StumpAdaBoostClassifier(5), response_method="decision_function", **rules).fit(X, y)
     unit = np.abs(model.codewords(X)[:, :4]).mean()
     assert unit < 0.9
@@ -487,17 +505,13 @@ def test_learners_that_have_their_methods_only_when_fitted(method):
     assert method(stack, random_state=0).fit(X_IRIS[::2], Y_IRIS[::2]).score(X_IRIS[1::2], Y_IRIS[1::2]) > 0.85
 
 
-@pytest.mark.parametrize("name", ["vehicle", "yeast"])
-def test_the_record_of_the_kept_round_is_that_of_the_decoder(name):
+@pytest.mark.parametrize("name", ["vehicle", "yeast", "glass"])
+def test_the_kept_round_is_chosen_by_what_is_shown(name):
     X, y = load_uci(name, return_X_y=True)
-    model = WOLCClassifier(STUMPS, random_state=0).fit(X[::2], y[::2])
-    assert model.history_[model.best_round_].accuracy == pytest.approx(model.score(X[::2], y[::2]), abs=1e-6)
-
-
-def test_a_code_that_is_taken_as_it_is_says_so():
-    model = WOLCClassifier(STUMPS, random_state=0).fit(X_IRIS, Y_IRIS)
-    assert model.n_iter_ == 1
-    assert "without growth" in model.stop_reason_ or "target" in model.stop_reason_
+    model = WOLCClassifier(STUMPS, max_iter=8, standard_errors=0.0, margin=0.1, random_state=0).fit(X[::2], y[::2])
+    shown = [record.out_of_fold_accuracy for record in model.history_]
+    assert model.best_round_ == int(np.argmax(shown))
+    assert [record.loss for record in model.history_] == pytest.approx([1 - accuracy for accuracy in shown])
 
 
 @pytest.mark.parametrize("method", GROWN)
@@ -529,11 +543,29 @@ def test_parameters_can_be_searched():
 
 def test_verbose_prints_one_line_per_round(capsys):
     X, y = vehicle()
-    model = WOLCClassifier(STUMPS, init="one-vs-rest", verbose=1, max_iter=2, random_state=0).fit(X, y)
+    model = WOLCClassifier(STUMPS, init="one-vs-rest", verbose=2, max_iter=2, random_state=0).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(model.history_)
     assert "columns" in lines[0]
     assert "opel/saab" in lines[0]
+
+
+def test_the_progress_bar_moves_within_a_round(monkeypatch):
+    X, y = vehicle()
+    moves = []
+    monkeypatch.setattr("skecoc.growth.base.tqdm.update", lambda self, n=1: moves.append(n))
+    rules = {"init": "one-vs-rest", "n_pairs": 2, "max_iter": 1, "n_folds": 3, "random_state": 0}
+    WOLCClassifier(STUMPS, verbose=1, **rules).fit(X, y)
+    assert moves == [1] * (4 + 2) * (1 + 3)  # one learner per column, and one more per fold
+
+
+def test_the_progress_bar_says_how_it_goes(capsys):
+    X, y = vehicle()
+    WOLCClassifier(STUMPS, max_iter=1, verbose=1, random_state=0).fit(X, y)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "round 1, 14 columns" in shown.err
+    assert "% out of fold" in shown.err
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ class Script(Strategy):
         )
 
     def propose(self, code, evaluation):
-        return Proposal([Column(pair_column(3, (0, 1)), True)] * self.n_columns, [(0, 1)] * self.n_columns)
+        return Proposal([Column(pair_column(3, (0, 1)), 2)] * self.n_columns, [(0, 1)] * self.n_columns)
 
 
 def growing(response, n_estimators=2, folds=None):
@@ -40,7 +40,7 @@ def growing(response, n_estimators=2, folds=None):
 
 def started(response="predict"):
     code = growing(response)
-    code.start(one_vs_rest(3))
+    code.start([one_vs_rest(3)])
     return code
 
 
@@ -124,6 +124,26 @@ def test_progress_must_exceed_the_standard_errors_of_the_difference():
         assert grow(started(), ScriptedRows([1.0, 1.0 - drop]), rules).kept == kept
 
 
+def test_growth_may_be_judged_against_the_best_round_and_the_first_one():
+    # From the first to the last round each row's loss differs by 0.2 plus or minus 3: the drop of 0.2 is 0.365 standard
+    # errors, which are 3 / sqrt(30) = 0.5477.
+    losses = [1.0, 1.2, 1.1, 0.8]
+    for standard_errors, kept in ((0.0, 3), (0.36, 3), (0.37, 0)):
+        rules = StopRules(3, tol=0.0, standard_errors=standard_errors, patience=3, against_best=True)
+        assert grow(started(), ScriptedRows(losses), rules).kept == kept
+    rules = StopRules(9, tol=0.0, patience=2, against_best=True)
+    growth = grow(started(), Script([*losses, 0.5]), rules)
+    assert len(growth.history) == 3  # 1.1 is less than 1.2, but no progress against 1.0
+
+
+def test_rounds_that_are_better_by_chance_do_not_extend_growth():
+    losses = [1.0, 0.99, 0.98, 0.97, 0.96]
+    rules = StopRules(9, tol=0.0, standard_errors=2.0, patience=3, against_best=True)
+    growth = grow(started(), ScriptedRows(losses), rules)
+    assert len(growth.history) == 4
+    assert growth.kept == 0
+
+
 def test_reports_every_round():
     seen = []
     growth = grow(started(), Script([1.0, 0.5]), StopRules(1), lambda number, record: seen.append((number, record)))
@@ -154,7 +174,7 @@ def test_codewords_are_appended_not_computed_again(monkeypatch):
 def test_margins_are_scaled_by_the_initial_columns_for_good(cross_fitted):
     folds = np.arange(30) // 3 % 3 if cross_fitted else None
     code = growing("decision_function", 4, folds)
-    code.start(one_vs_rest(3))
+    code.start([one_vs_rest(3)])
     largest = max(np.abs(learner.decision_function(X)).max() for learner in code.learners)
     assert code.margin_scale == largest
     assert np.abs(code.arrays.codewords).max() == 1.0

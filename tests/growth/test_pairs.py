@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skecoc.growth.engine import hard_pairs, is_column_of, pair_column, symmetric_losses
+from skecoc.growth.engine import hard_pairs, number_of_equal_columns, pair_column, symmetric_losses
 
 # Figure 5 of the paper: 100 rows per class, the same decoding seen as errors and as risk.
 CONFUSION = [[90, 0, 10], [0, 90, 10], [0, 5, 95]]
@@ -32,6 +32,6 @@ def test_losses_that_differ_by_rounding_are_equal():
 
 def test_a_negated_column_is_the_column():
     matrix = np.array([[1, 0], [-1, 1], [-1, -1]], dtype=np.int8)
-    assert is_column_of(matrix, pair_column(3, (1, 2)))
-    assert is_column_of(-matrix, pair_column(3, (1, 2)))
-    assert not is_column_of(matrix, pair_column(3, (0, 2)))
+    assert number_of_equal_columns(matrix, pair_column(3, (1, 2))) == 1
+    assert number_of_equal_columns(-matrix, pair_column(3, (1, 2))) == 1
+    assert number_of_equal_columns(matrix, pair_column(3, (0, 2))) == 0

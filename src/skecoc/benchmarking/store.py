@@ -29,7 +29,7 @@ CLAIM_SECONDS = 180.0
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "piqp")
 
 _TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bool: "INTEGER"}
-_NULLABLE = ("objective", "risk", "loss")  # a grown code may lack them: they are NaN
+_NULLABLE = ("objective", "risk", "loss", "train_accuracy")  # a grown code may lack them: they are NaN
 
 
 def _columns(kind: type) -> str:

@@ -20,7 +20,7 @@ from skecoc.blocks.rows import (
     merge_summaries,
     summarise_block,
 )
-from skecoc.growth.folds import NEVER_HELD_OUT, FoldRule, Keys, make_fold_rule
+from skecoc.growth.folds import NEVER_HELD_OUT, FoldRule, Keys, make_fold_rule, resolve_folds
 from skecoc.learners.base import Codes, Floats, midway
 from skecoc.support.executor import Blocks, Executor
 
@@ -119,6 +119,11 @@ class Layout:
     def n_folds(self) -> int:
         """Number of folds."""
         return 0 if self.folds is None else self.folds.n_folds
+
+    @property
+    def is_single(self) -> bool:
+        """Whether all folds are held out at once."""
+        return self.folds is not None and self.folds.is_single
 
     def cells(self, keys: Keys, y: Integers) -> Integers:
         """Return the cells of rows: those of class p begin at ``p * (n_folds + 1)`` with the rows of no fold."""
@@ -244,7 +249,9 @@ class PreparedRows:
         return np.searchsorted(self.layout.classes, self.summary.sample.y)
 
 
-def prepare_rows(executor: Executor, source: Blocks, seed: int, max_bins: int, n_folds: int | None) -> PreparedRows:
+def prepare_rows(
+    executor: Executor, source: Blocks, seed: int, max_bins: int, n_folds: int | str | None
+) -> PreparedRows:
     """Summarise all blocks, decide on bins and folds, and code the rows; raw rows are read twice."""
     summary: RowSummary | None = executor.sum(summarise_block, source, message=(seed, max_bins), merge=merge_summaries)
     if summary is None:
@@ -260,12 +267,13 @@ def prepare_rows(executor: Executor, source: Blocks, seed: int, max_bins: int, n
     return PreparedRows(executor, seed, summary, layout, coded, counts, weights)
 
 
-def make_layout(summary: RowSummary, seed: int, n_folds: int | None) -> Layout:
+def make_layout(summary: RowSummary, seed: int, n_folds: int | str | None) -> Layout:
     """Decide on bins and folds."""
     rule = None
-    if n_folds is not None:
+    number, is_single = resolve_folds(n_folds, summary.n_rows)
+    if number is not None:
         y = np.searchsorted(summary.labels, summary.sample.y)
         keys, is_complete = summary.sample.keys, summary.is_complete
-        rule = make_fold_rule(keys, y, len(summary.labels), n_folds, is_complete=is_complete)
+        rule = make_fold_rule(keys, y, len(summary.labels), number, is_complete=is_complete, is_single=is_single)
     bins = bins_from_summary(summary, summary.most_values)
     return Layout(bins, summary.labels, seed, summary.largest_weight, rule)

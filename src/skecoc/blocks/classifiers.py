@@ -22,10 +22,13 @@ from skecoc.classifiers import LARGEST_SEED, BaseCodeClassifier, ECOCClassifier
 from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import LossWeightedDecoder, OptimizedWeightDecoder, resolve_decoder
-from skecoc.growth.wolc import WOLCClassifier
+from skecoc.growth.wolc import WOLCClassifier, check_regions
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import Column, Floats, resolve_response
 from skecoc.support.executor import Blocks, Executor, LocalExecutor
+
+# Numbers of regions are kept in a byte.
+_MOST_REGIONS = 255
 
 
 class BlockwiseClassifier(ClassifierMixin, BaseEstimator):
@@ -64,7 +67,7 @@ class BlockwiseClassifier(ClassifierMixin, BaseEstimator):
         if rows.summary.names is not None:
             model.feature_names_in_ = rows.summary.names
         response = resolve_response(self._learner(), self.response_method)
-        return rows, BlockSamples(rows, self._learner(), response, getattr(self, "n_regions", 2)), random_state
+        return rows, BlockSamples(rows, self._learner(), response), random_state
 
     def _learner(self) -> StumpAdaBoostClassifier:
         """Return the binary learner, the default one if none is given."""
@@ -168,7 +171,7 @@ class BlockwiseECOC(BlockwiseClassifier):
             correct = rows.executor.sum(count_correct, rows.coded, message=(coded, numbers))
             return decoder.fit_sums(correct.astype(np.float64), numbers)
         if isinstance(decoder, OptimizedWeightDecoder):
-            return samples.fit_weights(decoder, samples.evaluated(coded, matrix, scale), matrix)
+            return samples.fit_weights(decoder, samples.evaluated(coded, scale), matrix)
         codewords, y, weight = sampled
         return decoder.fit(codewords, y, numbers, weight)
 
@@ -182,11 +185,10 @@ class BlockwiseWOLC(BlockwiseClassifier):
             name: WOLCClassifier._parameter_constraints[name]
             for name in (
                 *("init", "n_pairs", "max_iter", "max_columns", "tol", "standard_errors", "patience", "n_folds"),
-                "allow_equal_weights",
+                *("n_regions", "allow_equal_weights"),
             )
         },
-        "n_regions": [Interval(Integral, 2, 255, closed="both")],
-        "margin": [Interval(Real, 0, None, closed="neither")],
+        "margin": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "l2": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "validation_fraction": [Real, Hidden(StrOptions({"deprecated"}))],
         "verbose": ["verbose"],
@@ -200,13 +202,16 @@ class BlockwiseWOLC(BlockwiseClassifier):
                 FutureWarning,
                 stacklevel=4,  # the line that called `fit`
             )
+        if max(check_regions(self.n_regions)) > _MOST_REGIONS:
+            raise ValueError(f"n_regions must be at most {_MOST_REGIONS} for samples in blocks, got {self.n_regions!r}")
         names = WOLCClassifier._get_param_names()
         model = WOLCClassifier(**{name: getattr(self, name) for name in names if hasattr(self, name)})
         rows, samples, random_state = self._prepared(model, executor, source, self.n_folds)
         sample = rows.summary.sample
         sampled = (sample.X, rows.sample_classes(), sample.mass)
-        starts = model._starts(*sampled, rows.total_weight, samples.response, random_state)
-        model._grow(starts, samples)
+        codings = model._init_codings(rows.n_classes, rows.summary.n_rows)
+        matrices = model._matrices(codings, *sampled, random_state)
+        model._grow(codings, matrices, samples, model._rules(rows.n_classes, rows.summary.n_rows))
         return model
 
 
@@ -368,24 +373,23 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
         The code to start from, as in `skecoc.WOLCClassifier`; codings that read the rows are given a sample.
-    n_pairs : int, default=3
+    n_pairs : int, default=None
         Largest number of columns that a round adds, one per hard pair of classes.
     max_iter : int, default=None
-        Largest number of rounds that add columns; None stands for three times the number of classes.
-    max_columns : int, default=None
+        Largest number of rounds that add columns.
+    max_columns : int or "auto", default=None
         Largest number of columns.
-    tol : float, default=0.02
-        Relative tolerance: a round makes progress if it lowers the loss by more than this share.
+    tol : float, default=0.0
+        Relative tolerance: by which share of the loss a round must be better than the best one to make progress.
     standard_errors : float, default=2.0
-        Significance threshold: to make progress a round must also lower the loss by more than this many standard errors
-        of the difference, taken sample by sample.
-    patience : int, default=2
+        Significance threshold: by how many standard errors the kept round must be better than the first one.
+    patience : int, default=6
         Growth stops after this many rounds in a row without progress.
-    n_regions : int, default=3
-        Number of regions of a clustering-based column.
+    n_regions : int, array-like of int or "auto", default="auto"
+        Numbers of regions of clustering-based columns, at most 255.
     validation_fraction : float, default="deprecated"
         Has no effect: out-of-fold codewords have taken the place of samples that were held out.
-    margin : float, default=0.3
+    margin : float or "auto", default="auto"
         The margin of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     l2 : float or "auto", default="auto"
         The penalty of the optimised weights, positive; see `skecoc.WOLCClassifier`.
@@ -403,10 +407,11 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         Seeds random codings, the sample, folds and clusterings.
     verbose : int, default=0
         Above zero, one line is printed per round.
-    n_folds : int, default=3
-        Number of folds of the out-of-fold codewords; None does without.
+    n_folds : int, "auto" or None, default="auto"
+        Number of folds of the out-of-fold codewords; None does without. These parameters are those of
+        `skecoc.WOLCClassifier`, which says more about them.
     allow_equal_weights : bool, default=True
-        Whether equal weights may replace optimised ones; see `skecoc.WOLCClassifier`.
+        Whether pooled weights may stay in place of optimised ones; see `skecoc.WOLCClassifier`.
 
     Attributes
     ----------
@@ -447,15 +452,15 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         self,
         estimator: StumpAdaBoostClassifier | None = None,
         init: Any = "auto",
-        n_pairs: int = 3,
+        n_pairs: int | None = None,
         max_iter: int | None = None,
-        max_columns: int | None = None,
-        tol: float = 0.02,
+        max_columns: int | str | None = None,
+        tol: float = 0.0,
         standard_errors: float = 2.0,
-        patience: int = 2,
-        n_regions: int = 3,
+        patience: int = 6,
+        n_regions: Any = "auto",
         validation_fraction: float | str = "deprecated",
-        margin: float = 0.3,
+        margin: float | str = "auto",
         l2: float | str = "auto",
         response_method: str = "auto",
         max_bins: int = 256,
@@ -464,7 +469,7 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
-        n_folds: int | None = 3,
+        n_folds: int | str | None = "auto",
         allow_equal_weights: bool = True,
     ) -> None:
         self.estimator = estimator

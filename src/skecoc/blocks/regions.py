@@ -17,14 +17,11 @@ from skecoc.blocks.kernels import nearest_coded_centre
 from skecoc.blocks.outputs import squared_distances
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.base import Names, set_features
-from skecoc.learners.regions import distinct_start
+from skecoc.learners.regions import MAX_ITER, distinct_start
 from skecoc.support.executor import Blocks, Executor
 
 Floats = NDArray[np.float64]
 Pattern = NDArray[np.int8]
-
-# Steps of the k-means: few, as for rows in memory.
-_MAX_ITER = 10
 
 
 @dataclass(frozen=True)
@@ -45,14 +42,15 @@ class RegionTrainer:
     bins: Bins
     starts: StartRows
     learner: StumpAdaBoostClassifier  # of a mixed region
-    n_regions: int
     largest_weight: float  # of a row whose weight in `coded` is 1
     names: Names | None
 
-    def train(self, patterns: Sequence[Pattern], seeds: Sequence[int]) -> list[BaseEstimator]:
+    def train(self, patterns: Sequence[Pattern], seeds: Sequence[int], n_regions: Sequence[int]) -> list[BaseEstimator]:
         """Train one `RegionClassifier` per column, whose patterns give the side of each cell."""
-        centres = self._cluster(patterns, [self._start(*column) for column in zip(patterns, seeds, strict=True)])
-        message = (patterns, centres, self.n_regions, self.bins.starts, self.bins.centres)
+        most = max(n_regions)
+        starts = [self._start(*column) for column in zip(patterns, seeds, n_regions, strict=True)]
+        centres = self._cluster(patterns, starts, most)
+        message = (patterns, centres, most, self.bins.starts, self.bins.centres)
         parted = self.executor.map(part_block, self.coded, message=message)
         counts, weights = self.executor.sum(cell_totals, parted)
         matrix, mixed = _matrix_of_regions(counts)
@@ -60,25 +58,31 @@ class RegionTrainer:
         if len(mixed):
             learners = boost_columns(self.executor, parted, self.bins, matrix, weights, self.learner, self.names)
         in_regions = dict(zip(mixed.tolist(), learners, strict=True))
-        by_side = (weights / UNIT * self.largest_weight).reshape(len(patterns), self.n_regions, 2)
+        by_side = (weights / UNIT * self.largest_weight).reshape(len(patterns), most, 2)
         return [
-            self._assemble(c, seed, centres[c], by_side[c], counts.reshape(by_side.shape)[c], in_regions)
-            for c, seed in enumerate(seeds)
+            self._assemble(
+                RegionClassifier(self.learner, n_regions=n_regions[c], random_state=seeds[c]),
+                centres[c],
+                by_side[c],
+                counts.reshape(by_side.shape)[c],
+                [in_regions.get(c * most + r) for r in range(most)],
+            )
+            for c in range(len(patterns))
         ]
 
-    def _start(self, pattern: Pattern, seed: int) -> Floats:
+    def _start(self, pattern: Pattern, seed: int, n_regions: int) -> Floats:
         """Draw the centres to start from."""
         used = pattern[self.starts.cell] != 0
         random_state = np.random.RandomState(seed)
-        return distinct_start(self.starts.X[used], self.n_regions, random_state, self.starts.mass[used])
+        return distinct_start(self.starts.X[used], n_regions, random_state, self.starts.mass[used])
 
-    def _cluster(self, patterns: Sequence[Pattern], starts: list[Floats]) -> list[Floats]:
+    def _cluster(self, patterns: Sequence[Pattern], starts: list[Floats], n_regions: int) -> list[Floats]:
         """Run k-means for all columns together, one pass per step."""
         centres = list(starts)
         moving = list(range(len(patterns)))
-        for _ in range(_MAX_ITER):
+        for _ in range(MAX_ITER):
             taken = [patterns[c] for c in moving]
-            message = (taken, [centres[c] for c in moving], self.n_regions, self.bins.starts, self.bins.centres)
+            message = (taken, [centres[c] for c in moving], n_regions, self.bins.starts, self.bins.centres)
             sums = self.executor.sum(sum_regions, self.coded, message=message)
             moved = [self._moved(centres[c], of_column) for c, of_column in zip(moving, sums, strict=True)]
             still = [not np.array_equal(centres[c], new) for c, new in zip(moving, moved, strict=True)]
@@ -102,18 +106,16 @@ class RegionTrainer:
 
     def _assemble(
         self,
-        number: int,
-        seed: int,
+        region_learner: RegionClassifier,
         centres: Floats,
         weights: Floats,
         counts: Ints,
-        in_regions: dict[int, BaseEstimator],
+        in_regions: list[BaseEstimator | None],
     ) -> RegionClassifier:
         """Put the learner of a column together: its regions that hold rows."""
-        region_learner = RegionClassifier(self.learner, n_regions=self.n_regions, random_state=seed)
         set_features(region_learner, self.bins.n_features, self.names)
         occupied = np.flatnonzero(counts.any(axis=1))
-        learners = [in_regions.get(int(number * self.n_regions + r)) for r in occupied]
+        learners = [in_regions[r] for r in occupied]
         margins = [(1 if counts[r, 1] else -1) * 0.5 * np.log1p(weights[r].sum()) for r in occupied]
         region_learner.classes_ = np.array([0, 1])
         region_learner.centres_ = centres[occupied]

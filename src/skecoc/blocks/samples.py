@@ -16,8 +16,8 @@ from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.losses import sum_correct
 from skecoc.decoding.optimized.rows import Block, MemoryRows, RemoteRows
-from skecoc.growth.folds import mix
-from skecoc.growth.samples import CodedSamples, TrainingSamples, stacked
+from skecoc.growth.folds import NEVER_HELD_OUT, mix
+from skecoc.growth.samples import CodedSamples, TrainingSamples, rows_without
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import Column, Floats, Integers, Pattern, Response, column_seeds
 from skecoc.support.executor import Blocks, Executor
@@ -32,18 +32,19 @@ _MOST_SAMPLED = 2**17
 _CALIBRATION_SAMPLES = 4_096
 # Different scramblings of keys: what is drawn for one purpose must not depend on another.
 _SAMPLING, _DRAWING = np.uint64(0x5851F42D4C957F2D), np.uint64(0x14057B7EF767814F)
-_SECOND_KIND, _CALIBRATING = np.uint64(0x3C79AC492BA7B653), np.uint64(0x1C69B3F74AC4AE35)
+_CALIBRATING = np.uint64(0x1C69B3F74AC4AE35)
 
 
 class BlockSamples(TrainingSamples):
     """Rows of blocks, from which boosted stumps are trained by sums."""
 
-    def __init__(
-        self, rows: PreparedRows, learner: StumpAdaBoostClassifier, response: Response, n_regions: int = 2
-    ) -> None:
-        self.rows, self.learner, self.response, self.n_regions = rows, learner, response, n_regions
+    def __init__(self, rows: PreparedRows, learner: StumpAdaBoostClassifier, response: Response) -> None:
+        self.rows, self.learner, self.response = rows, learner, response
         self.executor, self.prior, self.n_folds = rows.executor, rows.prior, rows.n_folds
         self.total_weight, self.unit_weight = rows.total_weight, rows.summary.largest_weight
+        # The folds that are held out together.
+        folds = list(range(self.n_folds))
+        self.held_out = [folds] if rows.layout.is_single else [[fold] for fold in folds]
         self._seen: Counter[bytes] = Counter()
 
     def without_columns(self) -> Blocks:
@@ -54,51 +55,53 @@ class BlockSamples(TrainingSamples):
     def train(self, columns: Sequence[Column], coded: Blocks, scale: float) -> tuple[list[BaseEstimator], Blocks]:
         """Boost columns, with all rows and without each fold, from sums over blocks."""
         learners, *by_fold = self.fit(columns)
-        patterns = np.column_stack([column.pattern for column in columns])
-        evaluated = [code_learners(variant, self.rows.bins, self.response) for variant in (learners, *by_fold)]
-        message = (evaluated[0], evaluated[1:], patterns, scale)
+        evaluated, *without = (
+            code_learners(variant, self.rows.bins, self.response) for variant in (learners, *by_fold)
+        )
+        message = (self.n_folds, evaluated, list(zip(self.held_out, without, strict=True)), scale)
         return learners, self.executor.map(_append_outputs, coded, self.rows.coded, message=message)
 
-    def evaluated(self, learners: CodedLearners, patterns: CodeMatrix, scale: float) -> Blocks:
+    def evaluated(self, learners: CodedLearners, scale: float) -> Blocks:
         """Return the blocks with the outputs of learners that were trained without folds."""
-        message: tuple[Any, ...] = (learners, [], patterns, scale)
+        message: tuple[Any, ...] = (self.n_folds, learners, [], scale)
         return self.executor.map(_append_outputs, self.without_columns(), self.rows.coded, message=message)
 
     def fit(self, columns: Sequence[Column]) -> list[list[BaseEstimator]]:
         """Boost columns; return their learners, and those without each fold."""
         patterns = np.column_stack([column.pattern for column in columns])
         seeds = column_seeds(patterns, self.rows.seed, self._seen)
-        variants = [None, *range(self.n_folds)]
-        cells = [[self._side_of_cells(column.pattern, fold) for column in columns] for fold in variants]
+        variants: list[list[int]] = [[], *self.held_out]
+        cells = [[self._side_of_cells(column.pattern, folds) for column in columns] for folds in variants]
         fitted: list[list[Any]] = [[None] * len(columns) for _ in variants]
         for clustered, fit in ((False, self._boost), (True, self._cluster)):
             numbers = [number for number, column in enumerate(columns) if column.clustered == clustered]
-            places = [(fold, number) for fold in range(len(variants)) for number in numbers]
+            places = [(variant, number) for variant in range(len(variants)) for number in numbers]
             if places:
                 learners = fit(
-                    [cells[fold][number] for fold, number in places], [seeds[number] for _, number in places]
+                    [cells[variant][number] for variant, number in places],
+                    [seeds[number] for _, number in places],
+                    [columns[number].n_regions for _, number in places],
                 )
-                for (fold, number), learner in zip(places, learners, strict=True):
-                    fitted[fold][number] = learner
+                for (variant, number), learner in zip(places, learners, strict=True):
+                    fitted[variant][number] = learner
         return fitted
 
-    def _side_of_cells(self, pattern: Pattern, without_fold: int | None) -> Pattern:
-        """Return the side of each cell: that of its class, or zero for the cells of a fold."""
+    def _side_of_cells(self, pattern: Pattern, without_folds: list[int]) -> Pattern:
+        """Return the side of each cell: that of its class, or zero for the cells of some folds."""
         sides = np.repeat(pattern[:, np.newaxis], self.n_folds + 1, axis=1)
-        if without_fold is not None:
-            sides[:, without_fold + 1] = 0
+        sides[:, [fold + 1 for fold in without_folds]] = 0
         return sides.ravel()
 
-    def _boost(self, patterns: list[Pattern], seeds: list[int]) -> list[BaseEstimator]:
+    def _boost(self, patterns: list[Pattern], seeds: list[int], n_regions: list[int]) -> list[BaseEstimator]:
         """Train simple columns."""
-        del seeds  # stumps draw nothing
+        del seeds, n_regions  # stumps draw nothing
         rows = self.rows
         matrix = np.column_stack(patterns)
         return boost_columns(
             self.executor, rows.coded, rows.bins, matrix, rows.cell_weights, self.learner, rows.summary.names
         )
 
-    def _cluster(self, patterns: list[Pattern], seeds: list[int]) -> list[BaseEstimator]:
+    def _cluster(self, patterns: list[Pattern], seeds: list[int], n_regions: list[int]) -> list[BaseEstimator]:
         """Train clustering-based columns."""
         rows = self.rows
         trainer = RegionTrainer(
@@ -107,11 +110,10 @@ class BlockSamples(TrainingSamples):
             rows.bins,
             _start_rows(rows),
             self.learner,
-            self.n_regions,
             self.unit_weight,
             rows.summary.names,
         )
-        return trainer.train(patterns, seeds)
+        return trainer.train(patterns, seeds, n_regions)
 
     def fit_weights(
         self,
@@ -121,21 +123,24 @@ class BlockSamples(TrainingSamples):
         *,
         without_fold: int | None = None,
         warm_start: Floats | None = None,
+        prior: Floats | None = None,
     ) -> OptimizedWeightDecoder:
         """Fit weights from sums over blocks."""
+        unused = [0] if self.n_folds else []
+        if without_fold is not None:
+            unused.append(without_fold + 1)
         counts, weights = (
-            np.delete(cells.reshape(self.n_classes, -1), [] if without_fold is None else [without_fold + 1], axis=1)
+            np.delete(cells.reshape(self.n_classes, -1), unused, axis=1)
             for cells in (self.rows.cell_counts, self.rows.cell_weights)
         )
-        kinds = 2 if self.n_folds else 1
-        by_class = kinds * weights.sum(axis=1) / UNIT
+        by_class = weights.sum(axis=1) / UNIT
         if decoder.class_weight == "balanced":
             factor = 1.0 / (self.n_classes * by_class)
         else:
             factor = np.full(self.n_classes, 1.0 / by_class.sum())
         selection = (matrix.shape[1], without_fold, factor)
-        remote = RowsOfBlocks(self.executor, coded, selection, self.n_classes, kinds * int(counts.sum()))
-        return decoder.fit_remote(remote, matrix, warm_start)
+        remote = RowsOfBlocks(self.executor, coded, selection, self.n_classes, int(counts.sum()))
+        return decoder.fit_remote(remote, matrix, warm_start, prior)
 
     def for_calibration(self, coded: Blocks, n_columns: int) -> tuple[NDArray[np.floating], Integers, Floats]:
         """Draw samples by their keys, the same ones however rows are divided into blocks."""
@@ -155,32 +160,34 @@ def _start_rows(rows: PreparedRows) -> StartRows:
 
 
 def _without_columns(block: CodedBlock, n_folds: int) -> CodedSamples:
-    """Return the rows of a block as samples without columns."""
-    y, fold = np.divmod(block.cell, n_folds + 1)
-    empty = np.empty((len(block.keys), 0), np.float32)
-    return CodedSamples(empty, empty, y, block.weights, fold - 1, block.keys)
+    """Return the rows of a block as samples without columns; if there are folds, only rows that one holds out."""
+    rows = _held_out_rows(block, n_folds)
+    y, fold = np.divmod(block.cell[rows], n_folds + 1)
+    empty = np.empty((len(rows), 0), np.float32)
+    return CodedSamples(empty, empty, y, block.weights[rows], fold - 1, block.keys[rows])
+
+
+def _held_out_rows(block: CodedBlock, n_folds: int) -> Integers:
+    """List the rows that a fold holds out, or all rows if there are no folds."""
+    return np.flatnonzero(block.cell % (n_folds + 1)) if n_folds else np.arange(len(block.keys))
 
 
 def _append_outputs(
     samples: CodedSamples,
     block: CodedBlock,
+    n_folds: int,
     learners: CodedLearners,
-    by_fold: list[CodedLearners],
-    patterns: CodeMatrix,
+    held_out: list[tuple[list[int], CodedLearners]],
     scale: float,
 ) -> CodedSamples:
-    """Append the outputs of further columns, plain and out of fold."""
-    outputs = (evaluate_coded(block.codes, learners) / scale).astype(np.float32)
-    if not by_fold:
-        return samples.beside(outputs, None)
-    out_of_fold = outputs.copy()
-    for fold, without in enumerate(by_fold):
-        rows = np.flatnonzero(samples.fold == fold)
-        if len(rows):
-            held_out = (evaluate_coded(block.codes[:, rows], without) / scale).astype(np.float32)
-            # The learner of a column has not seen a class that takes no part in it.
-            out_of_fold[rows] = np.where(patterns[samples.y[rows]] != 0, held_out, out_of_fold[rows])
-    return samples.beside(outputs, out_of_fold)
+    """Append the outputs of further columns: of learners without some folds for the rows of these, if there are any."""
+    rows = _held_out_rows(block, n_folds)
+    outputs = np.empty((len(rows), len(learners.kinds)), np.float32)
+    for folds, without in held_out or [([NEVER_HELD_OUT], learners)]:
+        members = np.flatnonzero(np.isin(samples.fold, folds))
+        if len(members):
+            outputs[members] = evaluate_coded(block.codes[:, rows[members]], without) / scale
+    return samples.beside(outputs, None)
 
 
 def count_correct(block: CodedBlock, learners: CodedLearners, matrix: Floats) -> Ints:
@@ -199,7 +206,7 @@ Selection = tuple[int, int | None, Floats]
 
 
 class RowsOfBlocks(RemoteRows):
-    """Codewords of blocks, both kinds, as optimised-weight decoding takes them."""
+    """Out-of-fold codewords of blocks, as optimised-weight decoding takes them."""
 
     def __init__(self, executor: Executor, coded: Blocks, selection: Selection, n_classes: int, n_rows: int) -> None:
         super().__init__(n_classes, n_rows)
@@ -244,13 +251,11 @@ def _stack(first: tuple[NDArray[Any], ...], second: tuple[NDArray[Any], ...]) ->
 def _select(
     samples: CodedSamples, n_columns: int, without_fold: int | None, factor: Floats
 ) -> tuple[NDArray[np.floating], Integers, Floats, NDArray[np.uint64]]:
-    """Return codewords of both kinds, classes, weights that sum to 1 over all blocks, and keys."""
+    """Return out-of-fold codewords, classes, weights that sum to 1 over all blocks, and keys."""
     samples = samples.first(n_columns)
-    codewords, y, weight = stacked(samples, without_fold)
-    keys = samples.keys if without_fold is None else samples.keys[samples.fold != without_fold]
-    if samples.is_cross_fitted:
-        keys = np.concatenate([keys, keys ^ _SECOND_KIND])
-    return codewords, y, weight * factor[y], keys
+    rows = rows_without(samples, without_fold)
+    y = samples.y[rows]
+    return samples.out_of_fold[rows], y, samples.weight[rows] * factor[y], samples.keys[rows]
 
 
 def _apply(

@@ -2,6 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from contextlib import nullcontext
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,15 +14,18 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
+from tqdm import tqdm
 
 from skecoc.classifiers import LARGEST_SEED, BaseCodeClassifier
 from skecoc.coding import resolve_coding
+from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding.ties import decode
-from skecoc.growth.engine import GrowthRound, Start, StopRules, Strategy, grow_from
-from skecoc.growth.folds import assign_folds
-from skecoc.growth.samples import SamplesInMemory, TrainingSamples
+from skecoc.growth.engine import Growth, GrowthRound, StopRules, Strategy, grow
+from skecoc.growth.folds import assign_folds, resolve_folds
+from skecoc.growth.samples import GrowingCode, SamplesInMemory, TrainingSamples
 from skecoc.learners import RegionClassifier
-from skecoc.learners.columns import ColumnTrainer, Floats, Integers, Response, find_response
+from skecoc.learners.columns import ColumnTrainer, Floats, Integers, find_response
+from skecoc.support.processes import DRAWN_LATER
 
 # Weights up to this are what the solver's rounding leaves of a zero.
 _NO_WEIGHT = 1e-9
@@ -37,70 +42,91 @@ class GrownClassifier(BaseCodeClassifier):
     }
 
     @abstractmethod
-    def _strategy(self, start: int, total_weight: float) -> Strategy:
-        """Return the method, for the code to grow from (0) or for another one to try."""
+    def _strategy(self, n_classes: int, total_weight: float) -> Strategy:
+        """Return the method."""
 
     @abstractmethod
-    def _rules(self, n_classes: int) -> StopRules:
+    def _rules(self, n_classes: int, n_samples: int) -> StopRules:
         """Return when growth ends."""
 
     @abstractmethod
-    def _folds(self, X: Any, y: Integers, seed: int) -> Integers | None:
-        """Return the fold that holds out each sample, or None for no out-of-fold codewords."""
+    def _folds(self, X: Any, y: Integers, seed: int) -> tuple[Integers | None, bool]:
+        """Return the fold of each sample, None for no out-of-fold codewords, and whether all are held out at once."""
 
-    def _init_codings(self, n_classes: int, response: Response) -> list[Any]:
-        """List the coding to grow from, and others to try as they are."""
-        del n_classes, response
+    def _init_codings(self, n_classes: int, n_samples: int) -> list[Any]:
+        """List the codings to start from, which are joined."""
+        del n_classes, n_samples
         return [self.init]
+
+    def _most_columns(self, n_classes: int) -> int | None:
+        """Return the largest number of columns."""
+        del n_classes
+        return self.max_columns
+
+    def _only_held_out(self) -> bool:
+        """Tell whether the method needs no codewords but those of samples that learners have not seen."""
+        return False
 
     def _clustered_learner(self) -> BaseEstimator | None:
         """Return the learner of clustering-based columns, if the method has any."""
         return None
 
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        if len(np.unique(y)) < len(self.classes_):
-            raise ValueError("sample_weight must leave every class a sample of positive weight")
+        self._check_classes(y)
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
         response = find_response(self._learner(), self.response_method, X, y, root)
-        starts = self._starts(X, y, weight, float(weight.sum()), response, random_state)
-        trainer = ColumnTrainer(
-            self._learner(),
-            X,
-            y,
-            root,
-            response,
-            fit_params=fit_params,
-            folds=self._folds(X, y, root),
-            clustered_learner=self._clustered_learner(),
-            n_jobs=self.n_jobs,
-        )
-        self._grow(starts, SamplesInMemory(trainer, len(self.classes_), weight))
+        codings = self._init_codings(len(self.classes_), len(y))
+        matrices = self._matrices(codings, X, y, weight, random_state)
+        folds, is_single = self._folds(X, y, root)
+        rules = self._rules(len(self.classes_), len(y))
+        # A bar takes a semaphore, which a process that is killed would leave behind.
+        with tqdm(unit=" learners", delay=DRAWN_LATER) if self.verbose == 1 else nullcontext() as bar:
+            trainer = ColumnTrainer(
+                self._learner(),
+                X,
+                y,
+                root,
+                response,
+                fit_params=fit_params,
+                folds=np.minimum(folds, 0) if folds is not None and is_single else folds,
+                clustered_learner=self._clustered_learner(),
+                n_jobs=self.n_jobs,
+                on_fit=(lambda: None) if bar is None else bar.update,
+            )
+            samples = SamplesInMemory(trainer, len(self.classes_), weight, folds, only_held_out=self._only_held_out())
+            self._grow(codings, matrices, samples, rules, bar)
 
-    def _starts(
-        self,
-        X: Any,
-        y: Integers,
-        weight: Floats,
-        total_weight: float,
-        response: Response,
-        random_state: np.random.RandomState,
-    ) -> list[Start]:
-        """List the code to grow from, and others to try, for samples of which some are at hand."""
+    def _check_classes(self, y: Integers) -> None:
+        """Check that no class has lost all its samples for want of weight."""
+        if len(np.unique(y)) < len(self.classes_):
+            raise ValueError("sample_weight must leave every class a sample of positive weight")
+
+    def _matrices(
+        self, codings: list[Any], X: Any, y: Integers, weight: Floats, random_state: np.random.RandomState
+    ) -> list[CodeMatrix]:
+        """Make the codes to start from, for samples of which some are at hand."""
         n_classes = len(self.classes_)
-        codings = self._init_codings(n_classes, response)
         matrices = [resolve_coding(coding, X, y, n_classes, random_state, sample_weight=weight) for coding in codings]
-        most = np.inf if self.max_columns is None else self.max_columns
-        allowed = [matrix for matrix in matrices if matrix.shape[1] <= most]
-        if not allowed:
-            raise ValueError(f"init has {matrices[0].shape[1]} columns, more than max_columns={self.max_columns}")
-        return [Start(matrix, self._strategy(number, total_weight)) for number, matrix in enumerate(allowed)]
+        most, n_columns = self._most_columns(n_classes), sum(matrix.shape[1] for matrix in matrices)
+        if most is not None and n_columns > most:
+            raise ValueError(f"init has {n_columns} columns, more than max_columns={most}")
+        return matrices
 
-    def _grow(self, starts: list[Start], samples: TrainingSamples) -> None:
+    def _grow(
+        self,
+        codings: list[Any],
+        matrices: list[CodeMatrix],
+        samples: TrainingSamples,
+        rules: StopRules,
+        bar: Any = None,
+    ) -> None:
         """Grow a code and set the fitted attributes: the kept round's matrix, columns and decoder belong together."""
-        rules = self._rules(len(self.classes_))
-        growth = grow_from(starts, samples, rules, self._print_round if self.verbose else None)
-        code, n_columns = growth.code, growth.n_columns
+        strategy = self._strategy(len(self.classes_), samples.total_weight)
+        code = GrowingCode(samples)
+        code.start(matrices)
+        growth = grow(code, strategy, rules, partial(self._report_round, bar))
+        n_columns = growth.n_columns
         self.history_, self.stop_reason_ = growth.history, growth.stop_reason
         self.best_round_, self.n_iter_ = growth.kept, len(growth.history)
         self.column_kinds_ = np.array(code.kinds[:n_columns])
@@ -115,15 +141,24 @@ class GrownClassifier(BaseCodeClassifier):
             response=samples.response,
             margin_scale=code.margin_scale,
         )
+        self._keep_growth(growth, strategy, codings)
 
-    def _print_round(self, number: int, record: GrowthRound) -> None:
-        """Print one readable line about a round."""
-        pairs = ", ".join(f"{self.classes_[i]}/{self.classes_[j]}" for i, j in record.pairs)
-        print(
-            f"round {number:2d}: {record.n_columns:3d} columns, loss {record.loss:.4f}, "
-            f"accuracy {record.accuracy:.4f} (out of fold {record.out_of_fold_accuracy:.4f})"
-            + (f"; next {pairs} ({record.n_clustered} clustered)" if pairs else "; done")
-        )
+    def _keep_growth(self, growth: Growth, strategy: Strategy, codings: list[Any]) -> None:
+        """Set fitted attributes of the method."""
+
+    def _report_round(self, bar: Any, number: int, record: GrowthRound) -> None:
+        """Say how a round went: on the progress bar, or in a line."""
+        if self.verbose == 1 and bar is not None:
+            bar.set_description_str(
+                f"round {number}, {record.n_columns} columns, {100 * record.out_of_fold_accuracy:.1f} % out of fold"
+            )
+        elif self.verbose:
+            pairs = ", ".join(f"{self.classes_[i]}/{self.classes_[j]}" for i, j in record.pairs)
+            print(
+                f"round {number:2d}: {record.n_columns:3d} columns, loss {record.loss:.4f}, "
+                f"out-of-fold accuracy {record.out_of_fold_accuracy:.4f}"
+                + (f"; next {pairs} ({record.n_clustered} clustered)" if pairs else "; done")
+            )
 
     @property
     def weights_(self) -> Floats:
@@ -137,6 +172,71 @@ class GrownClassifier(BaseCodeClassifier):
         codewords = np.zeros((len(outputs), len(self.estimators_)))
         codewords[:, self.used_columns_] = outputs
         return self._decode(codewords)
+
+    def growth_summary(self) -> str:
+        """Say what growth has done: the start, the columns added, why it stopped, and what the weights are.
+
+        Returns
+        -------
+        str
+            Two or three sentences.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from skecoc import LCECOCClassifier
+        >>> model = LCECOCClassifier(decoding="hamming", max_iter=0).fit(*load_iris(return_X_y=True))
+        >>> print(model.growth_summary())
+        Started from one-vs-rest (3 columns); no column was added because max_iter rounds were made.
+        Decoding is by HammingDecoder.
+        """
+        check_is_fitted(self)
+
+        def counted(number: int, noun: str) -> str:
+            return f"{number} {noun}{'' if number == 1 else 's'}"
+
+        shares, init = getattr(self, "pool_shares_", {}), self.init if isinstance(self.init, str) else "init"
+        if init == "auto":  # without pools
+            init = "one-vs-rest" if getattr(self, "weights_every_round", False) else "the initial code"
+        names = {name: "the given code" if name == "init" else name for name in [*shares] or [init]}
+        start = " and ".join(names[name] for name in names if name != "pairs")
+        first, last, tried = (self.history_[number].n_columns for number in (0, self.best_round_, -1))
+        if len(self.history_) == 1:
+            growth = "no column was added"
+        elif self.best_round_ == 0:
+            rounds = counted(len(self.history_) - 1, "round")
+            growth = f"growth tried {counted(tried - first, 'column')} in {rounds}, but nothing was added that helped: "
+            start_accuracy, best = (f(record.out_of_fold_accuracy for record in self.history_) for f in (next, max))
+            if best > start_accuracy and getattr(self, "standard_errors", False):
+                growth += (
+                    f"the best round, {best:.1%} right out of fold, is not ahead of the first, {start_accuracy:.1%}, "
+                )
+                growth += f"by more than {self.standard_errors:g} standard errors. Growth stopped"
+            else:
+                growth += "the code is as it started. Growth stopped"
+        else:
+            growth = f"growth added {counted(last - first, 'column')} in {counted(self.best_round_, 'round')}"
+            growth += f", dropped {tried - last} more that did not help," if tried > last else ""
+            growth += " and stopped"
+        reason = self.stop_reason_.replace("no progress for", "no progress was made for")
+        used, weights = self.code_matrix_ != 0, getattr(self.decoder_, "weights_", None)
+        is_equal = weights is not None and np.allclose(weights * used.sum(axis=1, keepdims=True), used, atol=1e-3)
+        if getattr(self, "weights_optimized_", hasattr(self.decoder_, "certificate_") and not is_equal):
+            weighing = "Weights are optimised"
+        elif is_equal:
+            weighing = "Weights are equal"
+        elif shares:
+            weighing = "Weights are pooled: " + ", ".join(f"{names[k]} {100 * shares[k]:.3g} %" for k in shares)
+        else:
+            weighing = f"Decoding is by {type(self.decoder_).__name__}"
+        return f"Started from {start} ({counted(first, 'column')}); {growth} because {reason}. {weighing}."
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Return scikit-learn's text and, once fitted, the summary of growth as a comment below it."""
+        # scikit-learn breaks lines only in estimators with its own method, so it is given such a one to print.
+        plain = type(type(self).__name__, (type(self),), {"__repr__": BaseEstimator.__repr__})
+        text = BaseEstimator.__repr__(plain(**self.get_params(deep=False)), N_CHAR_MAX)
+        return f"{text}\n# {self.growth_summary()}" if hasattr(self, "temperature_") else text
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Predict the class of each sample after every round of growth.
@@ -194,15 +294,19 @@ class LayeredClassifier(GrownClassifier):
         "n_folds": [Interval(Integral, 2, None, closed="left"), None],
     }
 
-    def _rules(self, n_classes: int) -> StopRules:
+    def _rules(self, n_classes: int, n_samples: int) -> StopRules:
+        del n_samples
         max_iter = 3 * n_classes if self.max_iter is None else self.max_iter
         return StopRules(max_iter, self.max_columns, self.tol, self.standard_errors, self.patience)
 
     def _clustered_learner(self) -> BaseEstimator:
-        return RegionClassifier(self._learner(), n_regions=self.n_regions)
+        return RegionClassifier(self._learner())
 
-    def _folds(self, X: Any, y: Integers, seed: int) -> Integers | None:
-        return None if self.n_folds is None else assign_folds(X, y, self.n_folds, seed)
+    def _folds(self, X: Any, y: Integers, seed: int) -> tuple[Integers | None, bool]:
+        n_folds, is_single = resolve_folds(self.n_folds, len(y))
+        folds = None if n_folds is None else assign_folds(X, y, n_folds, seed, is_single=is_single)
+        has_folds = folds is not None and (folds >= 0).any()
+        return folds if has_folds else None, is_single
 
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
         further = sorted(fit_params.keys() - {"sample_weight"})

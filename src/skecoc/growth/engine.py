@@ -14,18 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skecoc.coding.matrix import CodeMatrix, canonical_columns
-from skecoc.growth.samples import GrowingCode, TrainingSamples
+from skecoc.growth.samples import GrowingCode
 from skecoc.learners.columns import Column, Floats, Pattern
 from skecoc.support.executor import Blocks
 
 # Pair losses that differ by less than this share of the largest one are equal: rounding decides nothing.
 _EQUAL_LOSSES = 1e-9
-# Codes of up to this many columns per class are short.
-_SHORT = 2.0
-# A long code that does not grow must be better by this many standard errors of the difference.
-_STANDARD_ERRORS_OF_LONG_CODE = 2.0
-# Accuracies that differ by less than this are equal.
-_LEAST_GAIN = 1e-9
+# A clustering-based column has no more regions than leave each this weight of samples on average.
+_SAMPLES_OF_REGION = 10.0
 
 
 @dataclass(frozen=True)
@@ -38,7 +34,6 @@ class Evaluation:
     accuracy: float  # of decoding codewords of learners that have seen the sample
     out_of_fold_accuracy: float  # of decoding codewords of learners that have not
     sample_losses: Blocks | None = None  # loss of each sample, of which `loss` is the mean; None if it is no mean
-    sample_errors: Blocks | None = None  # 1 for each sample that is decoded wrongly out of fold
     # Certificate of optimised weights; NaN for other decoders.
     objective: float = np.nan
     hinge: float = np.nan
@@ -83,15 +78,24 @@ class StopRules:
     standard_errors: float = 0.0  # and by more than this many standard errors of the difference
     patience: int | None = 3  # rounds in a row without progress before the end; None: every round makes progress
     target: float = 0.0  # loss at or below which nothing is left to do
+    # Progress is counted from the last round that made some, not from the last one; and beyond chance the loss must
+    # fall from what it was in the first round.
+    against_best: bool = False
 
-    def is_progress(self, before: Evaluation, now: Evaluation, code: GrowingCode) -> bool:
+    def is_progress(self, first: Evaluation, before: Evaluation, now: Evaluation, code: GrowingCode) -> bool:
         """Tell whether the loss fell by more than a share of what it is now (the paper's eq. 11), and beyond chance."""
         if self.patience is None or now.loss <= self.target:
             return True
-        chance = 0.0
-        if self.standard_errors > 0 and before.sample_losses is not None and now.sample_losses is not None:
-            chance = self.standard_errors * code.drop(before.sample_losses, now.sample_losses)[1]
-        return before.loss - now.loss > max(self.tol * now.loss, chance)
+        if before.loss - now.loss <= self.tol * now.loss:
+            return False
+        base = first if self.against_best else before
+        return base.loss - now.loss > self._chance(base, now, code)
+
+    def _chance(self, before: Evaluation, now: Evaluation, code: GrowingCode) -> float:
+        """Return by how much the loss must fall to mean something."""
+        if self.standard_errors == 0.0 or before.sample_losses is None or now.sample_losses is None:
+            return 0.0
+        return self.standard_errors * code.drop(before.sample_losses, now.sample_losses)[1]
 
     def reason_to_stop(self, loss: float, idle: int, n_rounds: int, n_columns: int) -> str:
         """Say which rule ends growth; empty if none does."""
@@ -124,9 +128,9 @@ class GrowthRound:
     objective, hinge, risk, gap : float
         Certificate of the optimised weights; NaN for other decoders.
     accuracy : float
-        Accuracy on the training samples.
+        Accuracy on the training samples, by learners that have seen them; NaN where these are not evaluated.
     out_of_fold_accuracy : float
-        The same from out-of-fold codewords.
+        The same by learners that have not; with pooled weights a tie counts as an error.
     pairs : list of (int, int)
         Indices of the classes that the next columns separate.
     pair_losses : list of float
@@ -150,6 +154,11 @@ class GrowthRound:
     n_clustered: int
     seconds: dict[str, float]
 
+    @classmethod
+    def unknown(cls, n_columns: int) -> "GrowthRound":
+        """Record a round of which nothing was measured."""
+        return cls(n_columns, *(np.nan,) * 7, pairs=[], pair_losses=[], n_clustered=0, seconds={})
+
     @property
     def honest_accuracy(self) -> float:
         """Former name of `out_of_fold_accuracy`."""
@@ -167,7 +176,6 @@ class Growth:
     history: list[GrowthRound]
     decoders: list[Any]  # the decoder of round t reads the first ``history[t].n_columns`` columns
     kept: int  # the last round that made progress
-    evaluation: Evaluation  # of that round
     stop_reason: str
 
     @property
@@ -180,13 +188,11 @@ class Growth:
         """The decoder of the kept round."""
         return self.decoders[self.kept]
 
-    def with_decoder(self, decoder: Any, accuracy: float, out_of_fold_accuracy: float, errors: Blocks) -> "Growth":
-        """Return the growth with another decoder of the kept round, and its accuracies in the round's record."""
-        accuracies: dict[str, Any] = {"accuracy": accuracy, "out_of_fold_accuracy": out_of_fold_accuracy}
+    def with_decoder(self, decoder: Any, **changes: Any) -> "Growth":
+        """Return the growth with another decoder of the kept round, and changes of the round's record."""
         decoders, history = [*self.decoders], [*self.history]
-        decoders[self.kept], history[self.kept] = decoder, replace(history[self.kept], **accuracies)
-        evaluation = replace(self.evaluation, decoder=decoder, sample_errors=errors, **accuracies)
-        return replace(self, decoders=decoders, history=history, evaluation=evaluation)
+        decoders[self.kept], history[self.kept] = decoder, replace(history[self.kept], **changes)
+        return replace(self, decoders=decoders, history=history)
 
 
 def grow(code: GrowingCode, strategy: Strategy, rules: StopRules, report: Report | None = None) -> Growth:
@@ -199,7 +205,9 @@ def grow(code: GrowingCode, strategy: Strategy, rules: StopRules, report: Report
         started = perf_counter()
         evaluation = strategy.evaluate(code)
         evaluated = perf_counter()
-        if previous is None or rules.is_progress(previous, evaluation, code):
+        if previous is None:
+            first = previous = evaluation
+        if not history or rules.is_progress(first, previous, evaluation, code):
             kept, best, idle = len(history), evaluation, 0
         else:
             idle += 1
@@ -218,8 +226,8 @@ def grow(code: GrowingCode, strategy: Strategy, rules: StopRules, report: Report
             report(len(history) - 1, history[-1])
         if not stop_reason:
             code.add(proposal.columns)
-        previous = evaluation
-    return strategy.refine(code, Growth(code, history, decoders, kept, best, stop_reason))
+        previous = best if rules.against_best else evaluation
+    return strategy.refine(code, Growth(code, history, decoders, kept, stop_reason))
 
 
 def _record(code: GrowingCode, evaluation: Evaluation, proposal: Proposal, seconds: dict[str, float]) -> GrowthRound:
@@ -241,56 +249,25 @@ def _record(code: GrowingCode, evaluation: Evaluation, proposal: Proposal, secon
     )
 
 
-class Start(NamedTuple):
-    """A code to begin with, and the method to evaluate it and grow from it by."""
+def layered_proposal(
+    code: GrowingCode, pair_losses: Floats, n_pairs: int, n_regions: Sequence[int], *, is_capped: bool = False
+) -> Proposal:
+    """Separate the hardest pairs: by a simple learner if a pair is no column yet, else by a clustering-based one.
 
-    matrix: CodeMatrix
-    strategy: Strategy
-
-
-def grow_from(
-    starts: Sequence[Start], samples: TrainingSamples, rules: StopRules, report: Report | None = None
-) -> Growth:
-    """Grow from the first of some codes, evaluate the others as they are, and return the best outcome.
-
-    Another code with at most two columns per class is taken in place of the grown one unless it errs more; a longer one
-    only if it errs less by more than two standard errors of the difference.
+    Each further clustering-based column of a pair has the next of some numbers of regions, over and over; capped, no
+    more than its samples allow.
     """
-    best = _grown(samples, starts[0], rules, report)
-    for start in starts[1:] if best.evaluation.loss > rules.target else ():
-        other = _grown(samples, start, replace(rules, max_iter=0), report)
-        other = replace(other, stop_reason="this code was taken as it is, without growth")
-        if _is_preferable(other, best):
-            best = other
-    return best
-
-
-def _grown(samples: TrainingSamples, start: Start, rules: StopRules, report: Report | None) -> Growth:
-    """Grow one code."""
-    code = GrowingCode(samples)
-    code.start(start.matrix)
-    return grow(code, start.strategy, rules, report)
-
-
-def _is_preferable(other: Growth, best: Growth) -> bool:
-    """Tell whether another code than the grown one is to be taken; a long one must be significantly better.
-
-    Errors are compared, not losses: how far a sample misses the margin depends on how many columns share the weight.
-    """
-    before, now = best.evaluation.sample_errors, other.evaluation.sample_errors
-    if before is None or now is None:
-        return False
-    gain, error = best.code.drop(before, now)
-    if other.code.n_columns <= _SHORT * len(other.code.matrix):
-        return gain >= 0.0
-    return gain > _STANDARD_ERRORS_OF_LONG_CODE * max(error, _LEAST_GAIN)
-
-
-def layered_proposal(code: GrowingCode, pair_losses: Floats, n_pairs: int) -> Proposal:
-    """Separate the hardest pairs: by a simple learner if a pair is no column yet, else by a clustering-based one."""
     pairs = hard_pairs(pair_losses, n_pairs)
-    patterns = [pair_column(len(code.matrix), pair) for pair in pairs]
-    return Proposal([Column(pattern, is_column_of(code.matrix, pattern)) for pattern in patterns], pairs)
+    columns = []
+    for pair in pairs:
+        pattern = pair_column(len(code.matrix), pair)
+        n_equal = number_of_equal_columns(code.matrix, pattern)
+        wanted = n_regions[(n_equal - 1) % len(n_regions)]
+        if is_capped:
+            weight = code.samples.prior[list(pair)].sum() * code.samples.total_weight
+            wanted = max(2, min(wanted, int(weight / _SAMPLES_OF_REGION)))
+        columns.append(Column(pattern, wanted if n_equal else 0))
+    return Proposal(columns, pairs)
 
 
 def hard_pairs(losses: ArrayLike, n_pairs: int) -> list[tuple[int, int]]:
@@ -325,7 +302,7 @@ def pair_column(n_classes: int, pair: tuple[int, int]) -> Pattern:
     return column
 
 
-def is_column_of(matrix: CodeMatrix, column: Pattern) -> bool:
-    """Tell whether a matrix has a column, or its negation."""
+def number_of_equal_columns(matrix: CodeMatrix, column: Pattern) -> int:
+    """Count the columns of a matrix that are equal to a column, or to its negation."""
     wanted = canonical_columns(column[:, None])
-    return bool((canonical_columns(matrix) == wanted).all(axis=0).any())
+    return int((canonical_columns(matrix) == wanted).all(axis=0).sum())

@@ -22,6 +22,9 @@ NEVER_HELD_OUT = -1
 MOST_DEALT = 32_768
 #: Classes with fewer distinct samples than this are dealt out in turn however many samples there are.
 FEW_OF_CLASS = 64
+#: With more samples than this, ``n_folds="auto"`` holds one third out and does without the other two.
+MANY_SAMPLES = 5_000
+_FOLDS = 3
 
 # Another scrambling than those that draw samples: folds must not depend on these.
 _FOLDING = np.uint64(0x2545F4914F6CDD1D)
@@ -94,31 +97,47 @@ class FoldRule:
 
     n_folds: int
     dealt: tuple[Keys | None, ...]  # of each class, its distinct keys, sorted, if they are dealt out in turn
+    is_single: bool = False  # one fold alone is held out, and divided into as many parts as there would be folds
 
     def assign(self, keys: Keys, y: Integers) -> Integers:
         """Return the fold of each sample, or -1 for the samples of a class that has only one distinct sample.
 
-        Were that held out, no learner would know the class.
+        Were that held out, no learner would know the class. If `is_single`, the numbers are those of the parts of the
+        one fold, and -1 for all other samples.
         """
-        folds = (mix(keys ^ _FOLDING) % np.uint64(self.n_folds)).astype(np.intp)
+        n_folds = np.uint64(self.n_folds)
+        scrambled = mix(keys ^ _FOLDING)
+        folds, parts = (scrambled % n_folds).astype(np.intp), (scrambled // n_folds % n_folds).astype(np.intp)
         for number, known in enumerate(self.dealt):
             if known is not None:
                 members = np.flatnonzero(y == number)
-                place = np.searchsorted(known, keys[members])
                 # Classes start at different folds, so that folds of many small classes have about the same size.
-                folds[members] = (place + number) % self.n_folds if len(known) > 1 else NEVER_HELD_OUT
-        return folds
+                place = np.searchsorted(known, keys[members]) + number
+                folds[members] = place % self.n_folds if len(known) > 1 else NEVER_HELD_OUT
+                parts[members] = place // self.n_folds % self.n_folds
+        return np.where(folds == 0, parts, NEVER_HELD_OUT) if self.is_single else folds
 
 
-def make_fold_rule(keys: Keys, y: Integers, n_classes: int, n_folds: int, *, is_complete: bool) -> FoldRule:
+def resolve_folds(n_folds: int | str | None, n_samples: int) -> tuple[int | None, bool]:
+    """Return the number of folds, and whether one of them alone is held out, as "auto" does with many samples.
+
+    >>> resolve_folds("auto", 300), resolve_folds("auto", 30_000), resolve_folds(5, 30_000)
+    ((3, False), (3, True), (5, False))
+    """
+    return (_FOLDS, n_samples > MANY_SAMPLES) if isinstance(n_folds, str) else (n_folds, False)
+
+
+def make_fold_rule(
+    keys: Keys, y: Integers, n_classes: int, n_folds: int, *, is_complete: bool, is_single: bool = False
+) -> FoldRule:
     """Make the rule from keys and classes of all distinct samples, or of those with the smallest keys of each class."""
     distinct = [np.unique(keys[y == number]) for number in range(n_classes)]
     deals_all = is_complete and sum(map(len, distinct)) <= MOST_DEALT
     dealt = (known if deals_all or len(known) < FEW_OF_CLASS else None for known in distinct)
-    return FoldRule(n_folds, tuple(dealt))
+    return FoldRule(n_folds, tuple(dealt), is_single)
 
 
-def assign_folds(X: Any, y: Integers, n_folds: int, seed: int) -> Integers:
+def assign_folds(X: Any, y: Integers, n_folds: int, seed: int, *, is_single: bool = False) -> Integers:
     """Assign samples in memory to folds, class by class, so that equal samples of a class share a fold.
 
     >>> X = np.array([[0.0], [1.0], [1.0], [3.0], [9.0]])
@@ -127,4 +146,4 @@ def assign_folds(X: Any, y: Integers, n_folds: int, seed: int) -> Integers:
     (True, 3, -1)
     """
     keys = sample_keys(X, seed)
-    return make_fold_rule(keys, y, int(y.max()) + 1, n_folds, is_complete=True).assign(keys, y)
+    return make_fold_rule(keys, y, int(y.max()) + 1, n_folds, is_complete=True, is_single=is_single).assign(keys, y)

@@ -24,8 +24,9 @@ from skecoc.learners.columns import Floats, Integers
 class LayeredStrategy(Strategy):
     """Separate the most confused pairs; a pair that is a column already gets a clustering-based one (Algorithm 1)."""
 
-    def __init__(self, decoder: BaseDecoder, n_pairs: int) -> None:
-        self.decoder, self.n_pairs = decoder, n_pairs  # the decoder is cloned for every round
+    def __init__(self, decoder: BaseDecoder, n_pairs: int, n_regions: int) -> None:
+        self.decoder = decoder  # cloned for every round
+        self.n_pairs, self.n_regions = n_pairs, n_regions
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the decoder and count errors, on out-of-fold codewords where there are any."""
@@ -42,12 +43,11 @@ class LayeredStrategy(Strategy):
             1.0 - code.mean(training_errors),
             1.0 - loss,
             sample_losses=errors,
-            sample_errors=errors,
         )
 
     def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
         """Separate the pairs with the most errors."""
-        return layered_proposal(code, evaluation.pair_losses, self.n_pairs)
+        return layered_proposal(code, evaluation.pair_losses, self.n_pairs, [self.n_regions])
 
 
 def confusion_of(samples: CodedSamples, decoder: BaseDecoder, matrix: Any, prior: Floats) -> Integers:
@@ -97,7 +97,7 @@ class LCECOCClassifier(LayeredClassifier):
     random_state : int, RandomState instance or None, default=None
         Seeds random codings, folds, clusterings and every ``random_state`` of the learner that is None.
     verbose : int, default=0
-        Above zero, one line is printed per round.
+        1 shows a progress bar, which moves with every learner trained; 2 prints one line per round.
 
     Attributes
     ----------
@@ -188,5 +188,5 @@ class LCECOCClassifier(LayeredClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _strategy(self, start: int, total_weight: float) -> Strategy:  # noqa: ARG002
-        return LayeredStrategy(resolve_decoder(self.decoding), self.n_pairs)
+    def _strategy(self, n_classes: int, total_weight: float) -> Strategy:  # noqa: ARG002
+        return LayeredStrategy(resolve_decoder(self.decoding), self.n_pairs, self.n_regions)

@@ -159,7 +159,7 @@ class ECOCOneClassifier(GrownClassifier):
     random_state : int, RandomState instance or None, default=None
         Seeds random codings, folds and every ``random_state`` of the learner that is None.
     verbose : int, default=0
-        Above zero, one line is printed per round.
+        1 shows a progress bar, which moves with every learner trained; 2 prints one line per round.
 
     Attributes
     ----------
@@ -252,13 +252,14 @@ class ECOCOneClassifier(GrownClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _strategy(self, start: int, total_weight: float) -> Strategy:  # noqa: ARG002
+    def _strategy(self, n_classes: int, total_weight: float) -> Strategy:  # noqa: ARG002
         return OneStrategy(resolve_decoder(self.decoding), self.validation_weight, self.extend)
 
-    def _rules(self, n_classes: int) -> StopRules:
+    def _rules(self, n_classes: int, n_samples: int) -> StopRules:
+        del n_samples
         max_iter = 3 * n_classes if self.max_iter is None else self.max_iter
         return StopRules(max_iter, self.max_columns, patience=None, target=self.target_error)
 
-    def _folds(self, X: Any, y: Integers, seed: int) -> Integers | None:
+    def _folds(self, X: Any, y: Integers, seed: int) -> tuple[Integers | None, bool]:
         folds = assign_folds(X, y, round(1 / self.validation_fraction), seed)
-        return np.where(folds == 0, 0, NEVER_HELD_OUT)
+        return np.where(folds == 0, 0, NEVER_HELD_OUT), False

@@ -26,7 +26,8 @@ _SUM_UNIT = 2.0**-24
 class CodedSamples(NamedTuple):
     """A block of training samples with their codewords.
 
-    Without folds `out_of_fold` is the same array as `codewords`.
+    Both kinds of codewords are the same array if there are no folds, and if only samples that are held out matter: then
+    both are out of fold.
     """
 
     codewords: NDArray[np.floating]  # (n_samples, n_columns), of learners that have seen the sample
@@ -38,7 +39,7 @@ class CodedSamples(NamedTuple):
 
     @property
     def is_cross_fitted(self) -> bool:
-        """Whether there are out-of-fold codewords."""
+        """Whether there are two kinds of codewords."""
         return self.out_of_fold is not self.codewords
 
     def first(self, n_columns: int) -> "CodedSamples":
@@ -99,8 +100,9 @@ class TrainingSamples(ABC):
         *,
         without_fold: int | None = None,
         warm_start: Floats | None = None,
+        prior: Floats | None = None,
     ) -> OptimizedWeightDecoder:
-        """Fit weights for the columns of a matrix, the first ones of the samples, to both kinds of their codewords."""
+        """Fit weights for the columns of a matrix, the first ones of the samples, to out-of-fold codewords."""
 
     @abstractmethod
     def for_calibration(self, coded: Blocks, n_columns: int) -> tuple[NDArray[np.floating], Integers, Floats]:
@@ -112,25 +114,40 @@ class SamplesInMemory(TrainingSamples):
 
     executor: MemoryExecutor
 
-    def __init__(self, trainer: ColumnTrainer, n_classes: int, weight: Floats) -> None:
+    def __init__(
+        self,
+        trainer: ColumnTrainer,
+        n_classes: int,
+        weight: Floats,
+        folds: Integers | None = None,
+        *,
+        only_held_out: bool = False,
+    ) -> None:
+        """`folds` may divide the samples that the trainer holds out further; samples of no fold can be left out."""
         if trainer.response is None:
             raise ValueError("the trainer of a growing code must know how to evaluate its columns")
         self.executor, self.trainer, self.response = MemoryExecutor(), trainer, trainer.response
         self.total_weight, self.unit_weight = float(weight.sum()), float(weight.max())
         self.weight = weight / self.unit_weight
         self.prior = np.bincount(trainer.y, weights=weight, minlength=n_classes) / self.total_weight
-        self.n_folds = 0 if trainer.folds is None else int(trainer.folds.max(initial=-1)) + 1
+        self.folds = trainer.folds if folds is None else folds
+        self.n_folds = 0 if self.folds is None else int(self.folds.max(initial=-1)) + 1
+        self.only_held_out = only_held_out and self.folds is not None
 
     def without_columns(self) -> Blocks:
         """Return one block without codewords."""
         self.trainer = self.trainer.reset()
-        y, folds = self.trainer.y, self.trainer.folds
-        empty = np.empty((len(y), 0))
-        fold = np.full(len(y), -1) if folds is None else folds
-        return Blocks([CodedSamples(empty, empty, y, self.weight, fold, np.empty(0, np.uint64))])
+        y = self.trainer.y
+        fold = np.full(len(y), -1) if self.folds is None else self.folds
+        rows = np.flatnonzero(fold >= 0) if self.only_held_out else np.arange(len(y))
+        empty = np.empty((len(rows), 0))
+        return Blocks([CodedSamples(empty, empty, y[rows], self.weight[rows], fold[rows], np.empty(0, np.uint64))])
 
     def train(self, columns: Sequence[Column], coded: Blocks, scale: float) -> tuple[list[BaseEstimator], Blocks]:
         """Train columns by their learners' own means."""
+        if self.only_held_out:
+            learners, outputs = self.trainer.train_held_out(columns)
+            return learners, self.executor.map(CodedSamples.beside, coded, message=(outputs / scale, None))
         trained = self.trainer.train(columns)
         out_of_fold = None if trained.out_of_fold is trained.outputs else trained.out_of_fold / scale
         return trained.learners, self.executor.map(
@@ -145,11 +162,13 @@ class SamplesInMemory(TrainingSamples):
         *,
         without_fold: int | None = None,
         warm_start: Floats | None = None,
+        prior: Floats | None = None,
     ) -> OptimizedWeightDecoder:
         """Fit weights to arrays."""
         samples = self.executor.state(coded).first(matrix.shape[1])
-        codewords, y, weight = stacked(samples, without_fold)
-        return decoder.fit(codewords, y, matrix, weight, warm_start_weights=warm_start)
+        rows = rows_without(samples, without_fold)
+        codewords, y, weight = samples.out_of_fold[rows], samples.y[rows], samples.weight[rows]
+        return decoder.fit(codewords, y, matrix, weight, warm_start_weights=warm_start, prior_weights=prior)
 
     def for_calibration(self, coded: Blocks, n_columns: int) -> tuple[NDArray[np.floating], Integers, Floats]:
         """Return all samples."""
@@ -157,16 +176,9 @@ class SamplesInMemory(TrainingSamples):
         return samples.out_of_fold, samples.y, samples.weight * self.unit_weight
 
 
-def stacked(samples: CodedSamples, without_fold: int | None) -> tuple[NDArray[np.floating], Integers, Floats]:
-    """Return codewords, classes and weights of both kinds of codewords, without the samples of a fold.
-
-    Out-of-fold codewords show where learners err; the others are those of the very learners that are kept.
-    """
-    kept = slice(None) if without_fold is None else np.flatnonzero(samples.fold != without_fold)
-    codewords, y, weight = samples.codewords[kept], samples.y[kept], samples.weight[kept]
-    if not samples.is_cross_fitted:
-        return codewords, y, weight
-    return np.vstack([codewords, samples.out_of_fold[kept]]), np.tile(y, 2), np.tile(weight, 2)
+def rows_without(samples: CodedSamples, fold: int | None) -> Integers:
+    """List the samples but for those of a fold; None leaves none out."""
+    return np.arange(len(samples.y)) if fold is None else np.flatnonzero(samples.fold != fold)
 
 
 class GrowingCode:
@@ -178,6 +190,7 @@ class GrowingCode:
         self.matrix: CodeMatrix = np.empty((samples.n_classes, 0), dtype=np.int8)
         self.learners: list[BaseEstimator] = []
         self.kinds: list[str] = []  # "initial", "simple" or "clustered"
+        self.parts: Integers = np.empty(0, dtype=np.intp)  # which of the codes it started from; -1 for added columns
         self.margin_scale = 1.0  # what margins are divided by
         self.training_seconds = 0.0  # of the columns added last
 
@@ -194,9 +207,11 @@ class GrowingCode:
             raise TypeError("this method grows codes on samples in memory only")
         return executor.state(self.coded)
 
-    def start(self, matrix: CodeMatrix) -> None:
-        """Train the initial columns; margins are divided by their largest output from now on."""
-        self._append([Column(pattern) for pattern in matrix.T], ["initial"] * matrix.shape[1])
+    def start(self, matrices: Sequence[CodeMatrix]) -> None:
+        """Train the columns of one code or several; margins are divided by their largest output from now on."""
+        patterns = [pattern for matrix in matrices for pattern in matrix.T]
+        self._append([Column(pattern) for pattern in patterns], ["initial"] * len(patterns))
+        self.parts = np.repeat(np.arange(len(matrices)), [matrix.shape[1] for matrix in matrices])
         if self.samples.response == "decision_function":
             self.margin_scale = self.sum(_largest_output, merge=max) or 1.0  # the paper's max |u|
             self.coded = self.map(CodedSamples.scaled, message=(self.margin_scale,))
@@ -204,6 +219,7 @@ class GrowingCode:
     def add(self, columns: Sequence[Column]) -> None:
         """Train and append further columns."""
         self._append(columns, ["clustered" if column.clustered else "simple" for column in columns])
+        self.parts = np.append(self.parts, np.full(len(columns), -1))
 
     def _append(self, columns: Sequence[Column], kinds: list[str]) -> None:
         """Train columns and append them, their kinds and their outputs."""
@@ -221,10 +237,16 @@ class GrowingCode:
         *,
         without_fold: int | None = None,
         warm_start: Floats | None = None,
+        prior: Floats | None = None,
     ) -> OptimizedWeightDecoder:
         """Fit optimised weights of the first columns."""
         return self.samples.fit_weights(
-            decoder, self.coded, self.matrix[:, :n_columns], without_fold=without_fold, warm_start=warm_start
+            decoder,
+            self.coded,
+            self.matrix[:, :n_columns],
+            without_fold=without_fold,
+            warm_start=warm_start,
+            prior=prior,
         )
 
     def map(self, function: Callable[..., Any], *values: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
@@ -241,13 +263,14 @@ class GrowingCode:
 
     def mean(self, values: Blocks) -> float:
         """Return the mean of a value of each sample."""
-        return _from_units(self.sum(_weighted_sum, values)) * self.samples.unit_weight / self.samples.total_weight
+        total, weight = self.sum(_weighted_sums, values)
+        return float(total / weight) if weight else np.nan
 
     def drop(self, before: Blocks, now: Blocks) -> tuple[float, float]:
         """Return by how much the mean of a value falls, and the standard error of that."""
-        sums = self.sum(_sums_of_differences, before, now)
-        total = self.samples.total_weight
-        mean, square = (_from_units(part) * self.samples.unit_weight / total for part in sums)
+        differences, squares, weight = self.sum(_sums_of_differences, before, now)
+        mean, square = differences / weight, squares / weight
+        total = _from_units(weight) * self.samples.unit_weight
         return mean, float(np.sqrt(max(square - mean**2, 0.0) / total))
 
 
@@ -289,15 +312,16 @@ def pairs_in_units(y: Integers, other: Integers, values: Floats, n_classes: int)
     return sums.astype(np.int64).reshape(n_classes, n_classes)
 
 
-def _weighted_sum(samples: CodedSamples, values: Floats) -> int:
-    """Sum a value of each sample up, in units."""
-    return int(in_units(samples.weight * values).sum())
+def _weighted_sums(samples: CodedSamples, values: Floats) -> tuple[int, int]:
+    """Sum a value of each sample up, and the weights, in units."""
+    return int(in_units(samples.weight * values).sum()), int(in_units(samples.weight).sum())
 
 
-def _sums_of_differences(samples: CodedSamples, before: Floats, now: Floats) -> tuple[int, int]:
-    """Sum differences and their squares up, in units."""
+def _sums_of_differences(samples: CodedSamples, before: Floats, now: Floats) -> tuple[int, int, int]:
+    """Sum differences, their squares and the weights up, in units."""
     difference = before - now
-    return _weighted_sum(samples, difference), _weighted_sum(samples, difference**2)
+    squares, weight = _weighted_sums(samples, difference**2)
+    return _weighted_sums(samples, difference)[0], squares, weight
 
 
 def errors_of(samples: CodedSamples, decoder: BaseDecoder, matrix: CodeMatrix, prior: Floats) -> Floats:
@@ -313,14 +337,16 @@ def training_errors_of(samples: CodedSamples, decoder: BaseDecoder, matrix: Code
 def nested_errors_of(
     samples: CodedSamples, decoders: Sequence[BaseDecoder], otherwise: BaseDecoder, matrix: CodeMatrix, prior: Floats
 ) -> Floats:
-    """Return errors on out-of-fold codewords by decoders that were fitted without each fold.
+    """Return errors on out-of-fold codewords by decoders that were fitted without each of the first folds.
 
-    Samples of no fold are decoded by another decoder.
+    Samples of other folds, or of none, are decoded by another decoder.
     """
     samples = samples.first(matrix.shape[1])
     errors = np.empty(len(samples.y))
+    has_decoder = (samples.fold >= 0) & (samples.fold < len(decoders))
+    which = np.where(has_decoder, samples.fold, -1)
     for fold, decoder in [(-1, otherwise), *enumerate(decoders)]:
-        members = np.flatnonzero(samples.fold == fold)
+        members = np.flatnonzero(which == fold)
         errors[members] = _errors(samples.out_of_fold[members], samples.y[members], decoder, matrix, prior)
     return errors
 

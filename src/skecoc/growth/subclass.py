@@ -281,7 +281,7 @@ class SubclassECOCClassifier(BaseCodeClassifier):
         trainer = trainer.relabelled(grown.subclass)
         trainer.folds = None
         code = GrowingCode(SamplesInMemory(trainer, len(grown.matrix), weight))
-        code.start(grown.matrix)
+        code.start([grown.matrix])
         decoder = resolve_decoder(self.decoding).fit(code.arrays.codewords, grown.subclass, code.matrix, weight)
         self._keep(
             code.matrix,

@@ -1,62 +1,66 @@
 """WOLC-ECOC: optimised weights decide what is hard, layers of clustering-based columns solve it."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from skecoc.classifiers import LARGEST_SEED, calibration_samples
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.base import worst_rivals
 from skecoc.decoding.optimized.kernels import row_scores
 from skecoc.growth.base import LayeredClassifier
-from skecoc.growth.engine import Evaluation, Growth, Proposal, Strategy, layered_proposal
+from skecoc.growth.engine import Evaluation, Growth, GrowthRound, Proposal, StopRules, Strategy, layered_proposal
+from skecoc.growth.folds import MANY_SAMPLES
+from skecoc.growth.pools import PooledWeightStrategy, pooled_weights
 from skecoc.growth.samples import (
     CodedSamples,
     GrowingCode,
     errors_of,
     mean_output,
-    nested_errors_of,
     pairs_in_units,
     sum_by_pairs,
-    training_errors_of,
 )
-from skecoc.learners.columns import Floats, Response
+from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, evaluate_columns, find_response
 
-# Relative gap of the optimised weights: a wider one lets growth take the solver's slack for progress.
+# Relative gap of weights that are optimised every round: a wider one lets growth take the solver's slack for progress.
 _WEIGHTS_TOL = 1e-3
 # Loss that the solver's rounding leaves of a zero.
 _ZERO_LOSS = 1e-7
-# Up to so many samples optimised weights are compared with equal ones.
-_FEW_SAMPLES = 2_000
-# Equal weights may err more by this many standard errors of the difference.
-_EQUAL_WEIGHTS_TOLERANCE = 0.5
-# A penalty so large that the loss does not count: weights are equal.
-_EQUALIZING_L2 = 1e4
-# One-vs-one, if tried, has its penalty multiplied by this: each of its columns serves one decision, so weights have
-# little to gain and, with few samples, much to overfit.
-_OTHER_PENALTY = 10.0
-# With two classes one-vs-one and one-vs-rest are the same; with many, one-vs-one is no longer a short code.
-_FEWEST_CLASSES, _MOST_CLASSES = 3, 20
+# Numbers of regions of the clustering-based columns of a pair, one after the other.
+_REGIONS = (3, 6, 12, 24)
+_LEAST_REGIONS = 2
+# Rounds with few samples; with more of them fewer, in proportion, but at least so many.
+_MOST_ROUNDS, _LEAST_ROUNDS, _FEW_SAMPLES = 36, 3, 2_000
+# Beyond so many codewords of the joined start, samples times columns, one-vs-one is taken as it is.
+_MOST_CODEWORDS = 2e7
+# With many samples and more classes than this, one-vs-rest costs as much as all pairs and never helped.
+_FEW_CLASSES = 10
+# Columns per class of ``max_columns="auto"``.
+_CHEAP = 3
+# The margin of weights that are optimised every round, in units of codewords.
+_MARGIN = 0.3
 
 
 class OptimizedWeightStrategy(Strategy):
-    """Separate the pairs of highest risk under the best weights (Algorithm 3).
+    """Separate the pairs of highest risk under the best weights, which are found every round (Algorithm 3).
 
-    Weights are fitted to both kinds of codewords; growth is judged, and hard pairs are found, by the out-of-fold kind
-    alone. Where the outputs are margins, which are divided by their largest and mostly small, `margin` and `l2` are in
-    units of the mean size of the initial columns' outputs.
+    Growth is judged, weights are fitted and hard pairs are found by out-of-fold codewords if there are any. Where the
+    outputs are margins, which are divided by their largest and mostly small, `margin` and `l2` are in units of the mean
+    size of the initial columns' outputs.
     """
 
     def __init__(
-        self, margin: float, l2: float, n_pairs: int, n_jobs: int | None = None, *, allow_equal_weights: bool = False
+        self, margin: float, l2: float, n_pairs: int, n_regions: Sequence[int], n_jobs: int | None, *, is_capped: bool
     ) -> None:
-        self.margin, self.l2, self.n_pairs, self.n_jobs = margin, l2, n_pairs, n_jobs
-        self.allow_equal_weights = allow_equal_weights
+        self.margin, self.l2, self.n_jobs = margin, l2, n_jobs
+        self.n_pairs, self.n_regions, self.is_capped = n_pairs, n_regions, is_capped
         self._weights: Floats | None = None
         self._unit: float | None = None
 
@@ -64,22 +68,24 @@ class OptimizedWeightStrategy(Strategy):
         """Optimise the weights, from the last round's with zeros for new columns: so the objective never rises."""
         if self._unit is None:
             self._unit = mean_output(code) if code.samples.response == "decision_function" else 1.0
-        decoder = code.fit_weights(self._decoder(self.l2), code.n_columns, warm_start=self._padded(code.n_columns))
+        unsolved = OptimizedWeightDecoder(
+            self.margin * self._unit, self.l2 * self._unit, tol=_WEIGHTS_TOL, n_jobs=self.n_jobs
+        )
+        decoder = code.fit_weights(unsolved, code.n_columns, warm_start=self._padded(code.n_columns))
         self._weights = decoder.weights_
         message = (decoder, code.matrix, code.samples.prior)
         losses, pairs = code.step(_margin_losses, message=message)
         pair_losses = sum_by_pairs(code, pairs)
-        errors = code.map(errors_of, message=message)
-        loss = float(pair_losses.sum() / code.samples.total_weight)
+        loss = code.mean(losses)
+        accuracy = 1.0 - code.mean(code.map(errors_of, message=message))
         certificate = decoder.certificate_
         return Evaluation(
             decoder,
             loss if loss > _ZERO_LOSS else 0.0,
             pair_losses,
-            1.0 - code.mean(code.map(training_errors_of, message=message)),
-            1.0 - code.mean(errors),
+            accuracy if code.samples.n_folds == 0 else np.nan,
+            accuracy,
             sample_losses=losses,
-            sample_errors=errors,
             objective=certificate.objective,
             hinge=certificate.hinge,
             risk=certificate.risk,
@@ -88,35 +94,7 @@ class OptimizedWeightStrategy(Strategy):
 
     def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
         """Separate the pairs of highest risk."""
-        return layered_proposal(code, evaluation.pair_losses, self.n_pairs)
-
-    def refine(self, code: GrowingCode, growth: Growth) -> Growth:
-        """Take equal weights unless the optimised ones err less on samples that they were not fitted to.
-
-        With few samples the weights overfit, out-of-fold codewords or not: they are fitted to the very samples. So they
-        are fitted once more without each fold and evaluated on it. With many samples there is no need.
-        """
-        samples = code.samples
-        if not self.allow_equal_weights or samples.n_folds == 0 or samples.total_weight > _FEW_SAMPLES:
-            return growth
-        n_columns, matrix = growth.n_columns, code.matrix[:, : growth.n_columns]
-        equal = code.fit_weights(self._decoder(_EQUALIZING_L2), n_columns)
-        by_fold = [
-            code.fit_weights(self._decoder(self.l2), n_columns, without_fold=fold) for fold in range(samples.n_folds)
-        ]
-        errors = code.map(errors_of, message=(equal, matrix, samples.prior))
-        nested = code.map(nested_errors_of, message=(by_fold, equal, matrix, samples.prior))
-        gain, error = code.drop(errors, nested)
-        if gain > _EQUAL_WEIGHTS_TOLERANCE * error:
-            evaluation = replace(growth.evaluation, out_of_fold_accuracy=1.0 - code.mean(nested), sample_errors=nested)
-            return replace(growth, evaluation=evaluation)
-        training_errors = code.map(training_errors_of, message=(equal, matrix, samples.prior))
-        return growth.with_decoder(equal, 1.0 - code.mean(training_errors), 1.0 - code.mean(errors), errors)
-
-    def _decoder(self, l2: float) -> OptimizedWeightDecoder:
-        """Return a decoder to be fitted."""
-        unit = 1.0 if self._unit is None else self._unit
-        return OptimizedWeightDecoder(self.margin * unit, l2 * unit, tol=_WEIGHTS_TOL, n_jobs=self.n_jobs)
+        return layered_proposal(code, evaluation.pair_losses, self.n_pairs, self.n_regions, is_capped=self.is_capped)
 
     def _padded(self, n_columns: int) -> Floats | None:
         """Return the last weights with zeros for the columns that have been added since."""
@@ -138,67 +116,74 @@ def _margin_losses(
     return losses, pairs
 
 
-def automatic_codings(n_classes: int, response: str) -> list[str]:
-    """Name the coding to grow from if none is given, and for 3 to 20 classes one-vs-one, to be tried as it is.
+def check_regions(n_regions: Any) -> tuple[int, ...]:
+    """Check the numbers of regions, and return all of them.
 
-    One-vs-rest, the best code to grow from, needs outputs that can be compared: with hard labels, where most of its
-    codewords tie, a tree of bipartitions takes its place for more than 3 classes.
-
-    >>> automatic_codings(7, "predict_proba"), automatic_codings(7, "predict"), automatic_codings(50, "predict")
-    (['one-vs-rest', 'one-vs-one'], ['decoc', 'one-vs-one'], ['one-vs-rest'])
+    >>> check_regions("auto"), check_regions(5), check_regions([2, 4])
+    ((3, 6, 12, 24), (5,), (2, 4))
     """
-    if not _FEWEST_CLASSES <= n_classes <= _MOST_CLASSES:
-        return ["one-vs-rest"]
-    has_ties = response == "predict" and n_classes > _FEWEST_CLASSES
-    return ["decoc" if has_ties else "one-vs-rest", "one-vs-one"]
+    numbers = _REGIONS if isinstance(n_regions, str) else tuple(np.atleast_1d(n_regions).tolist())
+    if not numbers or not all(isinstance(number, int) and number >= _LEAST_REGIONS for number in numbers):
+        raise ValueError(f"n_regions must be 'auto', an integer of at least 2 or several of them, got {n_regions!r}")
+    return numbers
+
+
+def _is_too_long(n_classes: int, n_samples: int) -> bool:
+    """Tell whether the codewords of the joined start would fill the memory."""
+    return n_samples * n_classes * (n_classes + 1) / 2 > _MOST_CODEWORDS
 
 
 class WOLCClassifier(LayeredClassifier):
-    r"""Code that grows where its optimised weights still lose: WOLC-ECOC.
+    r"""Code that grows where it still errs, with optimised weights: WOLC-ECOC.
 
-    Starting from any code, each round finds the weights of minimal risk, then the pairs of classes that contribute
-    most to the risk that is left, and adds a column for each: a simple one if the pair is no column yet, a
-    clustering-based one (`RegionClassifier`) if it is. Each clustering-based column splits the space anew, so a pair
-    that resists gets layer upon layer.
+    Starting from any code, each round finds the pairs of classes that still cost most and adds a column for each: a
+    simple one if the pair is no column yet, a clustering-based one (`RegionClassifier`) if it is. Each clustering-based
+    column splits the space anew, so a pair that resists gets layer upon layer: this is what separates classes that
+    consist of several clusters. How much the columns count is found anew every round.
 
-    Learners often predict all their training samples correctly, and then nothing seems hard. So every sample also has
-    an out-of-fold codeword, from learners that have not seen it, and growth is judged by these.
+    Learners often predict all their training samples correctly, and then nothing seems hard. So samples have
+    out-of-fold codewords, from learners that have not seen them, and everything is judged by these.
 
     Parameters
     ----------
     estimator : classifier, default=None
         The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
-        The code to start from: what `ECOCClassifier` takes as `coding`. "auto" grows from one-vs-rest, or for 4 to 20
-        classes and hard labels from DECOC; for 3 to 20 classes it also tries one-vs-one as it is. With up to 5 classes,
-        where that is a short code, it is taken unless it errs more on out-of-fold codewords; with more classes, only if
-        it errs less by more than two standard errors of the difference.
-    n_pairs : int, default=3
-        Largest number of columns that a round adds, one per hard pair of classes.
+        The code to start from: what `ECOCClassifier` takes as `coding`. "auto" joins one-vs-rest and one-vs-one. With
+        more than 10 classes and 5,000 samples, or if `max_columns` has room for no more, it is one-vs-one alone; for
+        two classes, with `weights_every_round`, or if `max_columns` has no room for one-vs-one, one-vs-rest alone. In
+        memory, one-vs-one is taken as it is, without growth, where the joined code would have more than 20 million
+        codewords (samples times columns).
+    n_pairs : int, default=None
+        Largest number of columns that a round adds, one per hard pair of classes. None stands for the number of
+        classes, at least 3.
     max_iter : int, default=None
-        Largest number of rounds that add columns; None stands for three times the number of classes.
-    max_columns : int, default=None
-        Largest number of columns.
-    tol : float, default=0.02
-        Relative tolerance: a round makes progress if it lowers the loss by more than this share. The last round that
-        made progress is kept.
+        Largest number of rounds that add columns. None stands for 36 with up to 2,000 samples; with more of them for
+        fewer rounds in proportion, but at least 3. Classes of several clusters gain from more.
+    max_columns : int or "auto", default=None
+        Largest number of columns. "auto" is a cheap budget, three columns per class.
+    tol : float, default=0.0
+        Relative tolerance: a round makes progress if it lowers the loss (the share of errors out of fold) by more than
+        this share from the last round that made progress, which is the one that is kept.
     standard_errors : float, default=2.0
-        Significance threshold: to make progress a round must also lower the loss by more than this many standard errors
-        of the difference, taken sample by sample. 0 switches this off.
-    patience : int, default=2
+        Significance threshold: to make progress a round must also have lowered the loss from that of the first round by
+        more than this many standard errors of the difference, taken sample by sample; with `weights_every_round`, from
+        that of the round before. 0 switches this off.
+    patience : int, default=6
         Growth stops after this many rounds in a row without progress.
-    n_regions : int, default=3
-        Number of regions of a clustering-based column.
-    n_folds : int, default=3
-        Number of folds of the out-of-fold codewords. None does without; the loss is then that of the learners on their
-        own training samples.
-    margin : float, default=0.3
-        The margin of the optimised weights, in units of codewords (which lie in [-1, 1]); where outputs are margins, in
-        units of the mean size of the initial columns' outputs.
+    n_regions : int, array-like of int or "auto", default="auto"
+        Number of regions of clustering-based columns, or several numbers that the columns of a pair take in turn.
+        "auto" is 3, 6, 12 and 24, or fewer if a region would have less than 10 samples (a weight of 10) on average.
+    n_folds : int, "auto" or None, default="auto"
+        Number of folds of the out-of-fold codewords. "auto" means three; with more than 5,000 samples only the first
+        of them is held out. None does without; the loss is then that of the learners on their own training samples.
+    margin : float or "auto", default="auto"
+        The margin of the optimised weights. "auto" is 1.5 times the mean distance between the score of a sample's class
+        and the best other score; with `weights_every_round` it is 0.3.
     l2 : float or "auto", default="auto"
-        The penalty of the optimised weights; the larger, the closer are the weights to equal ones. "auto" is 0.1 for
-        up to 1000 samples and 100 divided by their number (the sum of their weights) for more. One-vs-one, where
-        ``init="auto"`` tries it, has ten times this.
+        The penalty of the optimised weights: the larger, the closer they are to the pooled ones, which weigh alike what
+        is alike. "auto" is in proportion to the margin; with `weights_every_round`, 0.1 for up to 1,000 samples and
+        100 divided by their number (the sum of their weights) for more.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
         that the learner has.
@@ -207,11 +192,13 @@ class WOLCClassifier(LayeredClassifier):
     random_state : int, RandomState instance or None, default=None
         Seeds random codings, folds, clusterings and every ``random_state`` of the learner that is None.
     verbose : int, default=0
-        Above zero, one line is printed per round.
+        1 shows a progress bar, which moves with every learner trained; 2 prints one line per round.
     allow_equal_weights : bool, default=True
-        Whether, with up to 2000 samples, the weights that growth ends with are compared with equal ones by
-        cross-validation and replaced by them, unless they err less by more than half a standard error of the
-        difference.
+        Whether the pooled weights stay if the optimised ones do not err less on samples that they were not fitted to.
+        They stay in any case with more than 20,000 weights, or if a class has too few samples to be held out.
+    weights_every_round : bool, default=False
+        Whether weights are optimised every round and progress is counted from round to round, as in the paper, in place
+        of pooled weights every round and optimised ones for the kept round.
 
     Attributes
     ----------
@@ -226,7 +213,11 @@ class WOLCClassifier(LayeredClassifier):
     decoder_ : decoder
         The decoding, fitted to these columns.
     weights_ : ndarray of shape (n_classes, n_columns)
-        The optimised weights; every row sums to 1.
+        The weights; every row sums to 1.
+    weights_optimized_ : bool
+        Whether they are optimised; if not, they are pooled.
+    pool_shares_ : dict of str to float
+        How much each pool counts in the pooled weights: the initial codes, and the "pairs" that were added.
     used_columns_ : ndarray of int
         The columns that prediction evaluates: those with a weight for some class.
     history_ : list of GrowthRound
@@ -252,9 +243,11 @@ class WOLCClassifier(LayeredClassifier):
 
     Notes
     -----
-    Algorithm 3 of the paper, with two corrections: the matrix, the columns and the weights that are kept belong to
-    the same round, and a pair counts as a column also if its negation is one. `objective` in `history_` never rises
-    from round to round: a new column of weight zero leaves it as it was.
+    Algorithm 3 of the paper with these changes, all but the first two switched off by `paper`. The matrix, the columns
+    and the weights that are kept belong to the same round, and a pair counts as a column also if its negation is one.
+    Weights are found from out-of-fold codewords. In each round columns are pooled, which takes no more than a choice
+    between a few dozen mixtures; all weights are optimised for the round that is kept. Progress is counted from the
+    best round, so that several rounds may be needed to make some.
 
     References
     ----------
@@ -269,37 +262,42 @@ class WOLCClassifier(LayeredClassifier):
     >>> model = WOLCClassifier(random_state=0).fit(X[::2], y[::2])
     >>> model.score(X[1::2], y[1::2]) > 0.7
     True
-    >>> losses = [record.objective for record in model.history_]
-    >>> losses == sorted(losses, reverse=True)
-    True
+    >>> [record.n_columns for record in model.history_[:3]]
+    [10, 14, 18]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LayeredClassifier._parameter_constraints,
-        "margin": [Interval(Real, 0, None, closed="left")],
+        "n_pairs": [*LayeredClassifier._parameter_constraints["n_pairs"], None],
+        "max_columns": [*LayeredClassifier._parameter_constraints["max_columns"], StrOptions({"auto"})],
+        "n_regions": [*LayeredClassifier._parameter_constraints["n_regions"], "array-like", StrOptions({"auto"})],
+        "n_folds": [*LayeredClassifier._parameter_constraints["n_folds"], StrOptions({"auto"})],
+        "margin": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "l2": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "allow_equal_weights": ["boolean"],
+        "weights_every_round": ["boolean"],
     }
 
     def __init__(
         self,
         estimator: BaseEstimator | None = None,
         init: Any = "auto",
-        n_pairs: int = 3,
+        n_pairs: int | None = None,
         max_iter: int | None = None,
-        max_columns: int | None = None,
-        tol: float = 0.02,
+        max_columns: int | str | None = None,
+        tol: float = 0.0,
         standard_errors: float = 2.0,
-        patience: int = 2,
-        n_regions: int = 3,
-        n_folds: int | None = 3,
-        margin: float = 0.3,
+        patience: int = 6,
+        n_regions: Any = "auto",
+        n_folds: int | str | None = "auto",
+        margin: float | str = "auto",
         l2: float | str = "auto",
         response_method: str = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         allow_equal_weights: bool = True,
+        weights_every_round: bool = False,
     ) -> None:
         self.estimator = estimator
         self.init = init
@@ -318,6 +316,7 @@ class WOLCClassifier(LayeredClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.allow_equal_weights = allow_equal_weights
+        self.weights_every_round = weights_every_round
 
     @classmethod
     def paper(cls, **parameters: Any) -> Self:
@@ -352,22 +351,96 @@ class WOLCClassifier(LayeredClassifier):
             "n_folds": None,
             "margin": 0.0,
             "l2": 0.0,
-            "allow_equal_weights": False,
+            "weights_every_round": True,
             "response_method": "predict",
         }
         return cls(**{**settings, **parameters})
 
-    def _init_codings(self, n_classes: int, response: Response) -> list[Any]:
+    def _init_codings(self, n_classes: int, n_samples: int) -> list[Any]:
         if not isinstance(self.init, str) or self.init != "auto":
             return [self.init]
-        return list(automatic_codings(n_classes, response))
+        if n_classes == 2 or self.weights_every_round:
+            return ["one-vs-rest"]
+        most = self._most_columns(n_classes) or np.inf
+        n_pairs = n_classes * (n_classes - 1) // 2
+        if n_pairs > most:
+            return ["one-vs-rest"]
+        is_large = n_samples > MANY_SAMPLES and n_classes > _FEW_CLASSES
+        if is_large or _is_too_long(n_classes, n_samples) or n_classes + n_pairs > most:
+            return ["one-vs-one"]
+        return ["one-vs-rest", "one-vs-one"]
 
-    def _strategy(self, start: int, total_weight: float) -> Strategy:
-        l2 = min(0.1, 100.0 / total_weight) if isinstance(self.l2, str) else self.l2
-        return OptimizedWeightStrategy(
-            self.margin,
-            l2 if start == 0 else _OTHER_PENALTY * l2,
-            self.n_pairs,
-            self.n_jobs,
-            allow_equal_weights=self.allow_equal_weights,
+    def _most_columns(self, n_classes: int) -> int | None:
+        return _CHEAP * n_classes if isinstance(self.max_columns, str) else self.max_columns
+
+    def _only_held_out(self) -> bool:
+        return not self.weights_every_round  # a class that is never held out would have no weights
+
+    def _rules(self, n_classes: int, n_samples: int) -> StopRules:
+        rounds = max(_LEAST_ROUNDS, _MOST_ROUNDS * _FEW_SAMPLES // max(n_samples, _FEW_SAMPLES))
+        return StopRules(
+            rounds if self.max_iter is None else self.max_iter,
+            self._most_columns(n_classes),
+            self.tol,
+            self.standard_errors,
+            self.patience,
+            against_best=not self.weights_every_round,
         )
+
+    def _strategy(self, n_classes: int, total_weight: float) -> Strategy:
+        n_pairs = max(3, n_classes) if self.n_pairs is None else self.n_pairs
+        regions = check_regions(self.n_regions)
+        is_capped = isinstance(self.n_regions, str)
+        if self.weights_every_round:
+            margin = _MARGIN if isinstance(self.margin, str) else self.margin
+            l2 = min(0.1, 100.0 / total_weight) if isinstance(self.l2, str) else self.l2
+            return OptimizedWeightStrategy(margin, l2, n_pairs, regions, self.n_jobs, is_capped=is_capped)
+        return PooledWeightStrategy(
+            n_pairs,
+            regions,
+            None if isinstance(self.margin, str) else self.margin,
+            None if isinstance(self.l2, str) else self.l2,
+            self.n_jobs,
+            is_capped=is_capped,
+            proves_weights=self.allow_equal_weights,
+        )
+
+    def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
+        codings = self._init_codings(len(self.classes_), len(y))
+        is_automatic = isinstance(self.init, str) and self.init == "auto"
+        if is_automatic and codings == ["one-vs-one"] and _is_too_long(len(self.classes_), len(y)):
+            self._fit_one_vs_one(X, y, weight, fit_params)
+        else:
+            super()._fit_code(X, y, weight, fit_params)
+
+    def _fit_one_vs_one(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
+        """Fit one-vs-one with equal weights, as it is: its codewords would fill the memory."""
+        self._check_classes(y)
+        random_state = check_random_state(self.random_state)
+        root = int(random_state.randint(LARGEST_SEED))
+        response = find_response(self._learner(), self.response_method, X, y, root)
+        (matrix,) = self._matrices(["one-vs-one"], X, y, weight, random_state)
+        trainer = ColumnTrainer(self._learner(), X, y, root, fit_params=fit_params, n_jobs=self.n_jobs)
+        learners = trainer.fit([Column(pattern) for pattern in matrix.T])
+        n_columns = matrix.shape[1]
+        (weights,) = pooled_weights(matrix, np.zeros(n_columns, dtype=np.intp))
+        prior = np.bincount(y, weights=weight, minlength=len(self.classes_)) / weight.sum()
+        samples, sample_weight = calibration_samples(y, weight)
+        codewords = evaluate_columns(learners, _safe_indexing(X, samples), response, n_jobs=self.n_jobs)
+        scale = (float(np.abs(codewords).max()) or 1.0) if response == "decision_function" else 1.0
+        calibration = (codewords / scale, y[samples], sample_weight)
+        decoder = OptimizedWeightDecoder.from_weights(weights, matrix)
+        self.history_, self.best_round_, self.n_iter_ = [GrowthRound.unknown(n_columns)], 0, 1
+        self.stop_reason_ = "one-vs-one was taken as it is: there are too many samples and columns to grow"
+        self.column_kinds_, self.used_columns_ = np.full(n_columns, "initial"), np.arange(n_columns)
+        self._all_learners, self._stages = learners, [decoder]
+        self.weights_optimized_, self.pool_shares_ = False, {"one-vs-one": 1.0}
+        self._keep(matrix, learners, decoder, prior, calibration, response=response, margin_scale=scale)
+
+    def _keep_growth(self, growth: Growth, strategy: Strategy, codings: list[Any]) -> None:
+        super()._keep_growth(growth, strategy, codings)
+        self.weights_optimized_ = hasattr(growth.decoder, "certificate_")
+        self.pool_shares_ = {}
+        if isinstance(strategy, PooledWeightStrategy):
+            names = [*(coding if isinstance(coding, str) else "init" for coding in codings), "pairs"]
+            self.pool_shares_ = dict(zip(names, map(float, strategy.shares[growth.kept]), strict=False))
