@@ -8,6 +8,7 @@ from sklearn.datasets import load_iris
 from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
+from skecoc.growth import wolc
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.plotting import plot_code_matrix, plot_convergence, plot_risk, plot_weights
 
@@ -60,8 +61,13 @@ def test_bad_arguments_are_named():
 
 @pytest.fixture(scope="module")
 def grown():
+    return grow()
+
+
+def grow(**parameters):
+    """Grow a code on half of vehicle; return it with the other half."""
     X, y = load_uci("vehicle", return_X_y=True)
-    rules = {"tol": 0.0, "standard_errors": 0.0, "max_iter": 2}
+    rules = {"tol": 0.0, "standard_errors": 0.0, "max_iter": 2, **parameters}
     model = WOLCClassifier(StumpAdaBoostClassifier(5), random_state=0, **rules).fit(X[::2], y[::2])
     return model, X[1::2], y[1::2]
 
@@ -84,10 +90,30 @@ def test_convergence_draws_the_history_and_the_test_samples(grown):
     drawn = {line.get_label(): line for line in (*losses.lines, *accuracies.lines)}
     np.testing.assert_array_equal(drawn["loss"].get_xdata(), columns)
     np.testing.assert_array_equal(drawn["loss"].get_ydata(), [record.loss for record in model.history_])
-    np.testing.assert_array_equal(drawn["risk"].get_ydata(), [record.risk for record in model.history_])
+    out_of_fold = [record.out_of_fold_accuracy for record in model.history_]
+    np.testing.assert_array_equal(drawn["training, out of fold"].get_ydata(), out_of_fold)
     np.testing.assert_array_equal(drawn["test"].get_ydata(), list(model.staged_score(X, y)))
-    assert losses.lines[-1].get_xdata()[0] == columns[model.best_round_]
+    assert losses.lines[-1].get_xdata()[0] == accuracies.lines[-1].get_xdata()[0] == columns[model.best_round_]
     assert "test" not in [line.get_label() for line in plot_convergence(model)[1].lines]
+
+
+def legends(panels):
+    return [[] if ax.get_legend() is None else [text.get_text() for text in ax.get_legend().texts] for ax in panels]
+
+
+def test_convergence_leaves_out_what_was_not_measured(grown, monkeypatch):
+    model, X, y = grown
+    assert legends(plot_convergence(model)) == [["loss"], ["training, out of fold"]]
+    each_round, _, _ = grow(weights_every_round=True)
+    panels = plot_convergence(each_round)
+    assert legends(panels) == [["loss", "risk"], ["training, out of fold"]]
+    np.testing.assert_array_equal(panels[0].lines[1].get_ydata(), [record.risk for record in each_round.history_])
+    without_folds = grow(weights_every_round=True, n_folds=None)[0]
+    assert legends(plot_convergence(without_folds)) == [["loss", "risk"], ["training", "training, out of fold"]]
+    monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 0)
+    unknown, _, _ = grow()
+    assert legends(plot_convergence(unknown)) == [[], []]
+    assert legends(plot_convergence(unknown, X, y)) == [[], ["test"]]
 
 
 def test_figure_5_risk_and_confusion_frame_different_pairs():

@@ -131,6 +131,7 @@ def plot_convergence(
     -------
     ndarray of matplotlib Axes of shape (2,)
         The axes of losses and of accuracies, over the number of columns; a dotted line marks the round that is kept.
+        What was not measured in all rounds is left out.
 
     Examples
     --------
@@ -148,20 +149,23 @@ def plot_convergence(
         raise ValueError(f"model must be a fitted classifier that grows its code, got {type(model).__name__}")
     left, right = _two_panels("plot_convergence", figure, 3.2)
     columns = [record.n_columns for record in model.history_]
-    left.plot(columns, [record.loss for record in model.history_], "o-", color=_POSITIVE, label="loss")
-    risks = [record.risk for record in model.history_]
-    if np.isfinite(risks).all():
-        left.plot(columns, risks, "s--", color=_NEGATIVE, label="risk")
-    right.plot(columns, [record.accuracy for record in model.history_], "o-", color=_POSITIVE, label="training")
-    out_of_fold = [record.out_of_fold_accuracy for record in model.history_]
-    right.plot(columns, out_of_fold, "^:", color="0.4", label="training, out of fold")
+    for axes, name, form, color, label in (
+        (left, "loss", "o-", _POSITIVE, "loss"),
+        (left, "risk", "s--", _NEGATIVE, "risk"),
+        (right, "accuracy", "o-", _POSITIVE, "training"),
+        (right, "out_of_fold_accuracy", "^:", "0.4", "training, out of fold"),
+    ):
+        values = [getattr(record, name) for record in model.history_]
+        if np.isfinite(values).all():
+            axes.plot(columns, values, form, color=color, label=label)
     if X is not None:
         right.plot(columns, list(model.staged_score(X, y)), "s--", color=_NEGATIVE, label="test")
     for axes, label in ((left, "loss"), (right, "accuracy")):
+        if axes.lines:
+            axes.legend(frameon=False)
         axes.axvline(columns[model.best_round_], color="0.6", linestyle=":", linewidth=1.0)
         axes.set_xlabel("columns")
         axes.set_ylabel(label)
-        axes.legend(frameon=False)
     return np.array([left, right])
 
 

@@ -11,13 +11,16 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from skecoc import persistence
+from skecoc import WOLCClassifier, persistence
 from skecoc.cli import fit, main
+from skecoc.datasets import load_uci
+from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.persistence import load_model, save_model
 from skecoc.support.errors import InputError
 from tests.cli.test_cli import open_terminal, read_terminal
@@ -177,6 +180,20 @@ def test_inspect_as_text_and_page(work, capsys):
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "skecoc: report written to things.html\n")
     assert "Columns that matter for two classes" in Path("things.html").read_text(encoding="utf-8")
+
+
+def test_inspect_begins_with_what_growth_has_done(work, capsys):
+    X, y = load_uci("vehicle", return_X_y=True)
+    model = WOLCClassifier(StumpAdaBoostClassifier(5), max_iter=2, random_state=0).fit(X[::3], y[::3])
+    save_model(model, "grown.skops")
+    assert main(["inspect", "grown.skops"]) == 0
+    shown = capsys.readouterr().out
+    summary = model.growth_summary()
+    assert shown.split("\n\n")[:2] == ["WOLCClassifier for 4 classes", fill(summary, 100, break_on_hyphens=False)]
+    for part in ("one-vs-rest and one-vs-one (10 columns)", "column", "because max_iter rounds", "Weights are"):
+        assert part in summary
+    assert main(["inspect", "grown.skops", "--html", "grown.html"]) == 0
+    assert summary in Path("grown.html").read_text(encoding="utf-8")
 
 
 def test_inspect_takes_other_models_and_predict_does_not(work, capsys):

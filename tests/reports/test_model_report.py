@@ -1,11 +1,12 @@
 """The report of a model: what it says, and what a reader can do with it in a browser."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
-from skecoc import ECOCClassifier
+from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.benchmarking import DataSet
 from skecoc.datasets import load_uci
 from skecoc.reports import model as report
@@ -85,6 +86,37 @@ def test_hard_pairs_count_what_was_added(summary, description):
     assert description["growth"]["kept"] > 0
     for kind in ("simple", "clustered"):
         assert sum(pair[kind] for pair in summary["hard_pairs"]) == description["code"]["kinds"].count(kind)
+
+
+def test_the_page_begins_with_what_happened(path, summary):
+    text = path.read_text(encoding="utf-8")
+    growth = summary["growth"]["summary"]
+    added = sum(kind != "initial" for kind in summary["code"]["kinds"])
+    assert growth.startswith("Started from one-vs-rest (11 columns); growth added ")
+    assert f" {added} columns in {summary['growth']['kept']} round" in growth
+    assert " stopped because " in growth
+    assert ". Weights are " in growth
+    assert f'<p class="growth">{growth}</p>' in text
+    assert text.index(growth) < text.index("<h2")
+    assert "nan" not in re.sub(r"<(svg|style|script).*?</\1>", "", text, flags=re.DOTALL).lower()
+
+
+def test_what_was_not_measured_is_not_shown(summary, description):
+    assert summary["measures"] == {"loss": "Loss", "out_of_fold_accuracy": "Out-of-fold accuracy %"}
+    assert "Training accuracy" not in model_page(summary)
+    rounds = [{**row, "accuracy": 0.5, "loss": None} for row in description["growth"]["rounds"]]
+    other = summarize_model({**description, "growth": {**description["growth"], "rounds": rounds}})
+    page = model_page(other)
+    assert "Training accuracy" in page
+    assert "growth-accuracy" in page
+    assert "growth-loss" not in page
+
+
+def test_a_code_that_did_not_grow_says_so():
+    X, y = load_uci("iris", return_X_y=True)
+    page = model_page(summarize_model(describe_model(WOLCClassifier(max_iter=0, random_state=0).fit(X, y))))
+    assert "one-vs-one (6 columns); no column was added because max_iter rounds were made. Weights are " in page
+    assert "All rounds" not in page
 
 
 def test_a_plain_classifier_has_a_page_too(browser, tmp_path):

@@ -10,6 +10,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.datasets import load_uci
+from skecoc.growth import wolc
 from skecoc.support.errors import InputError
 from skecoc.tables import describe_model
 from skecoc.tables.describe import comparison_text, model_text
@@ -140,15 +141,44 @@ def test_text_of_a_code_that_did_not_grow():
     model = WOLCClassifier(random_state=0).fit(X, np.repeat(["a", "b", "c"], 20))
     assert len(model.history_) == 1
     text = model_text(describe_model(model))
-    assert "No column was added: the initial code was taken as it is." in text
+    assert text.split("\n\n")[1].replace("\n", " ") == model.growth_summary()
+    assert "(6 columns); no column was added because the loss reached its target." in text.replace("\n", " ")
     assert "round" not in text
 
 
-def test_text_of_a_grown_code(grown):
-    text = model_text(describe_model(grown))
-    assert text.startswith("WOLCClassifier for 11 classes")
-    assert "growth ended, since" in text
-    assert "then added for" in text
+def test_text_of_a_grown_code_begins_with_what_happened(grown):
+    classifier, text = grown[-1], model_text(describe_model(grown))
+    title, summary, *parts = text.split("\n\n")
+    assert title == "WOLCClassifier for 11 classes"
+    assert summary.replace("\n", " ") == describe_model(grown)["growth"]["summary"] == classifier.growth_summary()
+    assert f"growth added {(classifier.column_kinds_ != 'initial').sum()} columns in" in summary
+    assert max(len(line) for line in summary.splitlines()) <= 100
+    table = next(part for part in parts if "then added for" in part)
+    assert f" {classifier.best_round_}* " in table
+    assert "out-of-fold accuracy %" in table
+    assert ", 6 more\n" in table  # a round adds a column for each of 11 pairs, of which 5 are named
+    assert "nan" not in text.lower()
+
+
+def test_the_kept_round_is_shown_however_late_it_is(grown):
+    description = describe_model(grown)
+    row = {**description["growth"]["rounds"][0], "loss": None}
+    rounds = [{**row, "round": number} for number in range(30)]
+    growth = {**description["growth"], "rounds": rounds, "kept": 20}
+    text = model_text({**description, "growth": growth})
+    assert " 20* " in text
+    assert "... and 9 more" in text
+    assert "loss" not in text.split("then added for")[0].splitlines()[-1]  # not measured
+
+
+def test_a_round_of_which_nothing_was_measured(monkeypatch):
+    monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 0)
+    X = np.repeat([[0.0], [5.0], [10.0]], 20, axis=0) + np.linspace(0, 1, 60)[:, None]
+    model = WOLCClassifier(random_state=0).fit(X, np.repeat(["a", "b", "c"], 20))
+    description = describe_model(model)
+    (row,) = description["growth"]["rounds"]
+    assert [row[name] for name in ("loss", "accuracy", "out_of_fold_accuracy")] == [None] * 3
+    assert "no column was added because one-vs-one was taken as it is" in model_text(description).replace("\n", " ")
 
 
 def test_text_of_a_comparison_marks_the_best_as_printed():

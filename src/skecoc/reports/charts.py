@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 _BLUE = color_of("one-vs-one")
 _CURVES = (("o-", _BLUE), ("s--", color_of("wolc")))
-_MEASURES = ("objective", "risk", "train_accuracy", "test_accuracy")
+_MEASURES = ("objective", "risk", "loss", "train_accuracy", "test_accuracy")
 
 # Critical-difference diagrams, in inches.
 _AXIS_TOP = 0.62
@@ -109,13 +109,15 @@ def curve_picture(
 class Convergence:
     """Growth of codes on one data set by round, averaged over runs.
 
-    A run that has ended before a round counts with its last values; `n_growing` counts the runs that have not.
+    A run that has ended before a round counts with its last values; `n_growing` counts the runs that have not. NaN is
+    what was not measured in some run.
     """
 
     data_set: str
     coding: str
     objective: Floats
     risk: Floats
+    loss: Floats
     train_accuracy: Floats
     test_accuracy: Floats
     n_growing: NDArray[np.int64]
@@ -125,6 +127,24 @@ class Convergence:
     def n_runs(self) -> int:
         """Number of runs."""
         return int(self.n_growing[0])
+
+    @property
+    def losses(self) -> dict[str, Floats]:
+        """What the weights minimise, if they are optimised every round, or else what growth is judged by."""
+        is_optimized = np.isfinite(self.objective).all()
+        return _finite(
+            {"objective": self.objective, "risk (eq. 7)": self.risk} if is_optimized else {"loss": self.loss}
+        )
+
+    @property
+    def accuracies(self) -> dict[str, Floats]:
+        """The accuracies in %."""
+        return _finite({"training rows": 100 * self.train_accuracy, "test rows": 100 * self.test_accuracy})
+
+
+def _finite(curves: dict[str, Floats]) -> dict[str, Floats]:
+    """Choose the curves without gaps."""
+    return {label: values for label, values in curves.items() if np.isfinite(values).all()}
 
 
 def summarize_convergence(
@@ -157,21 +177,17 @@ def summarize_convergence(
 def convergence_picture(
     results: Results, data_set: str, learner: str, response: str, coding: str = "wolc", name: str | None = None
 ) -> Picture:
-    """Draw the training risk, and training and test accuracy, by round.
+    """Draw losses and accuracies by round, as far as they were measured.
 
     Grey bars show the share of the runs that are still growing, a dotted line the mean round kept.
     """
     found = summarize_convergence(results, data_set, learner, response, coding)
     rounds = np.arange(len(found.objective))
-    losses = {"objective": found.objective}
-    if np.isfinite(found.risk).all():
-        losses["risk (eq. 7)"] = found.risk
-    accuracies = {"training rows": 100 * found.train_accuracy, "test rows": 100 * found.test_accuracy}
     with drawing_style():
         figure = new_figure(8.0, 3.4)
         panels = figure.subplots(1, 2)
-        labels = ("training risk", "accuracy in %")
-        for axes, curves, label in zip(panels, (losses, accuracies), labels, strict=True):
+        labels = ("training risk" if "objective" in found.losses else "loss", "accuracy in %")
+        for axes, curves, label in zip(panels, (found.losses, found.accuracies), labels, strict=True):
             axes.bar(
                 rounds,
                 0.25 * found.n_growing / found.n_runs,
@@ -193,19 +209,23 @@ def convergence_picture(
 
 def convergence_alt(found: Convergence) -> str:
     """Say in words what `convergence_picture` shows: where the curves begin and end."""
-    last = len(found.objective) - 1
+    losses = {label.removesuffix(" (eq. 7)"): values for label, values in found.losses.items()}
+    accuracies = {label.replace("rows", "accuracy"): values for label, values in found.accuracies.items()}
+    courses = [*_courses(losses, " goes", ".3g"), *_courses(accuracies, " in % goes", ".1f")]
     return (
         f"Two line charts of the growth of {found.coding} on {found.data_set}, means over {found.n_runs} runs, rounds "
-        f"0 to {last}. The objective goes {_ends(found.objective, '.3g')}, the risk {_ends(found.risk, '.3g')}; the "
-        f"training accuracy in % goes {_ends(100 * found.train_accuracy, '.1f')}, the test accuracy "
-        f"{_ends(100 * found.test_accuracy, '.1f')}. {int(found.n_growing[-1])} of the runs reach the last round; on "
-        f"average round {found.kept:.1f} is kept."
+        f"0 to {len(found.objective) - 1}. {'; '.join(courses).capitalize()}. "
+        f"{int(found.n_growing[-1])} of the runs reach the last round; on average round {found.kept:.1f} is kept."
     )
 
 
-def _ends(values: Floats, form: str) -> str:
-    """Say where a curve begins and ends."""
-    return f"from {values[0]:{form}} to {values[-1]:{form}}"
+def _courses(curves: Mapping[str, Floats], goes: str, form: str) -> list[str]:
+    """Say where curves begin and end, in one part of a sentence; none if there are no curves."""
+    parts = [
+        f"the {label}{'' if place else goes} from {values[0]:{form}} to {values[-1]:{form}}"
+        for place, (label, values) in enumerate(curves.items())
+    ]
+    return [", ".join(parts)] if parts else []
 
 
 def _draw_curves(

@@ -10,6 +10,9 @@ from skecoc.reports.templating import render
 #: Cells that a heat map has at most; more can neither be read nor be drawn quickly.
 MAX_CELLS = 10_000
 
+# What the table of rounds and the figure of accuracies show, where it was measured.
+_MEASURES = {"loss": "Loss", "accuracy": "Training accuracy %", "out_of_fold_accuracy": "Out-of-fold accuracy %"}
+_ACCURACIES = {"accuracy": "training rows", "out_of_fold_accuracy": "training rows, out of fold"}
 _SIDES = {1: "plus", -1: "minus", 0: "zero"}
 _SIGNS = {1: "+", -1: "−", 0: "0"}
 
@@ -29,6 +32,7 @@ def summarize_model(description: dict[str, Any]) -> dict[str, Any]:
         "confusion": None if held_out is None else _confusion(held_out["confusion"], description["classes"]),
         "heat_maps": _heat_maps(description["code"]),
         "hard_pairs": [] if growth is None else _hard_pairs(growth["rounds"]),
+        "measures": {} if growth is None else _measured(growth["rounds"], _MEASURES),
         "pairs": _pairs(description["important"], description["classes"]),
     }
 
@@ -58,7 +62,7 @@ def _headline(description: dict[str, Any]) -> str:
 
 def _facts(description: dict[str, Any]) -> list[tuple[str, str]]:
     """List what the model was made of and how."""
-    table, growth = description["table"], description["growth"]
+    table = description["table"]
     facts = []
     if table is not None:
         facts += [
@@ -69,8 +73,6 @@ def _facts(description: dict[str, Any]) -> list[tuple[str, str]]:
             ("Held-out folds", f"{table['folds']}, stratified, the same for all methods"),
             ("Seed", str(table["seed"])),
         ]
-    if growth is not None and len(growth["rounds"]) > 1:
-        facts.append(("Growth ended", f"since {growth['stop_reason']}"))
     return facts + description["versions"]
 
 
@@ -144,19 +146,21 @@ def _some(names: list[str]) -> str:
 
 
 def _convergence(rounds: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """Draw accuracy and loss against the number of columns."""
+    """Draw accuracy and loss against the number of columns, as far as they were measured."""
     columns = [row["columns"] for row in rounds]
     kept = max(row["columns"] for row in rounds if row["is_kept"])
-    accuracy = {
-        "training rows": [100 * row["accuracy"] for row in rounds],
-        "training rows, out of fold": [100 * row["out_of_fold_accuracy"] for row in rounds],
-    }
-    loss = {"loss": [row["loss"] for row in rounds]}
-    pictures = [
-        curve_picture("growth-accuracy", "accuracy in %", columns, accuracy, kept),
-        curve_picture("growth-loss", "loss", columns, loss, kept),
-    ]
-    return [picture.for_page() for picture in pictures]
+    figures = [("growth-accuracy", "accuracy in %", _ACCURACIES, 100), ("growth-loss", "loss", {"loss": "loss"}, 1)]
+    pictures = []
+    for name, title, labels, factor in figures:
+        curves = {label: [factor * row[key] for row in rounds] for key, label in _measured(rounds, labels).items()}
+        if curves:
+            pictures.append(curve_picture(name, title, columns, curves, kept).for_page())
+    return pictures
+
+
+def _measured(rounds: list[dict[str, Any]], labels: dict[str, str]) -> dict[str, str]:
+    """Choose what was measured in all rounds."""
+    return {key: label for key, label in labels.items() if all(row[key] is not None for row in rounds)}
 
 
 def _hard_pairs(rounds: list[dict[str, Any]]) -> list[dict[str, Any]]:

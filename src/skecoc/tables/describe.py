@@ -36,8 +36,8 @@ def describe_model(model: Any) -> dict[str, Any]:
     -------
     dict
         Plain lists, dictionaries, strings and numbers: ``classifier``, ``classes``, ``code``, ``growth`` (None for a
-        code that has not grown), ``notes``, ``versions``, and ``table``, ``held_out`` and ``important``, which are
-        None unless `skecoc.tables.fit_table` has made the model.
+        code that does not grow; of its rounds, None is what was not measured), ``notes``, ``versions``, and ``table``,
+        ``held_out`` and ``important``, which are None unless `skecoc.tables.fit_table` has made the model.
 
     Examples
     --------
@@ -126,16 +126,19 @@ def _growth(classifier: Any, classes: list[str]) -> dict[str, Any]:
             {
                 "round": number,
                 "columns": first,
-                "loss": float(record.loss),
-                "accuracy": float(record.accuracy),
-                "out_of_fold_accuracy": float(record.out_of_fold_accuracy),
+                **{name: _known(getattr(record, name)) for name in ("loss", "accuracy", "out_of_fold_accuracy")},
                 "clustered": int(record.n_clustered),
                 "pairs": pairs,
                 "is_kept": number <= kept,
             }
         )
-    stop_reason = str(classifier.stop_reason_) if len(rounds) > 1 else "the initial code was taken as it is"
-    return {"rounds": rounds, "kept": kept, "stop_reason": stop_reason}
+    summary, stop_reason = str(classifier.growth_summary()), str(classifier.stop_reason_)
+    return {"summary": summary, "rounds": rounds, "kept": kept, "stop_reason": stop_reason}
+
+
+def _known(value: Any) -> float | None:
+    """Return a number, or None for one that was not measured."""
+    return None if np.isnan(value) else float(value)
 
 
 def _named_pair(i: int, j: int, classes: list[str]) -> dict[str, Any]:
@@ -252,9 +255,11 @@ def model_text(description: dict[str, Any]) -> str:
             _confusions_text(held_out),
         ]
     notes = [_wrapped(f"- {note}", 2) for note in description["notes"]]
+    growth = description["growth"]
+    parts[1:1] = [fill(growth["summary"], _WIDTH, break_on_hyphens=False)] if growth else []
     parts += [
         _code_text(description["code"]),
-        _growth_text(description["growth"]) if description["growth"] else "",
+        _growth_text(growth) if growth and len(growth["rounds"]) > 1 else "",
         _important_text(description["important"]) if description["important"] else "",
         _columns_text(table) if table else "",
         "\n".join(["Notes:", *notes]) if notes else "",
@@ -329,26 +334,30 @@ def _code_text(code: dict[str, Any]) -> str:
 
 def _growth_text(growth: dict[str, Any]) -> str:
     """Lay out the rounds of growth."""
-    if len(growth["rounds"]) == 1:
-        return f"No column was added: {growth['stop_reason']}."
-    rounds = growth["rounds"][:_MAX_ROUNDS]
+    rounds = growth["rounds"][: max(_MAX_ROUNDS, growth["kept"] + 1)]
+    measures = [("loss", "loss", 1, ".4f"), ("out-of-fold accuracy %", "out_of_fold_accuracy", 100, ".1f")]
     columns = [
         align(["round"], [f"{row['round']}{'*' if row['round'] == growth['kept'] else ' '}" for row in rounds]),
         align(["columns"], [f"{row['columns']} " for row in rounds]),
-        align(["loss"], [f"{row['loss']:.4f} " for row in rounds]),
-        align(["out-of-fold accuracy %"], [f"{100 * row['out_of_fold_accuracy']:.1f} " for row in rounds]),
-        _names([" then added for", *(f" {', '.join(map(_pair, row['pairs']))}" for row in rounds)]),
+        *(
+            align([heading], [f"{factor * row[name]:{form}} " for row in rounds])
+            for heading, name, factor, form in measures
+            if all(row[name] is not None for row in rounds)
+        ),
+        _names([" then added for", *(f" {_pairs(row['pairs'])}" for row in rounds)]),
     ]
     legend = (
-        f"* is the round that is kept; growth ended, since {growth['stop_reason']}.\n"
+        "* is the round that is kept.\n"
         "Out-of-fold predictions of a training row are those of learners that have not seen it."
     )
     return f"{join(columns, [1])}{_more(len(rounds), len(growth['rounds']))}\n{legend}"
 
 
-def _pair(pair: dict[str, Any]) -> str:
-    """Name a pair of classes, and what was added for them."""
-    return f"{pair['first']}/{pair['second']}{' (clustered)' if pair['added'] == 'clustered' else ''}"
+def _pairs(pairs: Sequence[dict[str, Any]]) -> str:
+    """Name pairs of classes, the first few only, and what was added for them."""
+    marks = {"clustered": " (clustered)"}
+    names = [f"{pair['first']}/{pair['second']}{marks.get(pair['added'], '')}" for pair in pairs[:_MAX_PAIRS]]
+    return ", ".join(names + [f"{len(pairs) - len(names)} more"] * (len(pairs) > len(names)))
 
 
 def _important_text(important: Sequence[dict[str, Any]]) -> str:
