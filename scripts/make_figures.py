@@ -11,8 +11,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
+from sklearn.datasets import make_classification
 
+from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.coding import (
     decoc,
     dense_random,
@@ -122,15 +125,42 @@ def _draw_legend(figure: Figure, size: tuple[float, float]) -> None:
     figure.legend(handles=handles, loc="upper center", ncols=3, frameon=False, bbox_to_anchor=(0.5, 1 - 0.32 / size[1]))
 
 
+def draw_growth() -> Figure:
+    """Draw test accuracy against rounds of growth, for classes of one cluster and of several."""
+    figure, panels = plt.subplots(1, 2, figsize=(9.0, 3.6), sharey=True, layout="constrained")
+    for axes, n_clusters in zip(panels, (1, 2), strict=True):
+        X, y = make_classification(
+            4_000, 12, n_informative=8, n_classes=6, n_clusters_per_class=n_clusters, class_sep=1.2, random_state=0
+        )
+        train, test = (X[::2], y[::2]), (X[1::2], y[1::2])
+        model = WOLCClassifier(patience=30, max_iter=30, random_state=0).fit(*train)
+        rounds = np.arange(len(model.history_))
+        shown = [record.out_of_fold_accuracy for record in model.history_]
+        scores = list(model.staged_score(*test))
+        axes.plot(rounds, scores, color="#2b6cb0", label="WOLC-ECOC, test")
+        axes.plot(rounds, shown, color="0.5", linestyle="--", label="its own estimate, out of fold")
+        axes.plot(model.best_round_, scores[model.best_round_], "o", color="#2b6cb0", label="the round that is kept")
+        pairs = ECOCClassifier(decoding="loss-based").fit(*train).score(*test)
+        axes.axhline(pairs, color="#d8822b", linewidth=1.2, label="one-vs-one, test")
+        axes.set_title(f"six classes of {('one cluster', 'two clusters')[n_clusters - 1]} each", fontsize=10)
+        axes.set_xlabel("round")
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("accuracy")
+    panels[0].yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    panels[1].legend(frameon=False, fontsize=9)
+    return figure
+
+
 def main() -> None:
     """Write every figure."""
     FIGURES.mkdir(parents=True, exist_ok=True)
-    path = FIGURES / "code_matrices.png"
-    figure = draw_code_matrices()
-    # Without the software's version in it the file is the same wherever it is made with the same matplotlib.
-    figure.savefig(path, dpi=150, metadata={"Software": None})
-    plt.close(figure)
-    print(path.relative_to(FIGURES.parents[1]))
+    for name, draw in (("code_matrices", draw_code_matrices), ("growth", draw_growth)):
+        path = FIGURES / f"{name}.png"
+        figure = draw()
+        # Without the software's version in it the file is the same wherever it is made with the same matplotlib.
+        figure.savefig(path, dpi=150, metadata={"Software": None})
+        plt.close(figure)
+        print(path.relative_to(FIGURES.parents[1]))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Make everything in docs/results from the runs stored there, and fill in the numbers that README and guide quote.
 
 A block of a Markdown file that begins with ``<!-- results: name -->`` and ends with ``<!-- end -->`` is written by this
-script, from docs/results/runs.csv.gz and the files beside it (`ablation.json` and `peers.json` are what
-benchmarks/ablation.py and benchmarks/wolc_peers.py keep). CI runs it with ``--check``.
+script, from docs/results/runs.csv.gz and the files beside it (`growth.json`, `fixed_codes.json`, `ablation.json` and
+`peers.json` are what scripts in benchmarks/ keep). CI runs it with ``--check``.
 
     skecoc report skecoc-results --output docs/results --compact   # new runs
     python scripts/make_results.py                                 # all tables, figures and quoted numbers
@@ -10,14 +10,15 @@ benchmarks/ablation.py and benchmarks/wolc_peers.py keep). CI runs it with ``--c
 """
 
 import argparse
-import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import rankdata, ttest_ind_from_stats
+from _growth import growth_blocks, growth_pictures
+from _markdown import table
+from scipy.stats import ttest_ind_from_stats
 
 from skecoc.benchmarking.results import Results, SettingSummary
 from skecoc.benchmarking.statistics import paired_t_test, paired_values
@@ -29,15 +30,9 @@ from skecoc.reports.tables import to_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "results"
-PAGES = (ROOT / "README.md", FOLDER / "index.md", ROOT / "docs" / "user_guide" / "growth.md")
+PAGES = (ROOT / "README.md", FOLDER / "index.md", FOLDER / "growth.md", ROOT / "docs" / "user_guide" / "growth.md")
 BLOCK = re.compile(r"(<!-- results: (?P<name>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 PAPER_REPEATS = 10
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lay out a Markdown table whose first column holds names."""
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def averages(summary: SettingSummary) -> str:
@@ -165,37 +160,9 @@ def beside_paper(summary: SettingSummary, results: Results) -> str:
     return text + table(["data set", "here", "paper", "difference", "significantly"], rows)
 
 
-def ablation() -> str:
-    """Set the variants of benchmarks/ablation.py side by side: accuracy by data set, mean, rank, code length."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for key, values in json.loads((FOLDER / "ablation.json").read_text(encoding="utf-8")).items():
-        variant, name, _ = key.rsplit("/", 2)
-        found.setdefault(variant, {})[name] = values
-    names = [name for name in DATA_SETS if name in found["default"]]
-    cells = np.array([[values[name] for name in names] for values in found.values()])
-    ranks = rankdata(-cells[:, :, 0].round(6), axis=0).mean(axis=1)
-    rows = [
-        [variant, *(f"{value:.1f}" for value in row[:, 0]), f"{row[:, 0].mean():.2f}", f"{rank:.2f}", f"{length:.1f}"]
-        for variant, row, rank, length in zip(found, cells, ranks, cells[:, :, 1].mean(axis=1), strict=True)
-    ]
-    return table(["", *names, "mean", "rank", "columns"], rows)
-
-
-def peers() -> str:
-    """Set WOLC-ECOC beside scikit-learn's strategies, as benchmarks/wolc_peers.py has found them."""
-    methods = ("WOLCClassifier", "OneVsOneClassifier", "OneVsRestClassifier")
-    folds: dict[str, list[list[float]]] = {}
-    for key, values in json.loads((FOLDER / "peers.json").read_text(encoding="utf-8")).items():
-        folds.setdefault(key.split("/")[0], []).extend(values)
-    means = {name: np.mean(folds[name], axis=0) for name in DATA_SETS if name in folds}
-    means["**mean**"] = np.mean(list(means.values()), axis=0)
-    rows = [[name, *(f"{value:.2f}" for value in row)] for name, row in means.items()]
-    return table(["data set", *(f"`{method}`" for method in methods)], rows)
-
-
 def blocks(results: Results) -> dict[str, Callable[[], str]]:
     """Name all blocks and say how they are made."""
-    found: dict[str, Callable[[], str]] = {"ablation": ablation, "peers": peers}
+    found = growth_blocks()
     for name, made in paper_tables(results).items():
         found[name] = lambda made=made: to_markdown(made)
     for summary in summarize_paper(results):
@@ -225,6 +192,9 @@ def files(results: Results, *, with_drawings: bool) -> Iterator[tuple[Path, str]
     for path, text in outcome_files(results):
         if with_drawings or path.parts[0] == "tables":
             yield FOLDER / path, text
+    if with_drawings:
+        for picture in growth_pictures():
+            yield FOLDER / "figures" / f"{picture.name}.svg", picture.svg()
     made = blocks(results)
     for page in PAGES:
         if page.exists():
