@@ -53,9 +53,8 @@ def growth_of(init, X, y, lengths):
 # %%
 # The picture
 # -----------
-# A grown column goes where the code is weakest, so that grown codes pass the fixed ones of the same length, and
-# reach the accuracy of one-vs-one with fewer columns: half of them on *segmentation* (7 classes, 2,310 rows), two
-# thirds on *vowel* (11 classes, 990 rows). If there is room for very few columns, a tree (``"decoc"``) is the
+# A grown column goes where the code is weakest, so that grown codes pass the fixed ones of the same length, and reach
+# the accuracy of one-vs-one with fewer columns. If there is room for very few columns, a tree (``"decoc"``) is the
 # better code to begin with. Random problems of all classes at once are hard for stumps.
 figure, panels = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
 for name, axes in zip(("segmentation", "vowel"), panels, strict=True):
