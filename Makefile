@@ -21,7 +21,9 @@ $(STAMP): pyproject.toml
 	touch $@
 
 demo: install
-	$(BIN)/skecoc compare --report skecoc-report.html
+	$(BIN)/skecoc compare --report skecoc-report.html --methods wolc one-vs-one/hamming one-vs-one/loss-weighted \
+		one-vs-rest/loss-based dense-random/loss-based sparse-random/loss-based decoc/loss-weighted \
+		forest/loss-weighted sklearn/output-code
 
 test: install
 	$(BIN)/python $(PYTEST)
