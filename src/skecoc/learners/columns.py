@@ -251,6 +251,8 @@ class ColumnTrainer:
         learners = self._fit_checked(columns, seeds)
         outputs = np.full((len(self.y), len(columns)), np.nan)
         self._write_held_out(columns, seeds, outputs)
+        # The learners of folds will not be needed again, and there are many.
+        self._trained = {key: learner for key, learner in self._trained.items() if key[-1] == _ALL_SAMPLES}
         return learners, outputs if self.folds is None else outputs[self.folds >= 0]
 
     def _fit_checked(self, columns: Sequence[Column], seeds: Sequence[int]) -> list[BaseEstimator]:
