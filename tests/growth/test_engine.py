@@ -136,6 +136,12 @@ def test_growth_may_be_judged_against_the_best_round_and_the_first_one():
     assert len(growth.history) == 3  # 1.1 is less than 1.2, but no progress against 1.0
 
 
+def test_once_growth_has_paid_beyond_chance_small_gains_are_progress():
+    # 0.01 is far within chance from round to round, but 9.01 from the first round is not.
+    rules = StopRules(2, tol=0.0, standard_errors=2.0, patience=3, against_best=True)
+    assert grow(started(), ScriptedRows([10.0, 1.0, 0.99]), rules).kept == 2
+
+
 def test_rounds_that_are_better_by_chance_do_not_extend_growth():
     losses = [1.0, 0.99, 0.98, 0.97, 0.96]
     rules = StopRules(9, tol=0.0, standard_errors=2.0, patience=3, against_best=True)

@@ -216,3 +216,31 @@ def test_weak_kmeans_reaches_a_fixed_point_and_ignores_row_order():
     np.testing.assert_allclose(
         weak_kmeans(X[order], 2, np.random.RandomState(0), weight=np.ones(40), max_iter=50), centres
     )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_stumps_of_all_regions_at_once_are_those_of_each_region(weighted):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 4)), rng.integers(0, 2, 120)
+    weight = rng.uniform(0.1, 3.0, 120) if weighted else None
+    learner = StumpAdaBoostClassifier(7)
+    prepared = learner.prepare_rows(X)
+    rows, bounds = rng.permutation(120), np.array([0, 30, 75, 120])
+    given = None if weight is None else weight[rows]
+    together = learner.fit_groups(prepared, rows, bounds, y[rows], given)
+    group = np.empty(120, dtype=np.intp)
+    expected = np.empty(120)
+    for number, found in enumerate(together):
+        own = rows[bounds[number] : bounds[number + 1]]
+        alone = clone(learner).fit(X[own], y[own], None if weight is None else weight[own])
+        for name in ("features_", "thresholds_", "polarities_", "alphas_"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(alone, name), err_msg=name)
+        group[own], expected[own] = number, alone.decision_function(X[own])
+    np.testing.assert_array_equal(StumpAdaBoostClassifier.margins_of_groups(together, X, group), expected)
+    at_threshold = X[:1].copy()
+    feature = together[0].features_[together[0].features_ >= 0][0]
+    at_threshold[0, feature] = together[0].thresholds_[together[0].features_ == feature][0]
+    found = StumpAdaBoostClassifier.margins_of_groups(together, at_threshold, np.zeros(1, dtype=np.intp))
+    np.testing.assert_array_equal(found, together[0].decision_function(at_threshold))
+    without = StumpAdaBoostClassifier.margins_of_groups([together[0], None, None], X, group)
+    np.testing.assert_array_equal(without, np.where(group == 0, expected, 0.0))
