@@ -40,7 +40,7 @@ _LEAST_REGIONS = 2
 _MOST_ROUNDS, _LEAST_ROUNDS, _FEW_SAMPLES = 36, 3, 2_000
 # Beyond so many codewords of the joined start, samples times columns, one-vs-one is taken as it is.
 _MOST_CODEWORDS = 2e7
-# With many samples and more classes than this, one-vs-rest costs as much as all pairs and never helped.
+# With many samples and more classes than this, one-vs-rest costs as much as all pairs and counts for little.
 _FEW_CLASSES = 10
 # Columns per class of ``max_columns="auto"``.
 _CHEAP = 3
