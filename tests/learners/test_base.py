@@ -178,3 +178,9 @@ def test_shared_codes_cannot_be_changed():
     coded = code_features(np.array([[1.0], [2.0]]))
     for array in (coded.codes, coded.starts, coded.lower, coded.upper, coded.take(np.array([0])).codes):
         assert not array.flags.writeable
+
+
+def test_places_of_a_cut_that_is_none_mean_nothing():
+    codes = code_features(np.array([[0.0], [1.0], [3.0]]))
+    found = codes.thresholds_between(np.array([0, -1]), np.array([0, 99]), np.array([1, -(10**9)]))
+    np.testing.assert_array_equal(found, [0.5, np.inf])

@@ -242,8 +242,13 @@ class FeatureCodes:
     def thresholds_between(
         self, features: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> Floats:
-        """Return the thresholds between pairs of bins, given by their places; where the feature is -1, infinity."""
-        return np.where(features >= 0, midway(self.upper[left], self.lower[right]), np.inf)
+        """Return the thresholds between pairs of bins, given by their places; where the feature is -1, infinity.
+
+        Without a feature the places mean nothing, and may be any numbers.
+        """
+        is_cut = features >= 0
+        left, right = np.where(is_cut, left, 0), np.where(is_cut, right, 0)
+        return np.where(is_cut, midway(self.upper[left], self.lower[right]), np.inf)
 
 
 def midway(left: Any, right: Any) -> Floats:
