@@ -14,6 +14,7 @@ from skecoc.decoding.distances import (
     InverseHammingDecoder,
     LaplacianDecoder,
 )
+from skecoc.decoding.logistic import LogisticCertificate, LogisticWeightDecoder
 from skecoc.decoding.losses import LossAveragedDecoder, LossBasedDecoder, LossWeightedDecoder
 from skecoc.decoding.optimized import Certificate, OptimizedWeightDecoder
 from skecoc.decoding.probabilistic import ProbabilisticDecoder
@@ -31,6 +32,8 @@ __all__ = [
     "HammingDecoder",
     "InverseHammingDecoder",
     "LaplacianDecoder",
+    "LogisticCertificate",
+    "LogisticWeightDecoder",
     "LossAveragedDecoder",
     "LossBasedDecoder",
     "LossWeightedDecoder",
@@ -56,6 +59,7 @@ DECODERS: Mapping[str, type[BaseDecoder]] = MappingProxyType(
         "probabilistic": ProbabilisticDecoder,
         "loss-weighted": LossWeightedDecoder,
         "optimized-weight": OptimizedWeightDecoder,
+        "logistic-weight": LogisticWeightDecoder,
     }
 )
 

@@ -1,0 +1,369 @@
+"""Weights by maximum likelihood: logistic regression that is drawn towards equal weights and gives probabilities."""
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from time import perf_counter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
+
+from skecoc.decoding.base import (
+    BaseDecoder,
+    Floats,
+    Indices,
+    check_codewords,
+    check_decoder_matrix,
+    check_rows_and_weights,
+)
+
+# A group whose steepness is no larger than this part of the largest does not count at all.
+_LEAST_STEEPNESS = 1e-3
+# Prior standard deviation of the steepness of groups, in units of their common one.
+_SPREAD_OF_GROUPS = 1.0
+# Where the common steepness is sought.
+_STEEPNESS_BOUNDS = (1e-3, 1e4)
+# Settings of the solver for few numbers, whose objective is a mean.
+_SHARP = {"gtol": 1e-9, "ftol": 1e-13}
+# Labels are smoothed as if this weight of samples were spread over all classes: no probability is known to be 0 or 1.
+_SPREAD_WEIGHT = 0.5
+
+
+@dataclass(frozen=True)
+class LogisticCertificate:
+    """How close logistic weights are to the best ones.
+
+    Attributes
+    ----------
+    objective : float
+        Value of the objective: the log-loss summed over samples, plus the penalty.
+    log_loss : float
+        The mean log-loss of the training codewords.
+    lower_bound : float
+        A value that no weights can fall below, from the dual problem.
+    gap : float
+        The difference between the two, relative to the objective.
+    n_iter : int
+        Number of iterations.
+    seconds : float
+        Time taken.
+    """
+
+    objective: float
+    log_loss: float
+    lower_bound: float
+    gap: float
+    n_iter: int
+    seconds: float
+
+
+class LogisticWeightDecoder(BaseDecoder):
+    r"""Score a class by the logarithm of its probability, from weights of maximum likelihood.
+
+    .. math::
+        s_p(x) = b_p + \sum_q v_{pq} M_{pq} x_q, \qquad v_{pq} = r_{pq} v^0_{pq} \ge 0
+
+    The prior weights :math:`v^0` treat the columns of a group alike: a class's columns of group k share its steepness
+    :math:`\beta_k` equally. Groups are, for example, the columns of one learner. First the few numbers :math:`\beta_k`
+    are fitted; a group that adds nothing to the others gets 0, and no weight at all. Then the factors :math:`r` and the
+    biases b minimise the convex objective
+
+    .. math::
+        \sum_i w_i \Bigl(\log \sum_p e^{s_p(x_i)} - \sum_p t_{ip} s_p(x_i)\Bigr)
+        + \frac{1}{2 \sigma^2} \sum_{pq} (r_{pq} - 1)^2 + \frac{1}{2} \sum_p \bigl(s_p(\bar x) - s^0_p(\bar x)\bigr)^2,
+
+    where the targets :math:`t_{ip}` are 1 for a sample's own row and 0 for others, but for the weight of half a sample
+    that is spread over all, and the last term keeps the scores of the mean codeword near those of the prior weights. So
+    few samples leave the columns of a group nearly equal, and many tell them apart. Codewords should be out of fold:
+    learners that predict all their training samples correctly seem all equally good there.
+
+    Parameters
+    ----------
+    spread : float, default=1.0
+        The standard deviation :math:`\sigma` of factors that the penalty takes for granted; the smaller, the closer
+        weights stay to equal ones.
+    tol : float, default=1e-4
+        Relative duality gap at which the solver stops.
+    max_iter : int, default=1000
+        Largest number of iterations.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_rows, n_columns)
+        The weights v, divided by their sum over each row: every row sums to 1, or is zero if no group counts.
+    steepness_ : ndarray of shape (n_rows,)
+        What each row of v sums to.
+    bias_ : ndarray of shape (n_rows,)
+        The biases b.
+    group_shares_ : ndarray of shape (n_rows, n_groups)
+        How much each group counts for each row: the sum of its weights.
+    certificate_ : LogisticCertificate
+        Objective, lower bound and gap.
+
+    See Also
+    --------
+    OptimizedWeightDecoder : Weights of minimal hinge loss.
+
+    Notes
+    -----
+    The lower bound is the Fenchel dual at the probabilities of the weights found: for :math:`p_i` in the simplex and
+    :math:`u_{pq} = v^0_{pq} M_{pq} \sum_i w_i (p_{ip} - t_{ip}) x_{iq}`, it is the entropy :math:`-\sum_i w_i \sum_p
+    p_{ip} \log p_{ip}` plus the minima, known in closed form, of :math:`u r + (r - 1)^2 / (2 \sigma^2)` over
+    :math:`r \ge 0` and of the like for the scores of the mean codeword.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skecoc.decoding import LogisticWeightDecoder
+    >>> matrix = [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
+    >>> codewords = np.array(matrix) * 0.8
+    >>> decoder = LogisticWeightDecoder().fit(np.tile(codewords, (20, 1)), np.tile([0, 1, 2], 20), matrix)
+    >>> np.exp(decoder.scores(codewords[:1])).round(2)
+    array([[0.99, 0.  , 0.  ]])
+    >>> decoder.certificate_.gap < 1e-4
+    True
+    """
+
+    learns_from_codewords: ClassVar[bool] = True
+    #: Whether `fit` treats groups of columns, such as those of one learner, alike.
+    takes_groups: ClassVar[bool] = True
+    #: `scores` are logarithms of probabilities.
+    scores_are_log_probabilities: ClassVar[bool] = True
+    weights_: Floats
+    steepness_: Floats
+    bias_: Floats
+    group_shares_: Floats
+    certificate_: LogisticCertificate
+
+    def __init__(self, spread: float = 1.0, *, tol: float = 1e-4, max_iter: int = 1000) -> None:
+        self.spread = spread
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(
+        self,
+        codewords: ArrayLike,
+        y: ArrayLike,
+        matrix: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        start: "LogisticWeightDecoder | None" = None,
+    ) -> Self:
+        """Find the weights.
+
+        Parameters
+        ----------
+        codewords : array-like of shape (n_samples, n_columns)
+            Predicted codewords of the training samples, best by learners that have not seen them.
+        y : array-like of int of shape (n_samples,)
+            Index of the matrix row that each sample belongs to.
+        matrix : array-like of shape (n_rows, n_columns)
+            The code matrix, with entries in {-1, 0, 1}.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the training samples; None means 1 each.
+        groups : array-like of int of shape (n_columns,), default=None
+            The group of each column, numbered from 0; None means one group.
+        start : LogisticWeightDecoder, default=None
+            A decoder of the first columns, already fitted, to start from: that is faster, and changes the result no
+            more than `tol` allows.
+
+        Returns
+        -------
+        self
+            The fitted decoder.
+        """
+        started = perf_counter()
+        self._check_parameters()
+        M = check_decoder_matrix(matrix)
+        x = check_codewords(codewords, M.shape[1])
+        rows, weight = check_rows_and_weights(y, sample_weight, len(x), len(M))
+        members = _check_groups(groups, M.shape[1])
+        pools = [_shared_equally(M, members == group) for group in range(members.max() + 1)]
+        prior = np.tensordot(_fit_steepness(x, rows, weight, M, pools), np.stack(pools), 1)
+        problem = _Problem(x, rows, weight, M, prior, float(self.spread))
+        found, n_iter = problem.minimize(problem.point_of(start), float(self.tol), int(self.max_iter))
+        weights, bias = problem.weights_and_bias(found)
+        self.matrix_, self.bias_ = M, bias
+        self.steepness_ = weights.sum(axis=1)
+        self.weights_ = weights / np.where(self.steepness_ > 0, self.steepness_, 1.0)[:, None]
+        self.group_shares_ = np.column_stack([self.weights_[:, members == g].sum(axis=1) for g in range(len(pools))])
+        objective, lower_bound = problem.bounds(found)
+        gap = (objective - lower_bound) / objective if objective > 0 else 0.0
+        log_loss = problem.log_loss(found)
+        self.certificate_ = LogisticCertificate(objective, log_loss, lower_bound, gap, n_iter, perf_counter() - started)
+        if gap > self.tol:
+            warnings.warn(
+                f"logistic weights have a relative gap of {gap:.1e} after {n_iter} iterations, above tol={self.tol}; "
+                "raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _check_parameters(self) -> None:
+        """Check the constructor's arguments."""
+        for name in ("spread", "tol"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
+                raise ValueError(f"{name} must be a positive, finite number, got {value!r}")
+        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be an integer of at least 1, got {self.max_iter!r}")
+
+    def _scores(self, codewords: Floats) -> Floats:
+        code = (self.steepness_[:, None] * self.weights_ * self.matrix_).T
+        scores = codewords @ code + self.bias_
+        return scores - logsumexp(scores, axis=1, keepdims=True)
+
+
+def _check_groups(groups: ArrayLike | None, n_columns: int) -> Indices:
+    """Check the groups of columns."""
+    if groups is None:
+        return np.zeros(n_columns, dtype=np.intp)
+    members = np.asarray(groups)
+    if members.shape != (n_columns,) or members.dtype.kind not in "iu" or members.min() < 0:
+        raise ValueError(f"groups must hold {n_columns} integers that are not negative, one per column")
+    return np.unique(members, return_inverse=True)[1].astype(np.intp)
+
+
+def _shared_equally(matrix: Floats, members: Indices) -> Floats:
+    """Share a weight of 1 equally between the columns of a group that a class takes part in; none, no weight."""
+    used = (matrix != 0) & members
+    return used / np.maximum(used.sum(axis=1, keepdims=True), 1)
+
+
+def _targets(y: Indices, weight: Floats, n_rows: int) -> Floats:
+    """Return the probabilities that scores are fitted to: nearly 1 for a sample's own row, the rest spread evenly."""
+    spread = _SPREAD_WEIGHT / (_SPREAD_WEIGHT + weight.sum())
+    targets = np.full((len(y), n_rows), spread / n_rows)
+    targets[np.arange(len(y)), y] += 1.0 - spread
+    return targets
+
+
+def _fit_steepness(x: Floats, y: Indices, weight: Floats, matrix: Floats, pools: list[Floats]) -> Floats:
+    """Find how much each group counts, drawn towards a common steepness, which comes first."""
+    scores = np.stack([x @ (pool * matrix).T for pool in pools])
+    # Groups have scores of very different sizes: of many classes in one-vs-rest, a column is one of many.
+    sizes = np.sqrt(((scores - scores.mean(axis=2, keepdims=True)) ** 2).mean(axis=2) @ weight / weight.sum())
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    scores /= sizes[:, None, None]
+    share, precision = weight / weight.sum(), 1.0 / (_SPREAD_OF_GROUPS**2 * weight.sum())
+    targets = _targets(y, weight, len(matrix))
+
+    def losses(total: Floats) -> tuple[float, Floats]:
+        logs = total - logsumexp(total, axis=1, keepdims=True)
+        return -float(share @ (targets * logs).sum(axis=1)), share[:, None] * (np.exp(logs) - targets)
+
+    def common(logarithm: Floats) -> tuple[float, Floats]:
+        steepness = np.exp(logarithm[0])
+        total = steepness * scores.mean(axis=0)
+        loss, residuals = losses(total)
+        return loss, np.array([(residuals * total).sum()])
+
+    bounds = [tuple(np.log(_STEEPNESS_BOUNDS))]
+    found = minimize(common, [0.0], jac=True, method="L-BFGS-B", bounds=bounds, options=_SHARP)
+    unit = float(np.exp(found.x[0])) / len(pools)
+    if len(pools) == 1:
+        return unit / sizes
+
+    def separate(factors: Floats) -> tuple[float, Floats]:
+        loss, residuals = losses(np.tensordot(unit * factors, scores, 1))
+        gradient = unit * np.einsum("knp,np->k", scores, residuals) + precision * (factors - 1.0)
+        return loss + 0.5 * precision * float(((factors - 1.0) ** 2).sum()), gradient
+
+    limits = [(0.0, None)] * len(pools)
+    factors = minimize(separate, np.ones(len(pools)), jac=True, method="L-BFGS-B", bounds=limits, options=_SHARP).x
+    return unit * np.where(factors > _LEAST_STEEPNESS * factors.max(), factors, 0.0) / sizes
+
+
+class _Problem:
+    """The convex problem of factors and biases, its value, its gradient and its dual bound.
+
+    A point holds the factors of the entries of the matrix that are not zero, row by row, and then the biases of centred
+    codewords, less those that the prior has: so factors change nothing in the centre.
+    """
+
+    def __init__(self, x: Floats, y: Indices, weight: Floats, matrix: Floats, prior: Floats, spread: float) -> None:
+        self.y, self.weight, self.shape = y, weight, matrix.shape
+        self.targets = _targets(y, weight, len(matrix))
+        self.centre = weight @ x / weight.sum()
+        self.x = x - self.centre
+        self.offset = (prior * matrix) @ self.centre  # what the prior gives a codeword in the centre
+        self.entries = np.nonzero(prior * matrix)
+        self.prior = prior[self.entries]
+        self.signed = (prior * matrix)[self.entries]
+        self.precision = 1.0 / spread**2
+        self._point: Floats | None = None  # where the bounds were computed last
+        self._bounds: tuple[float, float] = (np.inf, -np.inf)
+
+    def point_of(self, decoder: LogisticWeightDecoder | None) -> Floats:
+        """Return the point to start from: that of a decoder of the first columns, or the prior."""
+        factors, bias = np.ones(len(self.prior)), np.zeros(self.shape[0])
+        if decoder is not None:
+            known = self.entries[1] < decoder.matrix_.shape[1]
+            weights = decoder.steepness_[:, None] * decoder.weights_
+            factors[known] = weights[self.entries[0][known], self.entries[1][known]] / self.prior[known]
+            bias = decoder.bias_ + (weights * decoder.matrix_) @ self.centre[: weights.shape[1]] - self.offset
+        return np.append(factors, bias)
+
+    def weights_and_bias(self, point: Floats) -> tuple[Floats, Floats]:
+        """Return the weights v and the biases of a point."""
+        weights, code = np.zeros(self.shape), np.zeros(self.shape)
+        weights[self.entries] = self.prior * point[: len(self.prior)]
+        code[self.entries] = self.signed * point[: len(self.prior)]
+        return weights, point[len(self.prior) :] + self.offset - code @ self.centre
+
+    def _log_probabilities(self, point: Floats) -> Floats:
+        """Return the logarithm of the probability of each class for each sample."""
+        code = np.zeros(self.shape)
+        code[self.entries] = self.signed * point[: len(self.prior)]
+        scores = self.x @ code.T + (point[len(self.prior) :] + self.offset)
+        return scores - logsumexp(scores, axis=1, keepdims=True)
+
+    def log_loss(self, point: Floats) -> float:
+        """Return the mean log-loss."""
+        own = self._log_probabilities(point)[np.arange(len(self.y)), self.y]
+        return float(-(self.weight @ own) / self.weight.sum())
+
+    def value(self, point: Floats) -> tuple[float, Floats]:
+        """Return the objective and its gradient; remember the objective and the dual bound."""
+        n_factors = len(self.prior)
+        logs = self._log_probabilities(point)
+        probabilities = np.exp(logs)
+        entropy = -float(self.weight @ (probabilities * logs).sum(axis=1))
+        residuals = self.weight[:, None] * (probabilities - self.targets)
+        slopes = (residuals.T @ self.x)[self.entries] * self.signed
+        sums = residuals.sum(axis=0)
+        shifts, bias = point[:n_factors] - 1.0, point[n_factors:]
+        penalty = 0.5 * (self.precision * float(shifts @ shifts) + float(bias @ bias))
+        objective = penalty - float(self.weight @ (self.targets * logs).sum(axis=1))
+        best = np.maximum(1.0 - slopes / self.precision, 0.0)
+        least = float(slopes @ best + 0.5 * self.precision * ((best - 1.0) ** 2).sum())
+        bound = entropy + least + float(sums @ (self.offset - 0.5 * sums))
+        self._point, self._bounds = point.copy(), (objective, bound)
+        return objective, np.append(slopes + self.precision * shifts, sums + bias)
+
+    def bounds(self, point: Floats) -> tuple[float, float]:
+        """Return the objective and a lower bound of all its values."""
+        if self._point is None or not np.array_equal(point, self._point):
+            self.value(point)
+        return self._bounds
+
+    def minimize(self, start: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
+        """Minimise until the relative gap is small enough; return the point and the number of iterations."""
+
+        def stop_if_close(intermediate_result: Any) -> None:
+            objective, bound = self.bounds(intermediate_result.x)
+            if objective - bound <= tol * objective:
+                raise StopIteration
+
+        limits = [(0.0, None)] * len(self.prior) + [(None, None)] * self.shape[0]
+        options = {"maxiter": max_iter, "maxfun": 10 * max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20}
+        found = minimize(
+            self.value, start, jac=True, method="L-BFGS-B", bounds=limits, callback=stop_if_close, options=options
+        )
+        return np.maximum(found.x, np.append(np.zeros(len(self.prior)), np.full(self.shape[0], -np.inf))), found.nit
