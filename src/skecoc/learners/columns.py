@@ -35,10 +35,12 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, _num_samples, validate_data
+from sklearn.utils.validation import _check_method_params, _num_samples, has_fit_parameter, validate_data
 
 Response = Literal["predict_proba", "decision_function", "predict"]
 Floats = NDArray[np.float64]
@@ -48,8 +50,11 @@ Pattern = NDArray[np.int8]
 #: What ``response_method="auto"`` tries, in this order.
 RESPONSES: tuple[Response, ...] = ("predict_proba", "decision_function", "predict")
 
-# In place of the number of a fold: no samples are left out.
-_ALL_SAMPLES = -1
+#: In place of the number of a fold: no samples are left out.
+ALL_SAMPLES = -1
+
+#: Called after every learner that is fitted.
+OnFit = Callable[[], Any]
 
 
 class ConstantClassifier(ClassifierMixin, BaseEstimator):
@@ -152,10 +157,14 @@ class SeededClones:
 
 
 class Column(NamedTuple):
-    """A column to be trained: the side of each class, and the number of regions of a clustering-based learner."""
+    """A column to be trained: the side of each class, the number of regions of a clustering-based learner, and whose.
+
+    Where there are several learners, each column names one of them.
+    """
 
     pattern: Pattern
     n_regions: int = 0  # 0: a simple column
+    learner: str = ""
 
     @property
     def clustered(self) -> bool:
@@ -174,6 +183,21 @@ class TrainedColumns(NamedTuple):
     out_of_fold: Floats
 
 
+class HeldOut:
+    """The samples of each fold, cut out once for all learners that have not seen them."""
+
+    def __init__(self, X: Any, folds: Integers | None) -> None:
+        n_folds = 0 if folds is None else folds.max(initial=-1) + 1
+        self.rows: list[Integers] = [np.flatnonzero(folds == number) for number in range(n_folds)]
+        self._X, self._samples = X, dict[int, Any]()
+
+    def samples(self, fold: int) -> Any:
+        """Return the samples of a fold."""
+        if fold not in self._samples:
+            self._samples[fold] = _safe_indexing(self._X, self.rows[fold])
+        return self._samples[fold]
+
+
 @dataclass
 class ColumnTrainer:
     """Fits columns on one set of samples, sharing work between all columns of a fit."""
@@ -188,7 +212,7 @@ class ColumnTrainer:
     clustered_learner: BaseEstimator | None = None  # of clustering-based columns, if there may be any
     n_jobs: int | None = None  # columns trained at once, in threads if the learner shares work
     verbose: int = 0
-    on_fit: Callable[[], Any] = field(default=lambda: None)  # called after every learner that is fitted
+    on_fit: OnFit = field(default=lambda: None)
 
     def __post_init__(self) -> None:
         self._seen: Counter[bytes] = Counter()
@@ -197,12 +221,8 @@ class ColumnTrainer:
         self._region_learners: dict[int, BaseEstimator] = {}  # by their number of regions
         # By pattern, number of regions, seed and fold: columns that are tried out come again.
         self._trained: dict[tuple[bytes, int, int, int], BaseEstimator] = {}
-        self._held_out: list[tuple[Integers, Any]] = []
         self._by_class: dict[int, list[Integers]] = {}  # samples of each class without those of a fold
-        if self.folds is not None:
-            for number in range(self.folds.max(initial=-1) + 1):
-                rows = np.flatnonzero(self.folds == number)
-                self._held_out.append((rows, _safe_indexing(self.X, rows)))
+        self.held_out = HeldOut(self.X, self.folds)
 
     def reset(self) -> "ColumnTrainer":
         """Return a trainer of the same samples, as they are prepared, with no column trained so far."""
@@ -218,7 +238,11 @@ class ColumnTrainer:
 
     def fit(self, columns: Sequence[Column]) -> list[BaseEstimator]:
         """Fit one learner per column."""
-        return self._fit(columns, self._seeds(columns, self._seen), _ALL_SAMPLES)
+        return self._fit(columns, self._seeds(columns, self._seen), ALL_SAMPLES)
+
+    def fit_next(self, columns: Sequence[Column]) -> list[BaseEstimator]:
+        """Fit as `fit` would, each column as if it came next, without counting that it occurred."""
+        return self._fit_checked(columns, self._seeds(columns, self._seen.copy()))
 
     def train(self, columns: Sequence[Column]) -> TrainedColumns:
         """Fit one learner per column, and one more per fold, and evaluate them on all samples."""
@@ -249,24 +273,35 @@ class ColumnTrainer:
         """
         seeds = self._seeds(columns, self._seen)
         learners = self._fit_checked(columns, seeds)
+        outputs = self._held_out_outputs(columns, seeds)
+        # The learners of folds will not be needed again, and there are many.
+        self._trained = {key: learner for key, learner in self._trained.items() if key[-1] == ALL_SAMPLES}
+        return learners, outputs
+
+    def try_held_out(self, columns: Sequence[Column]) -> Floats:
+        """Evaluate columns as `train_held_out` would, each as if it came next, without counting that it occurred."""
+        seeds = self._seeds(columns, self._seen.copy())
+        self._fit_checked(columns, seeds)  # folds take over what a search on all samples finds
+        return self._held_out_outputs(columns, seeds)
+
+    def _held_out_outputs(self, columns: Sequence[Column], seeds: Sequence[int]) -> Floats:
+        """Return the outputs of held-out samples alone."""
         outputs = np.full((len(self.y), len(columns)), np.nan)
         self._write_held_out(columns, seeds, outputs)
-        # The learners of folds will not be needed again, and there are many.
-        self._trained = {key: learner for key, learner in self._trained.items() if key[-1] == _ALL_SAMPLES}
-        return learners, outputs if self.folds is None else outputs[self.folds >= 0]
+        return outputs if self.folds is None else outputs[self.folds >= 0]
 
     def _fit_checked(self, columns: Sequence[Column], seeds: Sequence[int]) -> list[BaseEstimator]:
         """Fit one learner per column; after the first, parameters and samples are known to be valid."""
         with config_context(skip_parameter_validation=bool(self._trained), assume_finite=bool(self._trained)):
-            return self._fit(columns, seeds, _ALL_SAMPLES)
+            return self._fit(columns, seeds, ALL_SAMPLES)
 
     def _write_held_out(self, columns: Sequence[Column], seeds: Sequence[int], outputs: Floats) -> None:
         """Write the outputs of learners that have not seen the samples of a fold, fold by fold."""
-        for fold, (rows, X) in enumerate(self._held_out):
+        for fold, rows in enumerate(self.held_out.rows):
             if len(rows):  # classes of a few samples may leave a fold empty
                 with config_context(skip_parameter_validation=True, assume_finite=True):
                     learners = self._fit(columns, seeds, fold)
-                outputs[rows] = self._evaluate(learners, X)
+                outputs[rows] = self._evaluate(learners, self.held_out.samples(fold))
 
     def _evaluate(self, learners: Sequence[BaseEstimator], X: Any) -> Floats:
         """Evaluate learners on samples that they or others were trained on."""
@@ -310,18 +345,18 @@ class ColumnTrainer:
         """List the samples whose classes take part in a column, without those of a fold; None for all samples."""
         if fold not in self._by_class:
             taken = np.arange(len(self.y))
-            if fold != _ALL_SAMPLES and self.folds is not None:
+            if fold != ALL_SAMPLES and self.folds is not None:
                 taken = np.flatnonzero(self.folds != fold)
             order = taken[np.argsort(self.y[taken], kind="stable")]
             self._by_class[fold] = np.split(order, np.searchsorted(self.y[order], np.arange(1, len(pattern))))
-        if fold == _ALL_SAMPLES and pattern.all():
+        if fold == ALL_SAMPLES and pattern.all():
             return None
         return np.sort(np.concatenate([self._by_class[fold][number] for number in np.flatnonzero(pattern)]))
 
     def _untrained(self, column: Column, seed: int, fold: int) -> BaseEstimator:
         """Return a learner to be trained; for a fold, one that takes what the search on all samples has found."""
-        if fold != _ALL_SAMPLES:
-            whole = self._trained[column.pattern.tobytes(), column.n_regions, seed, _ALL_SAMPLES]
+        if fold != ALL_SAMPLES:
+            whole = self._trained[column.pattern.tobytes(), column.n_regions, seed, ALL_SAMPLES]
             if hasattr(whole, "without_search"):
                 return whole.without_search()
         if column.clustered:
@@ -351,6 +386,43 @@ class ColumnTrainer:
         return self._prepared[clustered]
 
 
+def weight_params(estimator: BaseEstimator, sample_weight: Any) -> dict[str, Any]:
+    """Return the arguments that hand sample weights to the `fit` of a learner; of a pipeline, to every step with such.
+
+    With metadata routing enabled a pipeline routes them itself.
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import SVC
+    >>> list(weight_params(make_pipeline(StandardScaler(), SVC()), [1, 2]))
+    ['standardscaler__sample_weight', 'svc__sample_weight']
+    """
+    if sample_weight is None:
+        return {}
+    if not isinstance(estimator, Pipeline) or _routing_enabled():
+        return {"sample_weight": sample_weight}
+    return {
+        f"{name}__{param}": value
+        for name, step in estimator.steps
+        if takes_weights(step)
+        for param, value in weight_params(step, sample_weight).items()
+    }
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Tell whether a learner, or the last step of a pipeline, takes sample weights."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    inner = getattr(estimator, "weighted_learner", None)
+    return takes_weights(inner) if inner is not None else bool(has_fit_parameter(estimator, "sample_weight"))
+
+
+def fit_params_of(learner: BaseEstimator, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments of a learner's `fit`, with sample weights where the learner wants them."""
+    others = {name: value for name, value in params.items() if name != "sample_weight"}
+    return {**others, **weight_params(learner, params.get("sample_weight"))}
+
+
 def shares_rows(estimator: BaseEstimator) -> bool:
     """Tell whether a learner can share work on X between the columns of one fit."""
     return hasattr(estimator, "prepare_rows") and hasattr(estimator, "fit_rows")
@@ -366,7 +438,7 @@ def _fit_one(
         params = _check_method_params(X, params, indices=rows)
     if prepared is not None:
         return learner.fit_rows(prepared, rows, labels, **params)
-    return learner.fit(X if rows is None else _safe_indexing(X, rows), labels, **params)
+    return learner.fit(X if rows is None else _safe_indexing(X, rows), labels, **fit_params_of(learner, params))
 
 
 def evaluate_columns(

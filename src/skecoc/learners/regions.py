@@ -16,7 +16,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
 from skecoc.learners.base import BinaryClassifier, Floats, Integers, Names, check_labels, set_features
-from skecoc.learners.columns import Response, SeededClones, evaluate_columns, seeded_clone, shares_rows
+from skecoc.learners.columns import (
+    Response,
+    SeededClones,
+    evaluate_columns,
+    seeded_clone,
+    shares_rows,
+    takes_weights,
+    weight_params,
+)
 from skecoc.learners.stumps import StumpAdaBoostClassifier, respond
 
 #: Steps of the k-means: few, since it is to be weak.
@@ -135,7 +143,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         set_features(self, X.shape[1], prepared.feature_names)
-        if sample_weight is not None and not has_fit_parameter(self._learner(), "sample_weight"):
+        if sample_weight is not None and not takes_weights(self._learner()):
             raise ValueError(f"sample_weight was given, but {type(self._learner()).__name__} does not take it")
         random_state = check_random_state(self.random_state)
         used = weight > 0
@@ -195,8 +203,9 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
             if prepared.inner is not None:
                 learners.append(learner.fit_rows(prepared.inner, rows[members], labels[members], given))
             else:
-                params = {} if given is None else {"sample_weight": given}
-                learners.append(learner.fit(prepared.X[rows[members]], labels[members], **params))
+                learners.append(
+                    learner.fit(prepared.X[rows[members]], labels[members], **weight_params(learner, given))
+                )
         return learners
 
     def outputs(self, X: ArrayLike, response: Response) -> Floats:

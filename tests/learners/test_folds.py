@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from skecoc.growth import folds as module
-from skecoc.growth.folds import assign_folds
+from skecoc.learners import folds as module
+from skecoc.learners.folds import assign_folds
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))

@@ -25,6 +25,8 @@ FEW_OF_CLASS = 64
 #: With more samples than this, ``n_folds="auto"`` holds one third out and does without the other two.
 MANY_SAMPLES = 5_000
 _FOLDS = 3
+# With several learners, whose weights are many.
+_FOLDS_OF_SEVERAL = 5
 
 # Another scrambling than those that draw samples: folds must not depend on these.
 _FOLDING = np.uint64(0x2545F4914F6CDD1D)
@@ -118,13 +120,16 @@ class FoldRule:
         return np.where(folds == 0, parts, NEVER_HELD_OUT) if self.is_single else folds
 
 
-def resolve_folds(n_folds: int | str | None, n_samples: int) -> tuple[int | None, bool]:
+def resolve_folds(n_folds: int | str | None, n_samples: int, *, has_several: bool = False) -> tuple[int | None, bool]:
     """Return the number of folds, and whether one of them alone is held out, as "auto" does with many samples.
 
     >>> resolve_folds("auto", 300), resolve_folds("auto", 30_000), resolve_folds(5, 30_000)
     ((3, False), (3, True), (5, False))
     """
-    return (_FOLDS, n_samples > MANY_SAMPLES) if isinstance(n_folds, str) else (n_folds, False)
+    if not isinstance(n_folds, str):
+        return n_folds, False
+    is_single = n_samples > MANY_SAMPLES
+    return _FOLDS_OF_SEVERAL if has_several and not is_single else _FOLDS, is_single
 
 
 def make_fold_rule(

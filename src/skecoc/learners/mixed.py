@@ -1,0 +1,360 @@
+"""Several learners for one code: each of them solves every binary problem, and decoding says how much each counts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.validation import _num_samples
+
+from skecoc.learners.columns import (
+    Column,
+    ColumnTrainer,
+    Floats,
+    Integers,
+    OnFit,
+    Response,
+    TrainedColumns,
+    evaluate_columns,
+    find_response,
+)
+from skecoc.learners.multiclass import MulticlassLearner, MulticlassTrainer
+from skecoc.learners.regions import RegionClassifier
+from skecoc.learners.stumps import StumpAdaBoostClassifier
+
+#: The name of the library's own list of learners.
+MIXED = "mixed"
+#: In place of a learner: this member is left out.
+DROP = "drop"
+
+# Boosting fits one tree per class and iteration, so it is left out with more classes than this.
+_MOST_CLASSES_OF_BOOSTING = 30
+# The time of support vector machines grows with the square of the samples, so they are left out with more.
+_MOST_SAMPLES_OF_SVM = 20_000
+
+
+def mixed_learners(n_classes: int | None = None, n_samples: int | None = None) -> list[tuple[str, BaseEstimator]]:
+    """List the learners that ``estimator="mixed"`` stands for, the cheap ones first.
+
+    Boosted stumps are trained column by column, and by regions where the code grows. The others are multiclass by
+    themselves: logistic regression, two support vector machines with a wide and a narrow margin (these three scale
+    the features), extra trees, and gradient boosting with small trees.
+
+    Parameters
+    ----------
+    n_classes : int, default=None
+        Number of classes: with more than 30, boosting, which takes a tree per class, is left out.
+    n_samples : int, default=None
+        Number of samples: with more than 20,000, support vector machines are left out.
+
+    Returns
+    -------
+    list of (str, estimator)
+        To be passed as `estimator`, as it is or changed.
+
+    Examples
+    --------
+    >>> from skecoc.learners import mixed_learners
+    >>> [name for name, _ in mixed_learners()]
+    ['stumps', 'logistic', 'svm', 'svm_sharp', 'trees', 'boosting']
+    """
+    learners: list[tuple[str, BaseEstimator]] = [
+        ("stumps", StumpAdaBoostClassifier()),
+        ("logistic", _scaled(LogisticRegression(max_iter=1000))),
+    ]
+    if n_samples is None or n_samples <= _MOST_SAMPLES_OF_SVM:
+        learners += [("svm", _scaled(SVC(C=1.0))), ("svm_sharp", _scaled(SVC(C=100.0)))]
+    learners.append(("trees", MulticlassLearner(ExtraTreesClassifier(n_estimators=200))))
+    if n_classes is None or n_classes <= _MOST_CLASSES_OF_BOOSTING:
+        boosting = HistGradientBoostingClassifier(max_leaf_nodes=8, early_stopping=False)
+        learners.append(("boosting", MulticlassLearner(boosting)))
+    return learners
+
+
+def _scaled(estimator: BaseEstimator) -> MulticlassLearner:
+    """Return a multiclass learner that scales its features."""
+    return MulticlassLearner(make_pipeline(StandardScaler(), estimator))
+
+
+def is_several(estimator: Any) -> bool:
+    """Tell whether `estimator` stands for several learners: a list, or "mixed"."""
+    return isinstance(estimator, str | list)
+
+
+def resolve_learners(
+    estimator: Any, n_classes: int | None = None, n_samples: int | None = None
+) -> dict[str, BaseEstimator]:
+    """Return the learners that `estimator` stands for, by name, without those that are dropped.
+
+    >>> resolve_learners([("a", StumpAdaBoostClassifier()), ("b", "drop")])
+    {'a': StumpAdaBoostClassifier()}
+    """
+    if isinstance(estimator, str):
+        if estimator != MIXED:
+            raise ValueError(
+                f"estimator must be a classifier, a list of (name, classifier) or 'mixed', got {estimator!r}"
+            )
+        return dict(mixed_learners(n_classes, n_samples))
+    pairs = list(estimator)
+    well_formed = all(isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs)
+    if not pairs or not well_formed:
+        raise ValueError("estimator must be a classifier, 'mixed' or a list of (name, classifier) that is not empty")
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names) or any("__" in name or not name for name in names):
+        raise ValueError(f"names in estimator must be different, not empty and without '__', got {names}")
+    learners = {name: learner for name, learner in pairs if not (isinstance(learner, str) and learner == DROP)}
+    if not learners:
+        raise ValueError("estimator must have at least one classifier that is not dropped")
+    for name, learner in learners.items():
+        if isinstance(learner, type) or not hasattr(learner, "fit") or is_regressor(learner):
+            raise ValueError(f"{name!r} in estimator must be a classifier or 'drop', got {learner!r}")
+    return learners
+
+
+class MarginColumn(ClassifierMixin, BaseEstimator):
+    """A trained learner of one column that is evaluated by its margins or labels, beside others with probabilities.
+
+    Margins f become tanh(f), labels -1 and 1.
+
+    Parameters
+    ----------
+    learner : classifier
+        Trained.
+    response : {"decision_function", "predict"}
+        How it is evaluated.
+    """
+
+    def __init__(self, learner: BaseEstimator, response: Response) -> None:
+        self.learner = learner
+        self.response = response
+
+    @staticmethod
+    def outputs_together(learners: Sequence["MarginColumn"], X: Any, response: Response) -> Floats:
+        """Evaluate columns, learners of one kind in one pass."""
+        outputs = np.empty((_num_samples(X), len(learners)))
+        kinds: dict[Response, list[int]] = {}
+        for q, column in enumerate(learners):
+            kinds.setdefault("predict" if response == "predict" else column.response, []).append(q)
+        for kind, members in kinds.items():
+            outputs[:, members] = squash(evaluate_columns([learners[q].learner for q in members], X, kind), kind)
+        return outputs
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Give both sides, the -1 side first, a number between 0 and 1 that grows with the margin: not calibrated."""
+        positive = 0.5 * (1.0 + self.outputs_together([self], X, "predict_proba")[:, 0])
+        return np.column_stack([1.0 - positive, positive])
+
+    def predict(self, X: Any) -> Integers:
+        """Predict the side of each sample: 1 or 0."""
+        return (self.outputs_together([self], X, "predict")[:, 0] > 0).astype(np.intp)
+
+
+def squash(outputs: Floats, response: Response) -> Floats:
+    """Bound margins by their hyperbolic tangent, so that they compare with probabilities; others stay."""
+    return np.tanh(outputs) if response == "decision_function" else outputs
+
+
+def _is_numeric(X: Any) -> bool:
+    """Tell whether samples are a dense table of finite numbers."""
+    if issparse(X):
+        return False
+    values = np.asarray(X)
+    return values.dtype.kind in "biuf" and bool(np.isfinite(values).all())
+
+
+class _Clock:
+    """Estimates the time left from the time that each learner took on all samples."""
+
+    def __init__(self, on_fit: OnFit) -> None:
+        self._on_fit = on_fit
+        self._left: dict[str, float] = {}
+        self._per_fit: dict[str, float] = {}
+
+    def start(self, taken: Mapping[str, tuple[float, int]], n_folds: int) -> None:
+        """Expect as much time for each fold as learners have taken: seconds, for so many fits."""
+        self._left = {name: seconds * n_folds for name, (seconds, _) in taken.items()}
+        self._per_fit = {name: seconds / n_fits for name, (seconds, n_fits) in taken.items()}
+
+    def count(self, name: str) -> None:
+        """Count a fit of a learner."""
+        if self._left:
+            self._left[name] = max(self._left.get(name, 0.0) - self._per_fit.get(name, 0.0), 0.0)
+        self._on_fit()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The estimate; None before there is one."""
+        return sum(self._left.values()) if self._left else None
+
+
+class MixedTrainer:
+    """Trains columns as `ColumnTrainer` does, each by the learner that it names, and puts all outputs on one scale."""
+
+    def __init__(
+        self,
+        learners: Mapping[str, BaseEstimator],
+        X: Any,
+        y: Integers,
+        root: int,
+        response_method: str = "auto",
+        *,
+        fit_params: Mapping[str, Mapping[str, Any]] | None = None,
+        folds: Integers | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        on_fit: OnFit = lambda: None,
+    ) -> None:
+        """`fit_params` has the arguments of each learner's `fit`."""
+        self.X, self.y = X, y
+        self.response: Response = "predict" if response_method == "predict" else "predict_proba"
+        self._clock = _Clock(on_fit)  # copies share it
+        self._trainers: dict[str, ColumnTrainer | MulticlassTrainer] = {}
+        for name, learner in learners.items():
+            params = (fit_params or {}).get(name, {})
+            heard = partial(self._clock.count, name)
+            if isinstance(learner, MulticlassLearner):
+                self._trainers[name] = MulticlassTrainer(
+                    learner, X, y, root, self.response, params, folds, n_jobs, verbose, heard
+                )
+                continue
+            try:
+                response = find_response(learner, response_method, X, y, root)
+            except ValueError as error:
+                raise ValueError(f"{name!r} in estimator: {error}") from error
+            self._trainers[name] = ColumnTrainer(
+                learner,
+                X,
+                y,
+                root,
+                response,
+                fit_params=params,
+                folds=folds,
+                clustered_learner=RegionClassifier(learner),
+                n_jobs=n_jobs,
+                verbose=verbose,
+                on_fit=heard,
+            )
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimate of the time until all folds are trained, once every learner has been trained on all samples."""
+        return self._clock.seconds_left
+
+    @property
+    def learners(self) -> dict[str, BaseEstimator]:
+        """The learners by their names."""
+        return {name: trainer.learner for name, trainer in self._trainers.items()}
+
+    @property
+    def clusterable(self) -> frozenset[str]:
+        """The names of the learners that can be trained by regions: regions are plain arrays of finite numbers."""
+        plain = [name for name, trainer in self._trainers.items() if isinstance(trainer, ColumnTrainer)]
+        if not plain or not _is_numeric(self.X):
+            return frozenset()
+        is_array = isinstance(self.X, np.ndarray)
+        return frozenset(name for name in plain if is_array or hasattr(self._trainers[name].learner, "fit_groups"))
+
+    @property
+    def folds(self) -> Integers | None:
+        """The fold that holds out each sample."""
+        return next(iter(self._trainers.values())).folds
+
+    def reset(self) -> "MixedTrainer":
+        """Return a trainer of the same samples, as they are prepared, with no column trained so far."""
+        return self._with({name: trainer.reset() for name, trainer in self._trainers.items()})
+
+    def relabelled(self, y: Integers) -> "MixedTrainer":
+        """Return a trainer of the same samples, as they are prepared, with other class indices."""
+        trainer = self._with({name: trainer.relabelled(y) for name, trainer in self._trainers.items()})
+        trainer.y = y
+        return trainer
+
+    def _with(self, trainers: dict[str, Any]) -> "MixedTrainer":
+        """Return a copy with other trainers."""
+        copied = copy(self)
+        copied._trainers = trainers
+        return copied
+
+    def fit(self, columns: Sequence[Column]) -> list[BaseEstimator]:
+        """Fit one learner per column."""
+        return self._gather(columns, lambda trainer, own: (trainer.fit(own), None))[0]
+
+    def train(self, columns: Sequence[Column]) -> TrainedColumns:
+        """Fit one learner per column, and one more per fold, and evaluate them on all samples."""
+        self._estimate_time(columns)
+        return self._trained(columns, "train")
+
+    def try_out(self, columns: Sequence[Column]) -> TrainedColumns:
+        """Train as `train` would, each column as if it came next, without counting that it occurred."""
+        return self._trained(columns, "try_out")
+
+    def train_held_out(self, columns: Sequence[Column]) -> tuple[list[BaseEstimator], Floats]:
+        """Fit one learner per column, and one more per fold; evaluate these on the samples they have not seen."""
+        self._estimate_time(columns)
+        return self._gather(columns, lambda trainer, own: trainer.train_held_out(own))
+
+    def try_held_out(self, columns: Sequence[Column]) -> Floats:
+        """Evaluate columns on samples that learners have not seen, without counting that they occurred."""
+        return self._gather(columns, lambda trainer, own: ([None] * len(own), trainer.try_held_out(own)))[1]
+
+    def _estimate_time(self, columns: Sequence[Column]) -> None:
+        """Train all columns on all samples first, which says how long the folds will take."""
+        if self.folds is None or self._clock.seconds_left is not None:
+            return
+        n_folds = int(self.folds.max(initial=-1)) + 1
+        taken = {}
+        for name, trainer in self._trainers.items():
+            own = [column for column in columns if column.learner == name]
+            started = perf_counter()
+            if own:
+                trainer.fit_next(own)
+            n_fits = 1 if isinstance(trainer, MulticlassTrainer) else max(len(own), 1)
+            taken[name] = (perf_counter() - started, n_fits)
+        self._clock.start(taken, n_folds)
+
+    def _trained(self, columns: Sequence[Column], method: str) -> TrainedColumns:
+        """Train or try out columns."""
+        has_folds = self.folds is not None
+
+        def trained(trainer: Any, own: list[Column]) -> tuple[list[BaseEstimator], Floats]:
+            found = getattr(trainer, method)(own)
+            both = [found.outputs, found.out_of_fold] if has_folds else [found.outputs]
+            return found.learners, np.stack(both)
+
+        learners, outputs = self._gather(columns, trained)
+        return TrainedColumns(learners, outputs[0], outputs[-1])
+
+    def _gather(
+        self, columns: Sequence[Column], train: Callable[[Any, list[Column]], tuple[list[Any], Floats | None]]
+    ) -> tuple[list[Any], Any]:
+        """Let every learner train its own columns; return learners and outputs, the last axis, in their order."""
+        learners: list[Any] = [None] * len(columns)
+        gathered: Floats | None = None
+        for name, trainer in self._trainers.items():
+            places = [q for q, column in enumerate(columns) if column.learner == name]
+            if not places:
+                continue
+            found, outputs = train(trainer, [columns[q] for q in places])
+            response = trainer.response or self.response
+            for q, learner in zip(places, found, strict=True):
+                learners[q] = self._on_one_scale(learner, response)
+            if outputs is not None:
+                if gathered is None:
+                    gathered = np.empty((*outputs.shape[:-1], len(columns)))
+                gathered[..., places] = squash(outputs, response)
+        return learners, gathered
+
+    def _on_one_scale(self, learner: BaseEstimator | None, response: Response) -> BaseEstimator | None:
+        """Return a trained learner as it is if its outputs are on the common scale, else one that puts them there."""
+        if learner is None or response == self.response:
+            return learner
+        return MarginColumn(learner, response)

@@ -1,0 +1,395 @@
+"""Learners that are multiclass by themselves: fitted once, one of them solves every binary problem of a code."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax, logsumexp
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC, NuSVC
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils._param_validation import HasMethods
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import (
+    _check_method_params,
+    _num_samples,
+    check_is_fitted,
+    column_or_1d,
+)
+
+from skecoc.learners.columns import (
+    ALL_SAMPLES,
+    Column,
+    Floats,
+    HeldOut,
+    Integers,
+    OnFit,
+    Pattern,
+    Response,
+    SeededClones,
+    TrainedColumns,
+    weight_params,
+)
+from skecoc.learners.folds import MANY_SAMPLES
+from skecoc.support.threads import one_thread
+
+#: Probabilities below this, such as the zeros of trees, count as this much.
+LEAST_PROBABILITY = 1e-12
+#: Outputs below this are zero: of trees whose votes are split evenly, rounding leaves a sign that means nothing.
+LEAST_OUTPUT = 1e-9
+
+
+def _few_threads(n_samples: int) -> AbstractContextManager[Any]:
+    """Let compiled libraries use one thread where samples are so few that threads would wait for each other."""
+    return one_thread() if n_samples <= MANY_SAMPLES else nullcontext()
+
+
+def _last_step(estimator: BaseEstimator) -> BaseEstimator:
+    """Return the classifier at the end of a pipeline, or the classifier itself."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+class ClassOutputs(NamedTuple):
+    """What a learner says of samples: enough for the output of any column."""
+
+    classes: Integers  # those that the learner knows
+    logs: Floats  # (n_samples, n_classes): logarithms of probabilities
+    margins: Floats | None = None  # (n_samples, n_pairs): of pairs of classes, positive for the first, if it has such
+
+    def of_columns(self, patterns: Sequence[Pattern], response: Response) -> Floats:
+        """Derive the outputs of columns, whose rows are the classes 0, 1, and so on."""
+        outputs = np.zeros((len(self.logs), len(patterns)))
+        for q, pattern in enumerate(patterns):
+            sides = pattern[self.classes]  # classes without training samples are not known here
+            positive, negative = np.flatnonzero(sides > 0), np.flatnonzero(sides < 0)
+            if self.margins is not None and len(positive) == len(negative) == 1:
+                first, second = sorted((positive[0], negative[0]))
+                place = first * (2 * len(self.classes) - first - 1) // 2 + second - first - 1
+                outputs[:, q] = np.tanh(self.margins[:, place] if first == positive[0] else -self.margins[:, place])
+            elif len(positive) or len(negative):
+                parts = [
+                    logsumexp(self.logs[:, side], axis=1) if len(side) else -np.inf for side in (positive, negative)
+                ]
+                outputs[:, q] = np.tanh(0.5 * (parts[0] - parts[1]))
+        outputs[np.abs(outputs) < LEAST_OUTPUT] = 0.0
+        return np.sign(outputs) if response == "predict" else outputs
+
+
+class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    r"""A learner that is fitted once, to all classes, and then solves every binary problem of a code.
+
+    As a member of the list that `estimator` of an output-code classifier takes, it costs one fit in place of one per
+    column. The output of a column follows from the probabilities of the classes: :math:`(p_+ - p_-) / (p_+ + p_-)`,
+    with the sums over the column's two sides.
+
+    A classifier without `predict_proba` is asked for its margins. Those of an `SVC` belong to pairs of classes, so its
+    columns for pairs are :math:`\tanh f_{ij}`; for other columns the probabilities are those that fit the margins best,
+    :math:`p_i \propto \exp(2 \sum_j f_{ij} / P)`. Other margins f belong to single classes:
+    :math:`p_i \propto \exp(2 f_i)`.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The classifier, or a pipeline that ends with one.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The trained classifier.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    n_features_in_ : int
+        Number of features seen in `fit`, if the classifier knows it.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if the classifier knows them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> from sklearn.svm import SVC
+    >>> from skecoc import ECOCClassifier
+    >>> from skecoc.learners import MulticlassLearner
+    >>> X, y = load_iris(return_X_y=True)
+    >>> trees, svm = MulticlassLearner(ExtraTreesClassifier()), MulticlassLearner(SVC())
+    >>> model = ECOCClassifier([("trees", trees), ("svm", svm)], coding="one-vs-rest", random_state=0).fit(X, y)
+    >>> model.column_learners_
+    array(['trees', 'trees', 'trees', 'svm', 'svm', 'svm'], dtype='<U5')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"estimator": [HasMethods(["fit", "predict"])]}
+
+    def __init__(self, estimator: BaseEstimator) -> None:
+        self.estimator = estimator
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
+        """Train the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Training samples.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+        **fit_params : dict
+            Further arguments of the classifier's `fit`.
+
+        Returns
+        -------
+        self
+            The fitted learner.
+        """
+        labels = column_or_1d(y, warn=True)
+        if fit_params:  # they reach the steps of a pipeline as its own rules say
+            params = {**fit_params, **weight_params(self.estimator, sample_weight)}
+            self.estimator_ = self._untrained().fit(X, labels, **params)
+        else:
+            with config_context(enable_metadata_routing=False):
+                self.estimator_ = self._untrained().fit(X, labels, **weight_params(self.estimator, sample_weight))
+        self.classes_ = self.estimator_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def _untrained(self) -> BaseEstimator:
+        """Return a clone; an SVC without probabilities gives the margins of pairs."""
+        estimator = clone(self.estimator)
+        if self.is_pairwise:
+            _last_step(estimator).set_params(decision_function_shape="ovo", break_ties=False)
+        return estimator
+
+    @property
+    def is_pairwise(self) -> bool:
+        """Whether the margins of the classifier belong to pairs of classes, so that it suits one-vs-one best."""
+        return isinstance(_last_step(self.estimator), SVC | NuSVC) and not hasattr(self.estimator, "predict_proba")
+
+    @property
+    def weighted_learner(self) -> BaseEstimator:
+        """The learner that sample weights are for."""
+        return self.estimator
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels: those of the highest probabilities.
+        """
+        check_is_fitted(self)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Estimate the probability of each class for each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The classifier's own probabilities, or those that its margins stand for, which are not calibrated.
+        """
+        check_is_fitted(self)
+        if hasattr(self.estimator_, "predict_proba"):
+            return self.estimator_.predict_proba(X)
+        return np.exp(self.evaluate(X, "predict_proba").logs)
+
+    def evaluate(self, X: Any, response: Response) -> ClassOutputs:
+        """Evaluate samples, for any number of columns."""
+        with _few_threads(_num_samples(X)):
+            return self._evaluate(X, response)
+
+    def _evaluate(self, X: Any, response: Response) -> ClassOutputs:
+        """Evaluate samples by the best method that the classifier has."""
+        if response != "predict" and hasattr(self.estimator_, "predict_proba"):
+            return ClassOutputs(self.classes_, np.log(np.maximum(self.estimator_.predict_proba(X), LEAST_PROBABILITY)))
+        if response == "predict" or not hasattr(self.estimator_, "decision_function"):
+            is_predicted = self.estimator_.predict(X)[:, None] == self.classes_
+            return ClassOutputs(self.classes_, np.log(np.where(is_predicted, 1.0, LEAST_PROBABILITY)))
+        margins = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
+        n_classes = len(self.classes_)
+        if margins.ndim == 1:  # two classes, positive for the second
+            return ClassOutputs(
+                self.classes_, log_softmax(np.column_stack([-margins, margins]), axis=1), -margins[:, None]
+            )
+        if not self.is_pairwise:
+            return ClassOutputs(self.classes_, log_softmax(2.0 * margins, axis=1))
+        scores = np.zeros((len(margins), n_classes))
+        for margin, i, j in zip(margins.T, *np.triu_indices(n_classes, 1), strict=True):
+            scores[:, i] += margin
+            scores[:, j] -= margin
+        return ClassOutputs(self.classes_, log_softmax(2.0 / n_classes * scores, axis=1), margins)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+class MulticlassColumn(ClassifierMixin, BaseEstimator):
+    """What a trained `MulticlassLearner` makes of one column: the learner of many columns may be the same object.
+
+    Parameters
+    ----------
+    learner : MulticlassLearner
+        Trained on class indices.
+    pattern : ndarray of int8 of shape (n_classes,)
+        The column.
+    """
+
+    def __init__(self, learner: MulticlassLearner, pattern: Pattern) -> None:
+        self.learner = learner
+        self.pattern = pattern
+
+    @staticmethod
+    def outputs_together(learners: Sequence["MulticlassColumn"], X: Any, response: Response) -> Floats:
+        """Evaluate columns, each trained learner once."""
+        outputs = np.empty((_num_samples(X), len(learners)))
+        groups: dict[int, list[int]] = {}
+        for q, column in enumerate(learners):
+            groups.setdefault(id(column.learner), []).append(q)
+        for members in groups.values():
+            learner, patterns = learners[members[0]].learner, [learners[q].pattern for q in members]
+            outputs[:, members] = learner.evaluate(X, response).of_columns(patterns, response)
+        return outputs
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Estimate the probabilities of the column's two sides, the -1 side first, of shape (n_samples, 2)."""
+        positive = 0.5 * (1.0 + self.outputs_together([self], X, "predict_proba")[:, 0])
+        return np.column_stack([1.0 - positive, positive])
+
+    def predict(self, X: Any) -> Integers:
+        """Predict the side of each sample: 1 or 0."""
+        return (self.outputs_together([self], X, "predict")[:, 0] > 0).astype(np.intp)
+
+
+@dataclass
+class MulticlassTrainer:
+    """Trains columns as `ColumnTrainer` does, by one fit of a `MulticlassLearner` for all of them, and one per fold."""
+
+    learner: MulticlassLearner  # cloned, never changed
+    X: Any
+    y: Integers
+    root: int
+    response: Response
+    fit_params: Mapping[str, Any] = field(default_factory=dict)
+    folds: Integers | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    on_fit: OnFit = field(default=lambda: None)
+
+    def __post_init__(self) -> None:
+        self._models: dict[int, MulticlassLearner] = {}  # by the fold that is left out
+        self._evaluated: dict[int, ClassOutputs] = {}  # of the samples of a fold; of all samples
+        self.held_out = HeldOut(self.X, self.folds)
+
+    def reset(self) -> "MulticlassTrainer":
+        """Return a trainer of the same samples; what has been trained is shared."""
+        return copy(self)
+
+    def relabelled(self, y: Integers) -> "MulticlassTrainer":
+        """Return a trainer of the same samples with other class indices."""
+        trainer = copy(self)
+        trainer.y, trainer._models, trainer._evaluated = y, {}, {}
+        return trainer
+
+    def fit(self, columns: Sequence[Column]) -> list[BaseEstimator]:
+        """Fit the learner to all samples, and return one view of it per column."""
+        return self._views(columns, ALL_SAMPLES)
+
+    fit_next = fit
+
+    def train(self, columns: Sequence[Column]) -> TrainedColumns:
+        """Fit the learner, and once more per fold, and evaluate columns on all samples."""
+        learners = self.fit(columns)
+        outputs = self._outputs(columns, ALL_SAMPLES, self.X)
+        if self.folds is None:
+            return TrainedColumns(learners, outputs, outputs)
+        out_of_fold = outputs.copy()
+        self._write_held_out(columns, out_of_fold)
+        return TrainedColumns(learners, outputs, out_of_fold)
+
+    try_out = train
+
+    def train_held_out(self, columns: Sequence[Column]) -> tuple[list[BaseEstimator], Floats]:
+        """Fit the learner, and once more per fold; evaluate these on the samples they have not seen."""
+        return self.fit(columns), self.try_held_out(columns)
+
+    def try_held_out(self, columns: Sequence[Column]) -> Floats:
+        """Evaluate columns on samples that learners have not seen; those that no fold holds out are left out."""
+        outputs = np.full((len(self.y), len(columns)), np.nan)
+        self._write_held_out(columns, outputs)
+        return outputs if self.folds is None else outputs[self.folds >= 0]
+
+    def _write_held_out(self, columns: Sequence[Column], outputs: Floats) -> None:
+        """Write the outputs for the samples of each fold by the learner that has not seen them."""
+        folds = [fold for fold, rows in enumerate(self.held_out.rows) if len(rows)]
+        self._fit_models(folds)
+        for fold in folds:
+            outputs[self.held_out.rows[fold]] = self._outputs(columns, fold, self.held_out.samples(fold))
+
+    def _outputs(self, columns: Sequence[Column], fold: int, X: Any) -> Floats:
+        """Evaluate columns of the learner without a fold on the samples of this fold, once for all columns to come."""
+        if fold not in self._evaluated:
+            with config_context(assume_finite=True):
+                self._evaluated[fold] = self._models[fold].evaluate(X, self.response)
+            if fold != ALL_SAMPLES:
+                del self._models[fold]  # it will not be needed again
+        return self._evaluated[fold].of_columns([column.pattern for column in columns], self.response)
+
+    def _views(self, columns: Sequence[Column], fold: int) -> list[BaseEstimator]:
+        """Return the columns of the learner that has not seen a fold."""
+        self._fit_models([fold])
+        return [MulticlassColumn(self._models[fold], column.pattern) for column in columns]
+
+    def _fit_models(self, folds: Sequence[int]) -> None:
+        """Fit the learner without the samples of each of some folds, unless it has been."""
+        known = self._models.keys() | (self._evaluated.keys() - {ALL_SAMPLES})
+        missing = [fold for fold in folds if fold not in known]
+        if not missing:
+            return
+        clones = SeededClones(self.learner)
+        tasks = ((clones.make(self.root), self.X, self.y, self._rows(fold), dict(self.fit_params)) for fold in missing)
+        if len(missing) == 1 or effective_n_jobs(self.n_jobs) == 1:
+            found = (_fit_model(*task) for task in tasks)
+        else:
+            found = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(_fit_model)(*task) for task in tasks)
+        for fold, model in zip(missing, found, strict=True):
+            self._models[fold] = model
+            self.on_fit()
+
+    def _rows(self, fold: int) -> Integers | None:
+        """List the samples without those of a fold; None for all samples."""
+        return None if fold == ALL_SAMPLES or self.folds is None else np.flatnonzero(self.folds != fold)
+
+
+def _fit_model(
+    learner: MulticlassLearner, X: Any, y: Integers, rows: Integers | None, params: dict[str, Any]
+) -> MulticlassLearner:
+    """Train a learner on some samples; None: all."""
+    with _few_threads(len(y)):
+        if rows is None:
+            return learner.fit(X, y, **params)
+        return learner.fit(_safe_indexing(X, rows), y[rows], **_check_method_params(X, params, indices=rows))
