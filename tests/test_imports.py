@@ -15,7 +15,7 @@ ROOT = Path(skecoc.__file__).parent
 EDGES = {
     "support": set(),
     "coding": {"support"},
-    "learners": set(),
+    "learners": {"support"},
     "decoding": {"support"},
     "classifiers": {"coding", "learners", "decoding"},
     "growth": {"support", "coding", "learners", "decoding", "classifiers"},
@@ -29,7 +29,7 @@ EDGES = {
     "benchmarking": {"support", "coding", "learners", "decoding", "classifiers", "growth", "datasets"},
     "reports": {"support", "benchmarking"},
     "paper": {"support", "benchmarking", "reports"},
-    "tables": {"support", "decoding", "classifiers", "growth", "persistence", "benchmarking"},
+    "tables": {"support", "decoding", "growth", "persistence", "benchmarking"},
     "music": {"support", "benchmarking", "reports"},
     "audio": {"music"},
     "cli": {"support", "datasets", "persistence", "benchmarking", "reports", "paper", "tables", "music"},

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context
-from sklearn.utils import _safe_indexing, check_random_state, gen_batches, get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils import _safe_indexing, check_random_state, gen_batches
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_method_params,
@@ -22,7 +21,6 @@ from sklearn.utils.validation import (
     _check_y,
     _num_samples,
     check_is_fitted,
-    has_fit_parameter,
     validate_data,
 )
 
@@ -30,17 +28,22 @@ from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import resolve_decoder
 from skecoc.decoding.ties import decode
-from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import (
     Column,
-    ColumnTrainer,
     Floats,
     Integers,
     Response,
     evaluate_columns,
+    find_response,
     first_learner,
     resolve_response,
 )
+from skecoc.learners.composition import LearnerComposition
+from skecoc.learners.folds import assign_folds, resolve_folds
+from skecoc.learners.mixed import MIXED, is_several
+
+#: The decoding that follows from the number of learners.
+AUTO = "auto"
 
 #: Seeds are drawn below this.
 LARGEST_SEED = np.iinfo(np.int32).max
@@ -67,14 +70,14 @@ def _check_labels(y: Any, estimator: BaseEstimator) -> NDArray[Any]:
 def _positive_weights(
     X: Any, y: Integers, weight: Floats | None, fit_params: dict[str, Any]
 ) -> tuple[Any, Integers, Floats, dict[str, Any]]:
-    """Drop samples of weight zero; without weights all are 1."""
+    """Drop samples of weight zero; without weights all are 1. `fit_params` are those of each learner, by name."""
     if weight is None:
         return X, y, np.ones(len(y)), fit_params
     counted = np.flatnonzero(weight)
     if len(counted) == 0:
         raise ValueError("sample_weight must have at least one positive weight")
     if len(counted) < len(y):
-        fit_params = _check_method_params(X, fit_params, indices=counted)
+        fit_params = {name: _check_method_params(X, given, indices=counted) for name, given in fit_params.items()}
         X = _safe_indexing(X, counted)
     return X, y[counted], weight[counted], fit_params
 
@@ -94,15 +97,15 @@ def calibration_samples(y: Integers, weight: Floats) -> tuple[Integers, Floats]:
     return by_class[chosen], np.full(_CALIBRATION_SAMPLES, total / _CALIBRATION_SAMPLES)
 
 
-class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """What all output-code classifiers share: checks, fitted attributes, codewords and decoding.
+class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
+    """What all output-code classifiers share: checks, learners, fitted attributes, codewords and decoding.
 
     A subclass has the parameters `estimator`, `response_method`, `n_jobs`, `random_state` and `verbose`, and defines
     `_fit_code`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods("fit"), None],
+        "estimator": [HasMethods("fit"), list, StrOptions({MIXED}), None],
         "response_method": [StrOptions({"auto", "predict_proba", "decision_function", "predict"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -123,7 +126,8 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Weights of the samples, for the learner and the decoding: a weight of two counts as two samples. Samples of
             weight zero are dropped.
         **fit_params : dict
-            Further arguments of the learner's `fit`; with metadata routing enabled, those it requests.
+            Further arguments of the learner's `fit`; with metadata routing enabled, those it requests. With several
+            learners they need metadata routing.
 
         Returns
         -------
@@ -138,12 +142,16 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise ValueError("y must hold at least 2 classes, got 1 class")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        self._fit_code(*_positive_weights(X, class_index, weight, self._route(weight, fit_params)))
+        learners = self._learners(len(self.classes_), len(y))
+        self._fit_code(*_positive_weights(X, class_index, weight, self._route(learners, weight, fit_params)))
         return self
 
     @abstractmethod
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        """Fit a code to checked samples of positive weight and class indices, and keep it by `_keep`."""
+        """Fit a code to checked samples of positive weight and class indices, and keep it by `_keep`.
+
+        `fit_params` has the arguments of each learner's `fit`, by its name; these are the learners to train.
+        """
 
     def _keep(
         self,
@@ -155,11 +163,19 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         *,
         response: Response,
         margin_scale: float = 1.0,
+        column_learners: list[str] | None = None,
     ) -> None:
         """Set the fitted attributes that every code has; `calibration` holds codewords, classes and weights."""
         self.code_matrix_, self.estimators_, self.decoder_ = matrix, learners, decoder
         self._prior, self._response, self._margin_scale = prior, response, margin_scale
+        if is_several(self.estimator) and column_learners is not None:
+            self.column_learners_ = np.array(column_learners)
+        else:
+            self.column_learners_ = np.full(len(learners), type(self._learner()).__name__)
         codewords, y, weight = calibration
+        if getattr(decoder, "scores_are_log_probabilities", False):
+            self.temperature_ = 1.0
+            return
         samples, sample_weight = calibration_samples(y, weight)
         self.temperature_ = fit_temperature(self._decode(codewords[samples]), y[samples], sample_weight)
 
@@ -168,13 +184,44 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Class index of each row of the code matrix; None if there is one row per class."""
         return None
 
+    def _decoder(self) -> Any:
+        """Return the decoder that is to be fitted."""
+        is_auto = isinstance(self.decoding, str) and self.decoding == AUTO
+        default = "logistic-weight" if is_several(self.estimator) else "loss-weighted"
+        return resolve_decoder(default if is_auto else self.decoding)
+
     def _decode(self, codewords: NDArray[np.floating]) -> Floats:
         """Score every class for every codeword, ties resolved."""
         return decode(self.decoder_, codewords, self.code_matrix_, self._prior, self._row_classes)
 
-    def _learner(self) -> BaseEstimator:
-        """Return the binary learner, the default one if none is given."""
-        return StumpAdaBoostClassifier() if self.estimator is None else self.estimator
+    def learner_shares(self) -> dict[str, Floats]:
+        """Tell how much each learner counts for each class.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_classes,)
+            The share of a learner's columns in the weights of each class; without weights, in the columns that the
+            class takes part in. Shares of a class sum to 1.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from skecoc import WOLCClassifier
+        >>> model = WOLCClassifier("mixed", random_state=0).fit(*load_iris(return_X_y=True))
+        >>> shares = model.learner_shares()
+        >>> sorted(shares), float(sum(shares.values())[0].round(6))
+        (['boosting', 'logistic', 'stumps', 'svm', 'svm_sharp', 'trees'], 1.0)
+        """
+        check_is_fitted(self)
+        weights = getattr(self.decoder_, "weights_", None)
+        weights = (self.code_matrix_ != 0).astype(np.float64) if weights is None else weights
+        total = weights.sum(axis=1)
+        shares = weights / np.where(total > 0, total, 1.0)[:, None]
+        if self._row_classes is not None:
+            rows = self._row_classes
+            shares = np.array([shares[rows == number].mean(axis=0) for number in range(len(self.classes_))])
+        names = dict.fromkeys(self.column_learners_.tolist())
+        return {name: shares[:, self.column_learners_ == name].sum(axis=1) for name in names}
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Check the shape and the feature names of X; the learner checks its values."""
@@ -184,38 +231,6 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 raise ValueError(f"X must have at least one sample and one feature, got shape {X.shape}")
             return X
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
-
-    def _route(self, weight: Floats | None, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """Collect the arguments of the learner's `fit`."""
-        params = dict(fit_params)
-        if weight is not None:
-            params["sample_weight"] = weight
-        if _routing_enabled():
-            return dict(process_routing(self, "fit", **params).estimator.fit)
-        if weight is not None and not has_fit_parameter(self._learner(), "sample_weight"):
-            raise ValueError(
-                f"sample_weight was given, but the estimator {type(self._learner()).__name__} does not take it"
-            )
-        return params
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return the metadata that this classifier uses and passes on.
-
-        Returns
-        -------
-        MetadataRouter
-            `sample_weight` is used by the decoding and passed on to the learner's `fit`.
-        """
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(estimator=self._learner(), method_mapping=mapping)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        learner = get_tags(self._learner())
-        tags.input_tags.sparse = learner.input_tags.sparse
-        tags.input_tags.allow_nan = learner.input_tags.allow_nan
-        return tags
 
     def codewords(self, X: Any) -> Floats:
         """Predict the codeword of each sample.
@@ -318,8 +333,9 @@ class BaseCodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
             Softmax of the decoding's scores over `temperature_`. Its largest entry is always that of `predict`'s
-            class. The temperature is fitted on training codewords, on which strong learners are too good: for
-            probabilities that decisions hang on, wrap the classifier in scikit-learn's `CalibratedClassifierCV`.
+            class. With logistic weights, as several learners have them, the temperature is 1. Others of
+            `ECOCClassifier` are fitted on training codewords, on which strong learners are too good: for probabilities
+            that decisions hang on, wrap the classifier in scikit-learn's `CalibratedClassifierCV`.
         """
         return self._from_scores(X, self._probabilities)
 
@@ -343,15 +359,18 @@ class ECOCClassifier(BaseCodeClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+    estimator : classifier, list of (str, classifier) or "mixed", default=None
+        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``. Of several learners, each with
+        a name, every one solves all columns, a `MulticlassLearner` by a single fit; "drop" in place of a classifier
+        leaves it out. "mixed" stands for the learners of `skecoc.learners.mixed_learners`.
     coding : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-one"
         A name (``"one-vs-rest"``, ``"one-vs-one"``, ``"exhaustive"``, ``"ternary-complete"``, ``"ordinal"``,
         ``"hadamard"``, ``"dense-random"``, ``"sparse-random"``, ``"decoc"`` or ``"forest"``), a code matrix with
         entries in {-1, 0, 1} whose rows follow the sorted classes, or a function ``f(X, y)`` that returns one, `y`
         being class indices.
-    decoding : str or decoder, default="loss-weighted"
-        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`.
+    decoding : str or decoder, default="auto"
+        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`. "auto"
+        is ``"loss-weighted"`` for one learner and ``"logistic-weight"`` for several.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
         that the learner has. Margins of columns that leave different classes out are hard to compare: with a learner
@@ -363,15 +382,22 @@ class ECOCClassifier(BaseCodeClassifier):
         Seeds random codings and every ``random_state`` of the learner that is None.
     verbose : int, default=0
         Passed to joblib, which reports progress.
+    n_folds : int, "auto" or None, default="auto"
+        Number of folds of the out-of-fold codewords that a decoding is fitted to if it learns from codewords. "auto"
+        does without for a single learner, and means five for several, of which some may predict all their training
+        samples correctly, and for ``"logistic-weight"``; with more than 5,000 samples one third is held out once. None
+        does without.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
     code_matrix_ : ndarray of int8 of shape (n_classes, n_columns)
-        The code matrix.
+        The code matrix; with several learners it repeats its columns.
     estimators_ : list of length n_columns
         The trained learners.
+    column_learners_ : ndarray of str of shape (n_columns,)
+        Whose each column is: the name of its learner.
     decoder_ : decoder
         The fitted decoding.
     weights_ : ndarray of shape (n_classes, n_columns)
@@ -406,17 +432,19 @@ class ECOCClassifier(BaseCodeClassifier):
         **BaseCodeClassifier._parameter_constraints,
         "coding": [str, "array-like", callable],
         "decoding": [str, HasMethods(["fit", "scores"])],
+        "n_folds": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"}), None],
     }
 
     def __init__(
         self,
-        estimator: BaseEstimator | None = None,
+        estimator: Any = None,
         coding: Any = "one-vs-one",
-        decoding: Any = "loss-weighted",
+        decoding: Any = "auto",
         response_method: str = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        n_folds: int | str | None = "auto",
     ) -> None:
         self.estimator = estimator
         self.coding = coding
@@ -425,32 +453,81 @@ class ECOCClassifier(BaseCodeClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.n_folds = n_folds
 
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        decoder = resolve_decoder(self.decoding)
+        decoder = self._decoder()
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
         matrix = resolve_coding(self.coding, X, y, len(self.classes_), random_state, sample_weight=weight)
-        trainer = ColumnTrainer(
-            self._learner(), X, y, root, fit_params=fit_params, n_jobs=self.n_jobs, verbose=self.verbose
-        )
-        learners = trainer.fit([Column(pattern) for pattern in matrix.T])
-        # A trained learner decides: some have their methods only then.
-        response = resolve_response(first_learner(learners), self.response_method)
-        self._warn_of_margins(matrix, learners, response)
+        names = np.repeat([*fit_params], matrix.shape[1]).tolist()
+        matrix = np.tile(matrix, len(fit_params))
+        columns = [Column(pattern, learner=name) for pattern, name in zip(matrix.T, names, strict=True)]
         prior = np.bincount(y, weights=weight, minlength=len(self.classes_)) / weight.sum()
+        folds = self._folds(X, y, root, decoder)
+        if folds is None:
+            trainer = self._trainer(X, y, root, fit_params, verbose=self.verbose)
+            learners = trainer.fit(columns)
+            # A trained learner decides: some have their methods only then.
+            response = trainer.response or resolve_response(first_learner(learners), self.response_method)
+            is_enough = response != "decision_function" and not getattr(decoder, "learns_from_codewords", True)
+            samples, sample_weight = calibration_samples(y, weight) if is_enough else (np.arange(len(y)), weight)
+            codewords = evaluate_columns(learners, _safe_indexing(X, samples), response, n_jobs=self.n_jobs)
+            decoder_weight = None if is_enough else weight
+        else:
+            learners, response, samples, codewords = self._train_held_out(X, y, root, fit_params, folds, columns)
+            decoder_weight = sample_weight = weight[samples]
+        self._warn_of_margins(matrix, learners, response)
         scale = 1.0
-        decoder_weight: Floats | None = weight
-        if response != "decision_function" and not getattr(decoder, "learns_from_codewords", True):
-            decoder_weight = None  # a few codewords are enough
-            samples, weight = calibration_samples(y, weight)
-            X, y = _safe_indexing(X, samples), y[samples]
-        codewords = evaluate_columns(learners, X, response, n_jobs=self.n_jobs)
         if response == "decision_function":
             scale = float(np.abs(codewords).max()) or 1.0  # the paper's max |u|
             codewords /= scale
-        decoder.fit(codewords, y, matrix, decoder_weight)
-        self._keep(matrix, learners, decoder, prior, (codewords, y, weight), response=response, margin_scale=scale)
+        groups = {}
+        if getattr(decoder, "takes_groups", False):
+            groups["groups"] = np.repeat(np.arange(len(fit_params)), matrix.shape[1] // len(fit_params))
+        decoder.fit(codewords, y[samples], matrix, decoder_weight, **groups)
+        self._keep(
+            matrix,
+            learners,
+            decoder,
+            prior,
+            (codewords, y[samples], sample_weight),
+            response=response,
+            margin_scale=scale,
+            column_learners=names,
+        )
+
+    def _train_held_out(
+        self, X: Any, y: Integers, root: int, fit_params: dict[str, Any], folds: Integers, columns: list[Column]
+    ) -> tuple[list[BaseEstimator], Response, Integers, Floats]:
+        """Train columns; return their learners, how they are evaluated, and the held-out samples with their outputs.
+
+        Samples of classes that are never held out come last, with the outputs of learners that have seen them.
+        """
+        settings: dict[str, Any] = {"verbose": self.verbose}
+        if not is_several(self.estimator):
+            settings["response"] = find_response(self._learner(), self.response_method, X, y, root)
+        trainer = self._trainer(X, y, root, fit_params, folds, **settings)
+        learners, codewords = trainer.train_held_out(columns)
+        samples = np.flatnonzero(folds >= 0)
+        rest = np.flatnonzero(~np.isin(y, y[samples]))
+        if len(rest):
+            seen = evaluate_columns(learners, _safe_indexing(X, rest), trainer.response, n_jobs=self.n_jobs)
+            codewords, samples = np.vstack([codewords, seen]), np.append(samples, rest)
+        return learners, trainer.response, samples, codewords
+
+    def _folds(self, X: Any, y: Integers, root: int, decoder: Any) -> Integers | None:
+        """Return the fold of each sample, None for no out-of-fold codewords."""
+        # Probabilities that are fitted to training samples would be those of learners that have seen them.
+        has_several = is_several(self.estimator) or getattr(decoder, "scores_are_log_probabilities", False)
+        wanted = self.n_folds if has_several or self.n_folds != "auto" else None
+        n_folds, is_single = resolve_folds(wanted, len(y), has_several=has_several)
+        if n_folds is None or not getattr(decoder, "learns_from_codewords", True):
+            return None
+        folds = assign_folds(X, y, n_folds, root, is_single=is_single)
+        if is_single:
+            folds = np.minimum(folds, 0)
+        return folds if (folds >= 0).any() else None
 
     def with_decoding(
         self, decoding: Any, response_method: str, codewords: Floats, y: Integers, *, margin_scale: float
@@ -463,12 +540,14 @@ class ECOCClassifier(BaseCodeClassifier):
         decoder = resolve_decoder(decoding).fit(codewords, y, self.code_matrix_)
         calibration = (codewords, y, np.ones(len(y)))
         kept = (self.code_matrix_, self.estimators_, decoder, self._prior, calibration)
-        model._keep(*kept, response=response, margin_scale=margin_scale)
+        names = self.column_learners_.tolist()
+        model._keep(*kept, response=response, margin_scale=margin_scale, column_learners=names)
         return model
 
     def _warn_of_margins(self, matrix: CodeMatrix, learners: list[BaseEstimator], response: Response) -> None:
         """Warn where the defaults meet a learner that has margins only: they suit it badly."""
-        defaults = self.response_method == "auto" and self.decoding == "loss-weighted"
+        is_default = isinstance(self.decoding, str) and self.decoding in {AUTO, "loss-weighted"}
+        defaults = self.response_method == "auto" and is_default and not is_several(self.estimator)
         if defaults and response == "decision_function" and not matrix.all():
             learner = type(first_learner(learners)).__name__
             warnings.warn(

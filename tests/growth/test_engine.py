@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from skecoc.coding import one_vs_rest
-from skecoc.growth.engine import Evaluation, Proposal, StopRules, Strategy, grow, pair_column
+from skecoc.growth.engine import Evaluation, Proposal, StopRules, Strategy, grow
+from skecoc.growth.pairs import pair_column
 from skecoc.growth.samples import GrowingCode, SamplesInMemory
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.columns import Column, ColumnTrainer

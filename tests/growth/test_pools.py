@@ -10,12 +10,13 @@ from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import LossBasedDecoder
-from skecoc.growth.engine import layered_proposal
-from skecoc.growth.folds import MANY_SAMPLES, assign_folds, resolve_folds
+from skecoc.growth.engine import Evaluation
+from skecoc.growth.pairs import layered_proposal
 from skecoc.growth.pools import count_correct, pooled_weights, scores_by_entries, simplex_grid
 from skecoc.growth.samples import GrowingCode, SamplesInMemory
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import ColumnTrainer, evaluate_columns
+from skecoc.learners.folds import MANY_SAMPLES, assign_folds, resolve_folds
 
 STUMPS = StumpAdaBoostClassifier(5)
 
@@ -128,7 +129,7 @@ def test_with_many_samples_a_third_is_held_out_once(monkeypatch):
     folds, parts = assign_folds(X, y, 3, 0), assign_folds(X, y, 3, 0, is_single=True)
     np.testing.assert_array_equal(parts >= 0, folds == 0)
     assert np.bincount(parts[parts >= 0]).min() > 0.2 * (parts >= 0).sum()
-    monkeypatch.setattr("skecoc.growth.folds.MANY_SAMPLES", 500)
+    monkeypatch.setattr("skecoc.learners.folds.MANY_SAMPLES", 500)
     fits = []
     original = StumpAdaBoostClassifier.fit_rows
     monkeypatch.setattr(
@@ -147,10 +148,11 @@ def test_regions_of_a_pair_take_turns_and_are_capped_by_its_samples():
     code = GrowingCode(SamplesInMemory(trainer, 3, np.ones(300)))
     code.matrix = np.hstack([one_vs_rest(3), np.array([[1, -1, 1], [-1, 1, -1], [0, 0, 0]])])
     losses = np.array([[0.0, 3.0, 2.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
-    proposal = layered_proposal(code, losses, 3, [3, 6, 40])
+    evaluation = Evaluation(None, 1.0, losses, 0.0, 0.0)
+    proposal = layered_proposal(code, evaluation, 3, [3, 6, 40])
     assert proposal.pairs == [(0, 1), (0, 2), (1, 2)]
     assert [column.n_regions for column in proposal.columns] == [40, 0, 0]  # three columns of the pair, none of others
-    capped = layered_proposal(code, losses, 1, [3, 6, 40], is_capped=True)
+    capped = layered_proposal(code, evaluation, 1, [3, 6, 40], is_capped=True)
     assert capped.columns[0].n_regions == int((y != 2).sum() / 10)
 
 

@@ -20,8 +20,8 @@ from skecoc.blocks.rows import (
     merge_summaries,
     summarise_block,
 )
-from skecoc.growth.folds import NEVER_HELD_OUT, FoldRule, Keys, make_fold_rule, resolve_folds
 from skecoc.learners.base import Codes, Floats, midway
+from skecoc.learners.folds import NEVER_HELD_OUT, FoldRule, Keys, make_fold_rule, resolve_folds
 from skecoc.support.executor import Blocks, Executor
 
 Ints = NDArray[np.int64]

@@ -211,7 +211,8 @@ class BlockwiseWOLC(BlockwiseClassifier):
         sampled = (sample.X, rows.sample_classes(), sample.mass)
         codings = model._init_codings(rows.n_classes, rows.summary.n_rows)
         matrices = model._matrices(codings, *sampled, random_state)
-        model._grow(codings, matrices, samples, model._rules(rows.n_classes, rows.summary.n_rows))
+        starts = [("", coding) for coding in codings]
+        model._grow(starts, matrices, samples, model._rules(rows.n_classes, rows.summary.n_rows))
         return model
 
 

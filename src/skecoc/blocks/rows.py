@@ -16,8 +16,8 @@ from sklearn.utils import check_array
 from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils.validation import _get_feature_names
 
-from skecoc.growth.folds import FEW_OF_CLASS, MOST_DEALT, Keys, hash_rows
 from skecoc.learners.base import FEW_VALUES, rank_few_values
+from skecoc.learners.folds import FEW_OF_CLASS, MOST_DEALT, Keys, hash_rows
 
 Floats = NDArray[np.float64]
 

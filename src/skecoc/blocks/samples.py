@@ -16,10 +16,10 @@ from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.losses import sum_correct
 from skecoc.decoding.optimized.rows import Block, MemoryRows, RemoteRows
-from skecoc.growth.folds import NEVER_HELD_OUT, mix
 from skecoc.growth.samples import CodedSamples, TrainingSamples, rows_without
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import Column, Floats, Integers, Pattern, Response, column_seeds
+from skecoc.learners.folds import NEVER_HELD_OUT, mix
 from skecoc.support.executor import Blocks, Executor
 
 Result = TypeVar("Result")

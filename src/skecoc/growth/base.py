@@ -1,7 +1,7 @@
 """What the estimators of grown codes share."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from numbers import Integral, Real
@@ -21,10 +21,12 @@ from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding.ties import decode
 from skecoc.growth.engine import Growth, GrowthRound, StopRules, Strategy, grow
-from skecoc.growth.folds import assign_folds, resolve_folds
 from skecoc.growth.samples import GrowingCode, SamplesInMemory, TrainingSamples
+from skecoc.growth.summary import summarize_growth
 from skecoc.learners import RegionClassifier
-from skecoc.learners.columns import ColumnTrainer, Floats, Integers, find_response
+from skecoc.learners.columns import Floats, Integers, find_response
+from skecoc.learners.folds import assign_folds, resolve_folds
+from skecoc.learners.mixed import is_several
 from skecoc.support.processes import DRAWN_LATER
 
 # Weights up to this are what the solver's rounding leaves of a zero.
@@ -58,6 +60,11 @@ class GrownClassifier(BaseCodeClassifier):
         del n_classes, n_samples
         return [self.init]
 
+    def _starts(self, names: Sequence[str], n_classes: int, n_samples: int) -> list[tuple[str, Any]]:
+        """List the codings to start from, each with the name of its learner; every learner has all of them."""
+        codings = self._init_codings(n_classes, n_samples)
+        return [(name, coding) for name in names for coding in codings]
+
     def _most_columns(self, n_classes: int) -> int | None:
         """Return the largest number of columns."""
         del n_classes
@@ -75,27 +82,27 @@ class GrownClassifier(BaseCodeClassifier):
         self._check_classes(y)
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
-        response = find_response(self._learner(), self.response_method, X, y, root)
-        codings = self._init_codings(len(self.classes_), len(y))
-        matrices = self._matrices(codings, X, y, weight, random_state)
+        starts = self._starts([*fit_params], len(self.classes_), len(y))
+        matrices = self._matrices([coding for _, coding in starts], X, y, weight, random_state)
         folds, is_single = self._folds(X, y, root)
         rules = self._rules(len(self.classes_), len(y))
+        settings: dict[str, Any] = {}
+        if not is_several(self.estimator):
+            settings["response"] = find_response(self._learner(), self.response_method, X, y, root)
+            settings["clustered_learner"] = self._clustered_learner()
         # A bar takes a semaphore, which a process that is killed would leave behind.
         with tqdm(unit=" learners", delay=DRAWN_LATER) if self.verbose == 1 else nullcontext() as bar:
-            trainer = ColumnTrainer(
-                self._learner(),
+            trainer: Any = self._trainer(
                 X,
                 y,
                 root,
-                response,
-                fit_params=fit_params,
-                folds=np.minimum(folds, 0) if folds is not None and is_single else folds,
-                clustered_learner=self._clustered_learner(),
-                n_jobs=self.n_jobs,
-                on_fit=(lambda: None) if bar is None else bar.update,
+                fit_params,
+                np.minimum(folds, 0) if folds is not None and is_single else folds,
+                on_fit=(lambda: None) if bar is None else lambda: _advance(bar, trainer),
+                **settings,
             )
             samples = SamplesInMemory(trainer, len(self.classes_), weight, folds, only_held_out=self._only_held_out())
-            self._grow(codings, matrices, samples, rules, bar)
+            self._grow(starts, matrices, samples, rules, bar)
 
     def _check_classes(self, y: Integers) -> None:
         """Check that no class has lost all its samples for want of weight."""
@@ -107,7 +114,12 @@ class GrownClassifier(BaseCodeClassifier):
     ) -> list[CodeMatrix]:
         """Make the codes to start from, for samples of which some are at hand."""
         n_classes = len(self.classes_)
-        matrices = [resolve_coding(coding, X, y, n_classes, random_state, sample_weight=weight) for coding in codings]
+        made: dict[Any, CodeMatrix] = {}  # learners share a code, also one that is drawn at random
+        for coding in codings:
+            key = coding if isinstance(coding, str) else id(coding)
+            if key not in made:
+                made[key] = resolve_coding(coding, X, y, n_classes, random_state, sample_weight=weight)
+        matrices = [made[coding if isinstance(coding, str) else id(coding)] for coding in codings]
         most, n_columns = self._most_columns(n_classes), sum(matrix.shape[1] for matrix in matrices)
         if most is not None and n_columns > most:
             raise ValueError(f"init has {n_columns} columns, more than max_columns={most}")
@@ -115,7 +127,7 @@ class GrownClassifier(BaseCodeClassifier):
 
     def _grow(
         self,
-        codings: list[Any],
+        starts: list[tuple[str, Any]],
         matrices: list[CodeMatrix],
         samples: TrainingSamples,
         rules: StopRules,
@@ -124,7 +136,7 @@ class GrownClassifier(BaseCodeClassifier):
         """Grow a code and set the fitted attributes: the kept round's matrix, columns and decoder belong together."""
         strategy = self._strategy(len(self.classes_), samples.total_weight)
         code = GrowingCode(samples)
-        code.start(matrices)
+        code.start(matrices, [name for name, _ in starts])
         growth = grow(code, strategy, rules, partial(self._report_round, bar))
         n_columns = growth.n_columns
         self.history_, self.stop_reason_ = growth.history, growth.stop_reason
@@ -140,8 +152,9 @@ class GrownClassifier(BaseCodeClassifier):
             samples.for_calibration(code.coded, n_columns),
             response=samples.response,
             margin_scale=code.margin_scale,
+            column_learners=code.column_learners[:n_columns],
         )
-        self._keep_growth(growth, strategy, codings)
+        self._keep_growth(growth, strategy, [coding for _, coding in starts])
 
     def _keep_growth(self, growth: Growth, strategy: Strategy, codings: list[Any]) -> None:
         """Set fitted attributes of the method."""
@@ -191,45 +204,7 @@ class GrownClassifier(BaseCodeClassifier):
         Decoding is by HammingDecoder.
         """
         check_is_fitted(self)
-
-        def counted(number: int, noun: str) -> str:
-            return f"{number} {noun}{'' if number == 1 else 's'}"
-
-        shares, init = getattr(self, "pool_shares_", {}), self.init if isinstance(self.init, str) else "init"
-        if init == "auto":  # without pools
-            init = "one-vs-rest" if getattr(self, "weights_every_round", False) else "the initial code"
-        names = {name: "the given code" if name == "init" else name for name in [*shares] or [init]}
-        start = " and ".join(names[name] for name in names if name != "pairs")
-        first, last, tried = (self.history_[number].n_columns for number in (0, self.best_round_, -1))
-        if len(self.history_) == 1:
-            growth = "no column was added"
-        elif self.best_round_ == 0:
-            rounds = counted(len(self.history_) - 1, "round")
-            growth = f"growth tried {counted(tried - first, 'column')} in {rounds}, but nothing was added that helped: "
-            start_accuracy, best = (f(record.out_of_fold_accuracy for record in self.history_) for f in (next, max))
-            if best > start_accuracy and getattr(self, "standard_errors", False):
-                growth += (
-                    f"the best round, {best:.1%} right out of fold, is not ahead of the first, {start_accuracy:.1%}, "
-                )
-                growth += f"by more than {self.standard_errors:g} standard errors. Growth stopped"
-            else:
-                growth += "the code is as it started. Growth stopped"
-        else:
-            growth = f"growth added {counted(last - first, 'column')} in {counted(self.best_round_, 'round')}"
-            growth += f", dropped {tried - last} more that did not help," if tried > last else ""
-            growth += " and stopped"
-        reason = self.stop_reason_.replace("no progress for", "no progress was made for")
-        used, weights = self.code_matrix_ != 0, getattr(self.decoder_, "weights_", None)
-        is_equal = weights is not None and np.allclose(weights * used.sum(axis=1, keepdims=True), used, atol=1e-3)
-        if getattr(self, "weights_optimized_", hasattr(self.decoder_, "certificate_") and not is_equal):
-            weighing = "Weights are optimised"
-        elif is_equal:
-            weighing = "Weights are equal"
-        elif shares:
-            weighing = "Weights are pooled: " + ", ".join(f"{names[k]} {100 * shares[k]:.3g} %" for k in shares)
-        else:
-            weighing = f"Decoding is by {type(self.decoder_).__name__}"
-        return f"Started from {start} ({counted(first, 'column')}); {growth} because {reason}. {weighing}."
+        return summarize_growth(self)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Return scikit-learn's text and, once fitted, the summary of growth as a comment below it."""
@@ -303,22 +278,43 @@ class LayeredClassifier(GrownClassifier):
         return RegionClassifier(self._learner())
 
     def _folds(self, X: Any, y: Integers, seed: int) -> tuple[Integers | None, bool]:
-        n_folds, is_single = resolve_folds(self.n_folds, len(y))
+        n_folds, is_single = resolve_folds(self.n_folds, len(y), has_several=is_several(self.estimator))
         folds = None if n_folds is None else assign_folds(X, y, n_folds, seed, is_single=is_single)
         has_folds = folds is not None and (folds >= 0).any()
         return folds if has_folds else None, is_single
 
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        further = sorted(fit_params.keys() - {"sample_weight"})
+        further = sorted(fit_params.get("", {}).keys() - {"sample_weight"})
         if further:
             raise ValueError(f"clustering-based columns take no fit parameter but sample_weight, got {further}")
         super()._fit_code(X, y, weight, fit_params)
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        return check_numeric(self, X, reset=reset)
+        # Several learners may see different columns of a frame; only those that can be trained by regions are.
+        return (
+            super()._check_rows(X, reset=reset) if is_several(self.estimator) else check_numeric(self, X, reset=reset)
+        )
 
     def __sklearn_tags__(self) -> Any:
-        return numeric_tags(super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
+        return tags if is_several(self.estimator) else numeric_tags(tags)
+
+
+def _advance(bar: Any, trainer: Any) -> None:
+    """Move the bar by one learner; with several learners, say how long it will take until all folds are trained."""
+    seconds = getattr(trainer, "seconds_left", None)
+    if seconds is not None:
+        bar.set_postfix_str(f"about {format_seconds(seconds)} left" if seconds else "", refresh=False)
+    bar.update()
+
+
+def format_seconds(seconds: float) -> str:
+    """Write a time as people say it.
+
+    >>> format_seconds(8.2), format_seconds(200)
+    ('9 s', '4 min')
+    """
+    return f"{int(np.ceil(seconds))} s" if seconds < 100.0 else f"{int(np.ceil(seconds / 60.0))} min"
 
 
 def _used_columns(decoder: Any, n_columns: int) -> Integers:

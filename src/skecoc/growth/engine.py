@@ -5,7 +5,7 @@ evaluated once per column; codewords are appended to, never computed again.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -13,15 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skecoc.coding.matrix import CodeMatrix, canonical_columns
 from skecoc.growth.samples import GrowingCode
-from skecoc.learners.columns import Column, Floats, Pattern
+from skecoc.learners.columns import Column, Floats
 from skecoc.support.executor import Blocks
-
-# Pair losses that differ by less than this share of the largest one are equal: rounding decides nothing.
-_EQUAL_LOSSES = 1e-9
-# A clustering-based column has no more regions than leave each this weight of samples on average.
-_SAMPLES_OF_REGION = 10.0
 
 
 @dataclass(frozen=True)
@@ -46,6 +40,7 @@ class Proposal(NamedTuple):
 
     columns: list[Column]
     pairs: list[tuple[int, int]]
+    reason: str = ""  # why there are no columns, if that is not the usual one
 
 
 class Strategy(ABC):
@@ -112,7 +107,7 @@ class StopRules:
     def cut(self, proposal: Proposal, n_columns: int) -> Proposal:
         """Cut a proposal to the columns that may still be added."""
         free = None if self.max_columns is None else self.max_columns - n_columns
-        return Proposal(proposal.columns[:free], proposal.pairs[:free])
+        return Proposal(proposal.columns[:free], proposal.pairs[:free], proposal.reason)
 
 
 @dataclass(frozen=True)
@@ -214,7 +209,7 @@ def grow(code: GrowingCode, strategy: Strategy, rules: StopRules, report: Report
         stop_reason = rules.reason_to_stop(evaluation.loss, idle, len(history), code.n_columns)
         proposal = Proposal([], []) if stop_reason else rules.cut(strategy.propose(code, evaluation), code.n_columns)
         if not proposal.columns:
-            stop_reason = stop_reason or strategy.exhausted
+            stop_reason = stop_reason or proposal.reason or strategy.exhausted
         seconds = {
             "columns": code.training_seconds,
             "weights": evaluated - started,
@@ -249,60 +244,9 @@ def _record(code: GrowingCode, evaluation: Evaluation, proposal: Proposal, secon
     )
 
 
-def layered_proposal(
-    code: GrowingCode, pair_losses: Floats, n_pairs: int, n_regions: Sequence[int], *, is_capped: bool = False
-) -> Proposal:
-    """Separate the hardest pairs: by a simple learner if a pair is no column yet, else by a clustering-based one.
-
-    Each further clustering-based column of a pair has the next of some numbers of regions, over and over; capped, no
-    more than its samples allow.
-    """
-    pairs = hard_pairs(pair_losses, n_pairs)
-    columns = []
-    for pair in pairs:
-        pattern = pair_column(len(code.matrix), pair)
-        n_equal = number_of_equal_columns(code.matrix, pattern)
-        wanted = n_regions[(n_equal - 1) % len(n_regions)]
-        if is_capped:
-            weight = code.samples.prior[list(pair)].sum() * code.samples.total_weight
-            wanted = max(2, min(wanted, int(weight / _SAMPLES_OF_REGION)))
-        columns.append(Column(pattern, wanted if n_equal else 0))
-    return Proposal(columns, pairs)
-
-
-def hard_pairs(losses: ArrayLike, n_pairs: int) -> list[tuple[int, int]]:
-    """Find at most `n_pairs` pairs of classes with the highest losses above zero, both directions added up.
-
-    The highest loss comes first; of equal losses, the pair of smaller indices. The confusion and the risk matrix of the
-    paper's Figure 5 select different pairs:
-
-    >>> hard_pairs([[90, 0, 10], [0, 90, 10], [0, 5, 95]], 1), hard_pairs([[0, 0, 0], [0, 0, 4], [20, 6, 0]], 1)
-    ([(1, 2)], [(0, 2)])
-    """
-    both = symmetric_losses(losses)
-    first, second = np.triu_indices(len(both), 1)
-    values = both[first, second]
-    levels = np.round(values / (values.max(initial=0.0) or 1.0) / _EQUAL_LOSSES)
-    order = np.argsort(-levels, kind="stable")[:n_pairs]
-    return [(int(first[k]), int(second[k])) for k in order if values[k] > 0]
-
-
 def symmetric_losses(losses: ArrayLike) -> NDArray[np.float64]:
     """Add up the losses of both directions of each pair; the diagonal becomes zero."""
     matrix = np.asarray(losses, dtype=np.float64)
     both = matrix + matrix.T
     np.fill_diagonal(both, 0.0)
     return both
-
-
-def pair_column(n_classes: int, pair: tuple[int, int]) -> Pattern:
-    """Return the column with the first class of a pair against the second."""
-    column = np.zeros(n_classes, dtype=np.int8)
-    column[list(pair)] = 1, -1
-    return column
-
-
-def number_of_equal_columns(matrix: CodeMatrix, column: Pattern) -> int:
-    """Count the columns of a matrix that are equal to a column, or to its negation."""
-    wanted = canonical_columns(column[:, None])
-    return int((canonical_columns(matrix) == wanted).all(axis=0).sum())

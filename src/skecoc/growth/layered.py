@@ -3,17 +3,19 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods
 
-from skecoc.decoding import BaseDecoder, resolve_decoder
+from skecoc.decoding import BaseDecoder
 from skecoc.decoding.ties import decode
 from skecoc.growth.base import LayeredClassifier
-from skecoc.growth.engine import Evaluation, Proposal, Strategy, layered_proposal
+from skecoc.growth.engine import Evaluation, Proposal, Strategy
+from skecoc.growth.pairs import layered_proposal
 from skecoc.growth.samples import (
     CodedSamples,
     GrowingCode,
     errors_of,
+    fit_decoder,
     pairs_in_units,
     sum_by_pairs,
     training_errors_of,
@@ -30,8 +32,8 @@ class LayeredStrategy(Strategy):
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the decoder and count errors, on out-of-fold codewords where there are any."""
-        samples, prior = code.arrays, code.samples.prior
-        decoder = clone(self.decoder).fit(samples.codewords, samples.y, code.matrix, samples.weight)
+        prior = code.samples.prior
+        decoder = fit_decoder(clone(self.decoder), code)
         errors = code.map(errors_of, message=(decoder, code.matrix, prior))
         training_errors = code.map(training_errors_of, message=(decoder, code.matrix, prior))
         loss = code.mean(errors)
@@ -47,7 +49,7 @@ class LayeredStrategy(Strategy):
 
     def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
         """Separate the pairs with the most errors."""
-        return layered_proposal(code, evaluation.pair_losses, self.n_pairs, [self.n_regions])
+        return layered_proposal(code, evaluation, self.n_pairs, [self.n_regions])
 
 
 def confusion_of(samples: CodedSamples, decoder: BaseDecoder, matrix: Any, prior: Floats) -> Integers:
@@ -64,12 +66,15 @@ class LCECOCClassifier(LayeredClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+    estimator : classifier, list of (str, classifier) or "mixed", default=None
+        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``. Of several learners, each with
+        a name, every one solves all columns, a `MulticlassLearner` by a single fit; "drop" in place of a classifier
+        leaves it out. "mixed" stands for the learners of `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
         The code to start from: what `ECOCClassifier` takes as `coding`.
-    decoding : str or decoder, default="loss-weighted"
-        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`.
+    decoding : str or decoder, default="auto"
+        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`. "auto"
+        is ``"loss-weighted"`` for one learner and ``"logistic-weight"`` for several.
     n_pairs : int, default=3
         Largest number of columns that a round adds, one per hard pair of classes.
     max_iter : int, default=None
@@ -107,6 +112,8 @@ class LCECOCClassifier(LayeredClassifier):
         The code matrix of the kept round.
     estimators_ : list of length n_columns
         Its trained learners.
+    column_learners_ : ndarray of str of shape (n_columns,)
+        Whose each column is: the name of its learner.
     column_kinds_ : ndarray of str of shape (n_columns,)
         "initial", "simple" or "clustered": where each column comes from.
     decoder_ : decoder
@@ -156,9 +163,9 @@ class LCECOCClassifier(LayeredClassifier):
 
     def __init__(
         self,
-        estimator: BaseEstimator | None = None,
+        estimator: Any = None,
         init: Any = "one-vs-rest",
-        decoding: Any = "loss-weighted",
+        decoding: Any = "auto",
         n_pairs: int = 3,
         max_iter: int | None = None,
         max_columns: int | None = None,
@@ -189,4 +196,4 @@ class LCECOCClassifier(LayeredClassifier):
         self.verbose = verbose
 
     def _strategy(self, n_classes: int, total_weight: float) -> Strategy:  # noqa: ARG002
-        return LayeredStrategy(resolve_decoder(self.decoding), self.n_pairs, self.n_regions)
+        return LayeredStrategy(self._decoder(), self.n_pairs, self.n_regions)

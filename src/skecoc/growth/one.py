@@ -5,16 +5,17 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.decoding import BaseDecoder, resolve_decoder
+from skecoc.decoding import BaseDecoder
 from skecoc.decoding.ties import decode
 from skecoc.growth.base import GrownClassifier
-from skecoc.growth.engine import Evaluation, Proposal, StopRules, Strategy, hard_pairs, pair_column
-from skecoc.growth.folds import NEVER_HELD_OUT, assign_folds
-from skecoc.growth.samples import CodedSamples, GrowingCode, SamplesInMemory, errors_of, training_errors_of
+from skecoc.growth.engine import Evaluation, Proposal, StopRules, Strategy
+from skecoc.growth.pairs import best_columns, hard_pairs, pair_column
+from skecoc.growth.samples import CodedSamples, GrowingCode, SamplesInMemory, errors_of, fit_decoder, training_errors_of
 from skecoc.learners.columns import Column, Floats, Integers, Pattern
+from skecoc.learners.folds import NEVER_HELD_OUT, assign_folds
 
 
 class OneStrategy(Strategy):
@@ -32,7 +33,7 @@ class OneStrategy(Strategy):
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the decoder; the loss is the mix of the two error rates."""
         samples, prior = code.arrays, code.samples.prior
-        decoder = self._fitted(samples, code.matrix)
+        decoder = fit_decoder(clone(self.decoder), code)
         confusion = self._mixed_confusion(decoder, samples, code.matrix, prior)
         return Evaluation(
             decoder,
@@ -49,11 +50,12 @@ class OneStrategy(Strategy):
             return Proposal([], [])
         self._separated.add(pairs[0])
         pattern = pair_column(len(code.matrix), pairs[0])
-        return Proposal([Column(self._extended(code, pattern) if self.extend else pattern)], pairs)
-
-    def _fitted(self, samples: CodedSamples, matrix: Pattern) -> BaseDecoder:
-        """Fit a clone of the decoder."""
-        return clone(self.decoder).fit(samples.codewords, samples.y, matrix, samples.weight)
+        names = code.samples.learner_names
+        column = Column(pattern, learner=names[0] if names else "")
+        if names:
+            candidates = [Column(pattern, learner=name) for name in names]
+            column = best_columns(code, evaluation.decoder, pairs, [candidates])[0] or column
+        return Proposal([self._extended(code, column) if self.extend else column], pairs)
 
     def _mixed_confusion(self, decoder: BaseDecoder, samples: CodedSamples, matrix: Pattern, prior: Floats) -> Floats:
         """Mix the confusion, as shares of samples, of the training samples and of the validation samples."""
@@ -70,38 +72,40 @@ class OneStrategy(Strategy):
                 mixed += part * confusion.reshape(n_classes, n_classes) / confusion.sum()
         return mixed
 
-    def _extended(self, code: GrowingCode, pair: Pattern) -> Pattern:
+    def _extended(self, code: GrowingCode, column: Column) -> Column:
         """Let classes join or leave the sides of the pair, one at a time, while the mixed error falls.
 
         The floating search of ECOC-ONE: after every class that joins, classes that joined before may leave again.
         """
-        best, least = pair, self._errors(code, [pair])[0]
+        pair, learner = column.pattern, column.learner
+        best, least = pair, self._errors(code, [pair], learner)[0]
         moves = _joined
         while True:
             candidates = list(moves(best, pair))
-            errors = self._errors(code, candidates)
+            errors = self._errors(code, candidates, learner)
             if candidates and min(errors) < least:
                 best, least = candidates[int(np.argmin(errors))], min(errors)
                 moves = _left
             elif moves is _left:
                 moves = _joined
             else:
-                return best
+                return Column(best, learner=learner)
 
-    def _errors(self, code: GrowingCode, patterns: list[Pattern]) -> list[float]:
+    def _errors(self, code: GrowingCode, patterns: list[Pattern], learner: str) -> list[float]:
         """Mixed error of the code with each one of some patterns appended."""
         if not patterns:
             return []
         samples = code.samples
         if not isinstance(samples, SamplesInMemory):
             raise TypeError("columns are tried out on samples in memory only")
-        trained = samples.trainer.try_out([Column(pattern) for pattern in patterns])
+        trained = samples.trainer.try_out([Column(pattern, learner=learner) for pattern in patterns])
         outputs, out_of_fold = trained.outputs / code.margin_scale, trained.out_of_fold / code.margin_scale
         errors = []
         for k, pattern in enumerate(patterns):
             wider = code.arrays.beside(outputs[:, [k]], out_of_fold[:, [k]])
             matrix = np.column_stack([code.matrix, pattern])
-            confusion = self._mixed_confusion(self._fitted(wider, matrix), wider, matrix, samples.prior)
+            decoder = fit_decoder(clone(self.decoder), code, wider, matrix)
+            confusion = self._mixed_confusion(decoder, wider, matrix, samples.prior)
             errors.append(float(confusion.sum() - confusion.trace()))
         return errors
 
@@ -132,12 +136,15 @@ class ECOCOneClassifier(GrownClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+    estimator : classifier, list of (str, classifier) or "mixed", default=None
+        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``. Of several learners, each with
+        a name, every one solves all columns, a `MulticlassLearner` by a single fit; "drop" in place of a classifier
+        leaves it out. "mixed" stands for the learners of `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
         The code to start from: what `ECOCClassifier` takes as `coding`.
-    decoding : str or decoder, default="loss-weighted"
-        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`.
+    decoding : str or decoder, default="auto"
+        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`. "auto"
+        is ``"loss-weighted"`` for one learner and ``"logistic-weight"`` for several.
     extend : bool, default=False
         Whether other classes may join the two sides of the pair: a floating search adds and takes away classes as
         long as the error falls, which trains many columns.
@@ -169,6 +176,8 @@ class ECOCOneClassifier(GrownClassifier):
         The code matrix of the kept round.
     estimators_ : list of length n_columns
         Its trained learners.
+    column_learners_ : ndarray of str of shape (n_columns,)
+        Whose each column is: the name of its learner.
     column_kinds_ : ndarray of str of shape (n_columns,)
         "initial", "simple": where each column comes from.
     decoder_ : decoder
@@ -224,9 +233,9 @@ class ECOCOneClassifier(GrownClassifier):
 
     def __init__(
         self,
-        estimator: BaseEstimator | None = None,
+        estimator: Any = None,
         init: Any = "one-vs-rest",
-        decoding: Any = "loss-weighted",
+        decoding: Any = "auto",
         extend: bool = False,
         validation_fraction: float = 0.2,
         validation_weight: float = 0.5,
@@ -253,7 +262,7 @@ class ECOCOneClassifier(GrownClassifier):
         self.verbose = verbose
 
     def _strategy(self, n_classes: int, total_weight: float) -> Strategy:  # noqa: ARG002
-        return OneStrategy(resolve_decoder(self.decoding), self.validation_weight, self.extend)
+        return OneStrategy(self._decoder(), self.validation_weight, self.extend)
 
     def _rules(self, n_classes: int, n_samples: int) -> StopRules:
         del n_samples

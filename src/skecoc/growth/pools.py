@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.base import worst_rivals
-from skecoc.growth.engine import Evaluation, Growth, Proposal, Strategy, layered_proposal
+from skecoc.growth.engine import Evaluation, Growth, Proposal, Strategy
+from skecoc.growth.pairs import layered_proposal
 from skecoc.growth.samples import (
     CodedSamples,
     GrowingCode,
@@ -96,7 +97,7 @@ class PooledWeightStrategy(Strategy):
 
     def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
         """Separate the pairs of highest loss."""
-        return layered_proposal(code, evaluation.pair_losses, self.n_pairs, self.n_regions, is_capped=self.is_capped)
+        return layered_proposal(code, evaluation, self.n_pairs, self.n_regions, is_capped=self.is_capped)
 
     def refine(self, code: GrowingCode, growth: Growth) -> Growth:
         """Optimise the weights of the kept round around the pooled ones; take them if they err less out of fold."""

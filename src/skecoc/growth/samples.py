@@ -17,6 +17,7 @@ from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import BaseDecoder, OptimizedWeightDecoder
 from skecoc.decoding.ties import decode
 from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, Response
+from skecoc.learners.mixed import MixedTrainer
 from skecoc.support.executor import Blocks, Executor, MemoryExecutor
 
 # Sums over samples are sums of multiples of this, which do not depend on the order or on the division into blocks.
@@ -78,6 +79,10 @@ class TrainingSamples(ABC):
     unit_weight: float  # what a weight of 1 in `CodedSamples` stands for
     n_folds: int  # 0 without out-of-fold codewords
 
+    #: Names of the learners if there are several, and of those that can be trained by regions.
+    learner_names: tuple[str, ...] = ()
+    clusterable: frozenset[str] = frozenset()
+
     @property
     def n_classes(self) -> int:
         """Number of classes."""
@@ -116,7 +121,7 @@ class SamplesInMemory(TrainingSamples):
 
     def __init__(
         self,
-        trainer: ColumnTrainer,
+        trainer: ColumnTrainer | MixedTrainer,
         n_classes: int,
         weight: Floats,
         folds: Integers | None = None,
@@ -133,6 +138,8 @@ class SamplesInMemory(TrainingSamples):
         self.folds = trainer.folds if folds is None else folds
         self.n_folds = 0 if self.folds is None else int(self.folds.max(initial=-1)) + 1
         self.only_held_out = only_held_out and self.folds is not None
+        if isinstance(trainer, MixedTrainer):
+            self.learner_names, self.clusterable = tuple(trainer.learners), trainer.clusterable
 
     def without_columns(self) -> Blocks:
         """Return one block without codewords."""
@@ -153,6 +160,12 @@ class SamplesInMemory(TrainingSamples):
         return trained.learners, self.executor.map(
             CodedSamples.beside, coded, message=(trained.outputs / scale, out_of_fold)
         )
+
+    def try_out(self, columns: Sequence[Column], scale: float) -> Floats:
+        """Return the out-of-fold outputs that columns would have, as if each came next."""
+        if self.only_held_out:
+            return self.trainer.try_held_out(columns) / scale
+        return self.trainer.try_out(columns).out_of_fold / scale
 
     def fit_weights(
         self,
@@ -190,6 +203,7 @@ class GrowingCode:
         self.matrix: CodeMatrix = np.empty((samples.n_classes, 0), dtype=np.int8)
         self.learners: list[BaseEstimator] = []
         self.kinds: list[str] = []  # "initial", "simple" or "clustered"
+        self.column_learners: list[str] = []  # names of the columns' learners; all empty if there is only one
         self.parts: Integers = np.empty(0, dtype=np.intp)  # which of the codes it started from; -1 for added columns
         self.margin_scale = 1.0  # what margins are divided by
         self.training_seconds = 0.0  # of the columns added last
@@ -207,10 +221,22 @@ class GrowingCode:
             raise TypeError("this method grows codes on samples in memory only")
         return executor.state(self.coded)
 
-    def start(self, matrices: Sequence[CodeMatrix]) -> None:
-        """Train the columns of one code or several; margins are divided by their largest output from now on."""
-        patterns = [pattern for matrix in matrices for pattern in matrix.T]
-        self._append([Column(pattern) for pattern in patterns], ["initial"] * len(patterns))
+    @property
+    def groups(self) -> Integers:
+        """The group of each column: initial columns by the code they belong to, added ones by their learner."""
+        names = np.unique(self.column_learners, return_inverse=True)[1]
+        return np.where(self.parts >= 0, self.parts, self.parts.max(initial=-1) + 1 + names)
+
+    def start(self, matrices: Sequence[CodeMatrix], learners: Sequence[str] | None = None) -> None:
+        """Train the columns of one code or several; margins are divided by their largest output from now on.
+
+        `learners` has the name of the learner of each code, if there are several.
+        """
+        names = [""] * len(matrices) if learners is None else learners
+        columns = [
+            Column(pattern, learner=name) for matrix, name in zip(matrices, names, strict=True) for pattern in matrix.T
+        ]
+        self._append(columns, ["initial"] * len(columns))
         self.parts = np.repeat(np.arange(len(matrices)), [matrix.shape[1] for matrix in matrices])
         if self.samples.response == "decision_function":
             self.margin_scale = self.sum(_largest_output, merge=max) or 1.0  # the paper's max |u|
@@ -228,6 +254,7 @@ class GrowingCode:
         self.matrix = np.column_stack([self.matrix, *(column.pattern for column in columns)])
         self.learners += learners
         self.kinds += kinds
+        self.column_learners += [column.learner for column in columns]
         self.training_seconds = perf_counter() - started
 
     def fit_weights(
@@ -272,6 +299,27 @@ class GrowingCode:
         mean, square = differences / weight, squares / weight
         total = _from_units(weight) * self.samples.unit_weight
         return mean, float(np.sqrt(max(square - mean**2, 0.0) / total))
+
+
+def fit_decoder(decoder: Any, code: GrowingCode, samples: CodedSamples | None = None, matrix: Any = None) -> Any:
+    """Fit a decoder to a code that grows in memory, or to the same samples with another matrix.
+
+    With several learners it sees out-of-fold codewords, where there are any: those of learners that have seen the
+    samples would make all strong learners look alike. Classes that are never held out are the exception.
+    """
+    coded, M = samples or code.arrays, code.matrix if matrix is None else matrix
+    if not code.samples.learner_names:
+        # Logistic weights count samples, other decoders only compare their weights.
+        counts = code.samples.unit_weight if getattr(decoder, "takes_groups", False) else 1.0
+        return decoder.fit(coded.codewords, coded.y, M, coded.weight * counts)
+    held_out = coded.fold >= 0
+    rows = np.flatnonzero(held_out | ~np.isin(coded.y, coded.y[held_out]))
+    fitted = (coded.out_of_fold[rows], coded.y[rows], M, coded.weight[rows] * code.samples.unit_weight)
+    if not getattr(decoder, "takes_groups", False):
+        return decoder.fit(*fitted)
+    groups = code.groups
+    further = M.shape[1] - len(groups)  # columns that are tried out
+    return decoder.fit(*fitted, groups=np.append(groups, np.full(further, groups.max(initial=-1) + 1)))
 
 
 def _largest_output(samples: CodedSamples) -> float | None:

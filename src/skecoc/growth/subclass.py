@@ -7,18 +7,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from skecoc.classifiers import LARGEST_SEED, BaseCodeClassifier
 from skecoc.coding.discriminant import class_histograms, trees_from_histograms
 from skecoc.coding.matrix import CodeMatrix
-from skecoc.decoding import resolve_decoder
 from skecoc.growth.base import check_numeric, numeric_tags
-from skecoc.growth.folds import assign_folds
-from skecoc.growth.samples import GrowingCode, SamplesInMemory
+from skecoc.growth.samples import GrowingCode, SamplesInMemory, fit_decoder
 from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, find_response
+from skecoc.learners.folds import assign_folds
+from skecoc.learners.mixed import MixedTrainer, is_several
 from skecoc.learners.regions import nearest_centre, weak_kmeans
 
 # A part with less weight than this has no rows.
@@ -47,12 +46,15 @@ class SubclassTree:
 
     def __init__(
         self,
-        trainer: ColumnTrainer,
+        trainer: ColumnTrainer | MixedTrainer,
         numbers: Any,
         weight: Floats,
         thresholds: SplitThresholds,
         random_state: RandomState,
+        learner: str = "",
     ) -> None:
+        """`learner` is the one whose errors decide, if there are several."""
+        self.learner = learner
         self.trainer, self.numbers, self.weight = trainer, numbers, weight
         self.thresholds, self.random_state = thresholds, random_state
         self.subclass: Integers = trainer.y.copy()
@@ -130,7 +132,7 @@ class SubclassTree:
         """Return the out-of-fold error of the learner of a bipartition."""
         pattern = np.zeros(int(subclass.max()) + 1, dtype=np.int8)
         pattern[node] = sides
-        outputs = self.trainer.relabelled(subclass).train([Column(pattern)]).out_of_fold[:, 0]
+        outputs = self.trainer.relabelled(subclass).train([Column(pattern, learner=self.learner)]).out_of_fold[:, 0]
         truth = pattern[subclass]
         used = truth != 0
         wrong = np.where(outputs[used] > 0, 1, -1) != truth[used]
@@ -156,10 +158,14 @@ class SubclassECOCClassifier(BaseCodeClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
-    decoding : str or decoder, default="loss-weighted"
-        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`.
+    estimator : classifier, list of (str, classifier) or "mixed", default=None
+        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``. Of several learners, each with
+        a name, every one solves all columns, a `MulticlassLearner` by a single fit; "drop" in place of a classifier
+        leaves it out. "mixed" stands for the learners of `skecoc.learners.mixed_learners`. The tree is grown by the
+        first of them, and samples must be numbers.
+    decoding : str or decoder, default="auto"
+        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`. "auto"
+        is ``"loss-weighted"`` for one learner and ``"logistic-weight"`` for several.
     max_error : float, default=0.02
         The performance threshold: a bipartition with an error of at most this is left as it is.
     min_size : float, default=0.05
@@ -189,6 +195,8 @@ class SubclassECOCClassifier(BaseCodeClassifier):
         Index of the class of each row of the matrix, in ascending order.
     estimators_ : list of length n_columns
         The trained learners.
+    column_learners_ : ndarray of str of shape (n_columns,)
+        Whose each column is: the name of its learner.
     decoder_ : decoder
         The fitted decoding; it scores rows of the matrix.
     weights_ : ndarray of shape (n_rows, n_columns)
@@ -236,8 +244,8 @@ class SubclassECOCClassifier(BaseCodeClassifier):
 
     def __init__(
         self,
-        estimator: BaseEstimator | None = None,
-        decoding: Any = "loss-weighted",
+        estimator: Any = None,
+        decoding: Any = "auto",
         max_error: float = 0.02,
         min_size: float = 0.05,
         min_improvement: float = 0.05,
@@ -263,34 +271,31 @@ class SubclassECOCClassifier(BaseCodeClassifier):
             raise ValueError("sample_weight must leave every class a sample of positive weight")
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
-        trainer = ColumnTrainer(
-            self._learner(),
-            X,
-            y,
-            root,
-            find_response(self._learner(), self.response_method, X, y, root),
-            fit_params=fit_params,
-            folds=None if self.n_folds is None else assign_folds(X, y, self.n_folds, root),
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+        settings: dict[str, Any] = {}
+        if not is_several(self.estimator):
+            settings["response"] = find_response(self._learner(), self.response_method, X, y, root)
+        folds = None if self.n_folds is None else assign_folds(X, y, self.n_folds, root)
+        trainer = self._trainer(X, y, root, fit_params, folds, verbose=self.verbose, **settings)
+        names = [*fit_params]
         thresholds = SplitThresholds(self.max_error, self.min_size * weight.sum(), self.min_improvement)
         numbers = np.asarray(X, dtype=np.float64)
-        grown = SubclassTree(trainer, numbers, weight, thresholds, np.random.RandomState(root)).grow()
+        grown = SubclassTree(trainer, numbers, weight, thresholds, np.random.RandomState(root), learner=names[0]).grow()
         self.row_classes_ = grown.row_classes
         trainer = trainer.relabelled(grown.subclass)
-        trainer.folds = None
+        if not is_several(self.estimator):
+            trainer.folds = None
         code = GrowingCode(SamplesInMemory(trainer, len(grown.matrix), weight))
-        code.start([grown.matrix])
-        decoder = resolve_decoder(self.decoding).fit(code.arrays.codewords, grown.subclass, code.matrix, weight)
+        code.start([grown.matrix] * len(names), names)
+        decoder = fit_decoder(self._decoder(), code)
         self._keep(
             code.matrix,
             code.learners,
             decoder,
             np.bincount(y, weights=weight) / weight.sum(),
-            (code.arrays.codewords, y, weight),
+            (code.arrays.out_of_fold, y, weight),
             response=code.samples.response,
             margin_scale=code.margin_scale,
+            column_learners=code.column_learners,
         )
 
     @property

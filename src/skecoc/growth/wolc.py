@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -16,8 +15,9 @@ from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.base import worst_rivals
 from skecoc.decoding.optimized.kernels import row_scores
 from skecoc.growth.base import LayeredClassifier
-from skecoc.growth.engine import Evaluation, Growth, GrowthRound, Proposal, StopRules, Strategy, layered_proposal
-from skecoc.growth.folds import MANY_SAMPLES
+from skecoc.growth.engine import Evaluation, Growth, GrowthRound, Proposal, StopRules, Strategy
+from skecoc.growth.logistic import LogisticWeightStrategy
+from skecoc.growth.pairs import layered_proposal
 from skecoc.growth.pools import PooledWeightStrategy, pooled_weights
 from skecoc.growth.samples import (
     CodedSamples,
@@ -27,7 +27,9 @@ from skecoc.growth.samples import (
     pairs_in_units,
     sum_by_pairs,
 )
-from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, evaluate_columns, find_response
+from skecoc.learners.columns import Column, Floats, Integers, evaluate_columns, find_response
+from skecoc.learners.folds import MANY_SAMPLES
+from skecoc.learners.mixed import is_several
 
 # Relative gap of weights that are optimised every round: a wider one lets growth take the solver's slack for progress.
 _WEIGHTS_TOL = 1e-3
@@ -42,6 +44,8 @@ _MOST_ROUNDS, _LEAST_ROUNDS, _FEW_SAMPLES = 36, 3, 2_000
 _MOST_CODEWORDS = 2e7
 # With many samples and more classes than this, one-vs-rest costs as much as all pairs and counts for little.
 _FEW_CLASSES = 10
+# With several learners and more classes than this, none starts from one-vs-one.
+_MOST_CLASSES_OF_PAIRS = 30
 # Columns per class of ``max_columns="auto"``.
 _CHEAP = 3
 # The margin of weights that are optimised every round, in units of codewords.
@@ -94,7 +98,7 @@ class OptimizedWeightStrategy(Strategy):
 
     def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
         """Separate the pairs of highest risk."""
-        return layered_proposal(code, evaluation.pair_losses, self.n_pairs, self.n_regions, is_capped=self.is_capped)
+        return layered_proposal(code, evaluation, self.n_pairs, self.n_regions, is_capped=self.is_capped)
 
     def _padded(self, n_columns: int) -> Floats | None:
         """Return the last weights with zeros for the columns that have been added since."""
@@ -146,14 +150,17 @@ class WOLCClassifier(LayeredClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+    estimator : classifier, list of (str, classifier) or "mixed", default=None
+        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``. Of several learners, each with
+        a name, every one solves all columns, a `MulticlassLearner` by a single fit; "drop" in place of a classifier
+        leaves it out. "mixed" stands for the learners of `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
         The code to start from: what `ECOCClassifier` takes as `coding`. "auto" joins one-vs-rest and one-vs-one. With
         more than 10 classes and 5,000 samples, or if `max_columns` has room for no more, it is one-vs-one alone; for
         two classes, with `weights_every_round`, or if `max_columns` has no room for one-vs-one, one-vs-rest alone. In
         memory, one-vs-one is taken as it is, without growth, where the joined code would have more than 20 million
-        codewords (samples times columns).
+        codewords (samples times columns). Of several learners each has one code: one-vs-rest for those with
+        probabilities of all classes at once, and with more than 30 classes, else one-vs-one.
     n_pairs : int, default=None
         Largest number of columns that a round adds, one per hard pair of classes. None stands for the number of
         classes, at least 3.
@@ -161,7 +168,7 @@ class WOLCClassifier(LayeredClassifier):
         Largest number of rounds that add columns. None stands for 36 with up to 2,000 samples; with more of them for
         fewer rounds in proportion, but at least 3. Classes of several clusters gain from more.
     max_columns : int or "auto", default=None
-        Largest number of columns. "auto" is a cheap budget, three columns per class.
+        Largest number of columns. "auto" is a cheap budget, three columns per class and learner.
     tol : float, default=0.0
         Relative tolerance: a round makes progress if it lowers the loss (the share of errors out of fold) by more than
         this share from the last round that made progress, which is the one that is kept.
@@ -176,7 +183,8 @@ class WOLCClassifier(LayeredClassifier):
         "auto" is 3, 6, 12 and 24, or fewer if a region would have less than 10 samples (a weight of 10) on average.
     n_folds : int, "auto" or None, default="auto"
         Number of folds of the out-of-fold codewords. "auto" means three; with more than 5,000 samples only the first
-        of them is held out. None does without; the loss is then that of the learners on their own training samples.
+        of them is held out. With several learners it means five up to 5,000 samples. None does without; the loss is
+        then that of the learners on their own training samples.
     margin : float or "auto", default="auto"
         The margin of the optimised weights. "auto" is 1.5 times the mean distance between the score of a sample's class
         and the best other score; with `weights_every_round` it is 0.3.
@@ -208,6 +216,8 @@ class WOLCClassifier(LayeredClassifier):
         The code matrix of the kept round.
     estimators_ : list of length n_columns
         Its trained learners.
+    column_learners_ : ndarray of str of shape (n_columns,)
+        Whose each column is: the name of its learner.
     column_kinds_ : ndarray of str of shape (n_columns,)
         "initial", "simple" or "clustered": where each column comes from.
     decoder_ : decoder
@@ -217,7 +227,8 @@ class WOLCClassifier(LayeredClassifier):
     weights_optimized_ : bool
         Whether they are optimised; if not, they are pooled.
     pool_shares_ : dict of str to float
-        How much each pool counts in the pooled weights: the initial codes, and the "pairs" that were added.
+        How much each pool counts in the pooled weights: the initial codes, and the "pairs" that were added. With
+        several learners, how much each of them counts on average over the classes.
     used_columns_ : ndarray of int
         The columns that prediction evaluates: those with a weight for some class.
     history_ : list of GrowthRound
@@ -238,6 +249,7 @@ class WOLCClassifier(LayeredClassifier):
     See Also
     --------
     LCECOCClassifier : The same growth without optimised weights.
+    skecoc.learners.mixed_learners : The learners of "mixed".
     ECOCClassifier : Codes that do not grow.
     skecoc.decoding.optimized.OptimizedWeightDecoder : The weights alone, for any code.
 
@@ -248,6 +260,11 @@ class WOLCClassifier(LayeredClassifier):
     Weights are found from out-of-fold codewords. In each round columns are pooled, which takes no more than a choice
     between a few dozen mixtures; all weights are optimised for the round that is kept. Progress is counted from the
     best round, so that several rounds may be needed to make some.
+
+    With several learners, weights are logistic (`skecoc.decoding.LogisticWeightDecoder`) in every round, `margin`, `l2`
+    and `allow_equal_weights` have no meaning, and the loss is the log-loss out of fold of weights that were fitted
+    without a sample's fold. For each hard pair the learner is taken, by a simple column or by a clustering-based one,
+    that lowers the logistic loss of the pair's samples most; clustering-based columns need samples that are numbers.
 
     References
     ----------
@@ -264,6 +281,9 @@ class WOLCClassifier(LayeredClassifier):
     True
     >>> [record.n_columns for record in model.history_[:3]]
     [10, 14, 18]
+    >>> mixed = WOLCClassifier("mixed", random_state=0).fit(X[::2], y[::2])
+    >>> mixed.score(X[1::2], y[1::2]) > 0.78
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -280,7 +300,7 @@ class WOLCClassifier(LayeredClassifier):
 
     def __init__(
         self,
-        estimator: BaseEstimator | None = None,
+        estimator: Any = None,
         init: Any = "auto",
         n_pairs: int | None = None,
         max_iter: int | None = None,
@@ -370,8 +390,27 @@ class WOLCClassifier(LayeredClassifier):
             return ["one-vs-one"]
         return ["one-vs-rest", "one-vs-one"]
 
+    def _starts(self, names: Sequence[str], n_classes: int, n_samples: int) -> list[tuple[str, Any]]:
+        is_automatic = isinstance(self.init, str) and self.init == "auto"
+        if not is_several(self.estimator) or not is_automatic or self.weights_every_round:
+            return super()._starts(names, n_classes, n_samples)
+        learners = self._learners()
+        suits_pairs = [getattr(learners[name], "is_pairwise", True) for name in names]
+        n_pairs = n_classes * (n_classes - 1) // 2
+        n_columns = sum(n_pairs if suits else n_classes for suits in suits_pairs)
+        most = self._most_columns(n_classes) or np.inf
+        has_room = (
+            n_columns <= most and n_samples * n_columns <= _MOST_CODEWORDS and n_classes <= _MOST_CLASSES_OF_PAIRS
+        )
+        by_pairs = n_classes > 2 and has_room
+        return [
+            (name, "one-vs-one" if by_pairs and suits else "one-vs-rest")
+            for name, suits in zip(names, suits_pairs, strict=True)
+        ]
+
     def _most_columns(self, n_classes: int) -> int | None:
-        return _CHEAP * n_classes if isinstance(self.max_columns, str) else self.max_columns
+        n_learners = len(self._learners(n_classes))
+        return _CHEAP * n_classes * n_learners if isinstance(self.max_columns, str) else self.max_columns
 
     def _only_held_out(self) -> bool:
         return not self.weights_every_round  # a class that is never held out would have no weights
@@ -395,6 +434,8 @@ class WOLCClassifier(LayeredClassifier):
             margin = _MARGIN if isinstance(self.margin, str) else self.margin
             l2 = min(0.1, 100.0 / total_weight) if isinstance(self.l2, str) else self.l2
             return OptimizedWeightStrategy(margin, l2, n_pairs, regions, self.n_jobs, is_capped=is_capped)
+        if is_several(self.estimator):
+            return LogisticWeightStrategy(n_pairs, regions, is_capped=is_capped)
         return PooledWeightStrategy(
             n_pairs,
             regions,
@@ -408,7 +449,8 @@ class WOLCClassifier(LayeredClassifier):
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
         codings = self._init_codings(len(self.classes_), len(y))
         is_automatic = isinstance(self.init, str) and self.init == "auto"
-        if is_automatic and codings == ["one-vs-one"] and _is_too_long(len(self.classes_), len(y)):
+        is_single = not is_several(self.estimator)
+        if is_single and is_automatic and codings == ["one-vs-one"] and _is_too_long(len(self.classes_), len(y)):
             self._fit_one_vs_one(X, y, weight, fit_params)
         else:
             super()._fit_code(X, y, weight, fit_params)
@@ -420,7 +462,7 @@ class WOLCClassifier(LayeredClassifier):
         root = int(random_state.randint(LARGEST_SEED))
         response = find_response(self._learner(), self.response_method, X, y, root)
         (matrix,) = self._matrices(["one-vs-one"], X, y, weight, random_state)
-        trainer = ColumnTrainer(self._learner(), X, y, root, fit_params=fit_params, n_jobs=self.n_jobs)
+        trainer = self._trainer(X, y, root, fit_params)
         learners = trainer.fit([Column(pattern) for pattern in matrix.T])
         n_columns = matrix.shape[1]
         (weights,) = pooled_weights(matrix, np.zeros(n_columns, dtype=np.intp))
@@ -444,3 +486,5 @@ class WOLCClassifier(LayeredClassifier):
         if isinstance(strategy, PooledWeightStrategy):
             names = [*(coding if isinstance(coding, str) else "init" for coding in codings), "pairs"]
             self.pool_shares_ = dict(zip(names, map(float, strategy.shares[growth.kept]), strict=False))
+        elif is_several(self.estimator):
+            self.pool_shares_ = {name: float(share.mean()) for name, share in self.learner_shares().items()}
