@@ -13,22 +13,38 @@ import joblib
 import numpy as np
 import pytest
 import skops.io
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 import skecoc
 from skecoc import persistence
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, losses
-from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
+from skecoc.learners import (
+    MulticlassLearner,
+    RegionClassifier,
+    StumpAdaBoostClassifier,
+    TunedSVMClassifier,
+    mixed,
+    mixed_learners,
+)
 from skecoc.music import ModulationFeatures
 from skecoc.persistence import TRUSTED_TYPES, ModelFileError, dump_model, load_model, save_model
 
 X, y = load_uci("iris", return_X_y=True)
 X, y = X[::3], y[::3]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Boosting of a few samples takes seconds where its threads wait for each other."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture
@@ -65,6 +81,89 @@ def test_models_of_all_kinds_survive(estimator, path):
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
+@pytest.fixture
+def small_mixed(monkeypatch):
+    """The learners of "mixed", with few trees."""
+    sizes = {"trees": {"estimator__n_estimators": 3}, "boosting": {"estimator__max_iter": 3}}
+    small = [(name, learner.set_params(**sizes.get(name, {}))) for name, learner in mixed_learners()]
+    monkeypatch.setattr(mixed, "mixed_learners", lambda *_: small)
+    return small
+
+
+PIPELINES = [
+    ("linear", make_pipeline(StandardScaler(), LogisticRegression())),
+    ("machines", make_pipeline(StandardScaler(), SVC())),
+    ("trees", MulticlassLearner(make_pipeline(MinMaxScaler(), RandomForestClassifier(3)))),
+    ("boosting", HistGradientBoostingClassifier(max_iter=3)),
+]
+
+
+@pytest.mark.usefixtures("small_mixed")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        skecoc.ECOCClassifier("mixed", random_state=0),
+        skecoc.WOLCClassifier("mixed", random_state=0),
+        skecoc.ECOCClassifier(PIPELINES, random_state=0),
+        skecoc.WOLCClassifier(PIPELINES, random_state=0),
+        skecoc.ECOCClassifier(RandomForestClassifier(3), random_state=0),
+        skecoc.ECOCClassifier(MulticlassLearner(ExtraTreesClassifier(3)), random_state=0),
+        RandomForestClassifier(3, random_state=0),
+        HistGradientBoostingClassifier(max_iter=3),
+    ],
+    ids=["ecoc-mixed", "wolc-mixed", "ecoc-list", "wolc-list", "ecoc-forest", "ecoc-multiclass", "forest", "boosting"],
+)
+def test_several_learners_and_trees_survive(estimator, path):
+    model = estimator.fit(X, y)
+    save_model(model, path)
+    loaded = load_model(path)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def shared_learners(model):
+    """List the multiclass learners of all columns, each once."""
+    columns = [*model.estimators_, *getattr(model, "_all_learners", [])]
+    found = {id(column.learner): column.learner for column in columns if hasattr(column, "learner")}
+    return list(found.values())
+
+
+@pytest.mark.parametrize("kind", [skecoc.ECOCClassifier, skecoc.WOLCClassifier])
+def test_the_learner_of_many_columns_is_stored_once(kind, small_mixed, path):
+    trees = MulticlassLearner(ExtraTreesClassifier(50, random_state=0))
+    model = kind([*small_mixed, ("many", trees)], random_state=0).fit(X, y)
+    save_model(model, path)
+    names = [name for name, learner in small_mixed if isinstance(learner, MulticlassLearner)]
+    assert len(shared_learners(model)) == len(names) + 1  # those of folds are gone
+    assert len(shared_learners(load_model(path))) == len(names) + 1
+    members = sum(len(dump_model(learner)) for learner in shared_learners(model))
+    assert sum(column_name == "many" for column_name in model.column_learners_) >= 3
+    assert path.stat().st_size < 2.0 * members
+    with zipfile.ZipFile(path) as archive:
+        assert archive.read("schema.json").count(b'"TreeNode"') == 3 + 50
+
+
+def test_a_learner_is_audited_once_however_many_columns_it_has(path, monkeypatch):
+    several = [("trees", MulticlassLearner(ExtraTreesClassifier(2, random_state=0)))]
+    model = skecoc.ECOCClassifier(several, coding="one-vs-rest", random_state=0).fit(X, y)
+    save_model(model, path)
+    visits = []
+    node = import_module("skops.io._sklearn").TreeNode
+    monkeypatch.setattr(
+        node, "get_unsafe_set", lambda self: visits.append(id(self)) or super(node, self).get_unsafe_set()
+    )
+    load_model(path)
+    assert len(visits) == 2 * 2  # two trees, when they are loaded and when types are named
+
+
+def test_types_inside_of_a_shared_learner_are_audited(path):
+    several = [("odd", MulticlassLearner(make_pipeline(FunctionTransformer(users_own), SVC())))]
+    model = skecoc.ECOCClassifier(several, coding="one-vs-rest", random_state=0).fit(X, y)
+    path.write_bytes(persistence._labelled(skops.io.dumps(model)))
+    with pytest.raises(ModelFileError, match=r"not trusted, .*users_own"):
+        load_model(path)
+
+
 def test_a_pipeline_from_audio_survives(path):
     clips = [(np.random.default_rng(seed).normal(scale=0.1, size=300_000), 44100) for seed in range(6)]
     model = make_pipeline(ModulationFeatures("mosc"), MinMaxScaler(), skecoc.ECOCClassifier()).fit(clips, [*"abcabc"])
@@ -83,6 +182,7 @@ def test_trusted_types_exist_and_none_is_forgotten():
         StumpAdaBoostClassifier,
         TunedSVMClassifier,
         RegionClassifier,
+        MulticlassLearner,
         ModulationFeatures,
     ]
     assert {f"{kind.__module__}.{kind.__name__}" for kind in needed} <= set(TRUSTED_TYPES)

@@ -160,3 +160,10 @@ def test_estimators_that_hand_arrays_to_compiled_code_are_named():
     chained = make_pipeline(StandardScaler(), PCA(1), KMeans(2), KNeighborsClassifier())
     found = unchecked_types({"a": [chained]})
     assert found == {"sklearn.cluster._kmeans.KMeans", "sklearn.neighbors._classification.KNeighborsClassifier"}
+
+
+def test_text_that_is_none_is_refused():
+    model = ECOCClassifier().fit(*load_uci("iris", return_X_y=True))
+    model.column_learners_ = np.array([2**31 - 1] * 3, dtype="u4").view("U1")
+    with pytest.raises(ValueError, match="an array of text holds something else"):
+        check_restored(model)

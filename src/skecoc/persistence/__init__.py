@@ -2,8 +2,9 @@
 
 Needs skops: ``pip install "scikit-ecoc[persistence]"``. A model's file is a zip archive: skops' description of the
 model and its arrays, and ``skecoc.json``, which says what made it. Only types of scikit-learn, numpy and scipy that
-skops trusts, and those of `TRUSTED_TYPES`, are loaded; estimators of scikit-learn that run compiled code on what a file
-holds, such as neighbours, must be named as trusted.
+skops trusts, and those of `TRUSTED_TYPES`, are loaded. What a file holds for compiled code is checked first: stumps,
+support vectors and trees, alone, in forests and in histogram-based boosting. Estimators of scikit-learn that run other
+compiled code, such as neighbours, must be named as trusted.
 """
 
 import hashlib
@@ -24,10 +25,28 @@ from skecoc import __version__
 from skecoc.decoding import DECODERS
 from skecoc.decoding.losses import LOSSES
 from skecoc.persistence.restored import check_restored, unchecked_types
+from skecoc.persistence.shared import share_learners
 from skecoc.support.errors import import_extra
 from skecoc.support.files import replacement
 
 __all__ = ["TRUSTED_TYPES", "ModelFileError", "dump_model", "load_model", "save_model"]
+
+# What fitted trees of scikit-learn are made of. Arrays of `Tree` and `TreePredictor` could lead compiled code astray,
+# so skops does not trust them; here `check_restored` has checked them before anybody predicts. Losses, links and
+# intervals hold numbers alone, and what they compute for `predict` is numpy's; older versions of skops do not trust
+# them, newer ones do.
+_TREE_TYPES = (
+    "sklearn.tree._tree.Tree",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
+    "sklearn._loss.link.Interval",
+    "sklearn._loss.link.LogitLink",
+    "sklearn._loss.link.MultinomialLogit",
+    "sklearn._loss.loss.HalfBinomialLoss",
+    "sklearn._loss.loss.HalfMultinomialLoss",
+    "sklearn._loss._loss.CyHalfBinomialLoss",
+    "sklearn._loss._loss.CyHalfMultinomialLoss",
+)
 
 #: What this package adds to the types that skops trusts: all that fitted models of it are made of.
 TRUSTED_TYPES = (
@@ -35,6 +54,7 @@ TRUSTED_TYPES = (
     *(f"{loss.__module__}.{loss.__qualname__}" for loss in LOSSES.values()),
     "skecoc.music.transformer.ModulationFeatures",
     "skecoc.classifiers.ECOCClassifier",
+    "skecoc.decoding.logistic.LogisticCertificate",
     "skecoc.decoding.optimized.decoder.Certificate",
     "skecoc.benchmarking.data.MedianImputer",
     "skecoc.tables.preprocessing._days",
@@ -46,10 +66,14 @@ TRUSTED_TYPES = (
     "skecoc.growth.wolc.WOLCClassifier",
     "skecoc.growth.engine.GrowthRound",
     "skecoc.learners.columns.ConstantClassifier",
+    "skecoc.learners.mixed.MarginColumn",
+    "skecoc.learners.multiclass.MulticlassColumn",
+    "skecoc.learners.multiclass.MulticlassLearner",
     "skecoc.learners.regions.RegionClassifier",
     "skecoc.learners.stumps.StumpAdaBoostClassifier",
     "skecoc.learners.svm.TunedSVMClassifier",
     "skecoc.tables.model.TableClassifier",
+    *_TREE_TYPES,
 )
 
 _FORMAT = "skecoc-model-1"
@@ -178,7 +202,9 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
 
 def _skops() -> ModuleType:
     """Import skops, or say how to get it."""
-    return import_extra("skops.io", "persistence", "saving and loading models")
+    skops = import_extra("skops.io", "persistence", "saving and loading models")
+    share_learners()
+    return skops
 
 
 def _foreign_types(content: bytes, model: Any, trusted: Sequence[str]) -> list[str]:

@@ -1,15 +1,27 @@
 """Check models that come from files: compiled code trusts the arrays it is given, a file may hold any."""
 
-from collections.abc import Iterator
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator
+from types import FunctionType, ModuleType
+from typing import Any, get_args
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
+from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
 from sklearn.svm._base import BaseLibSVM, BaseSVC
+from sklearn.tree import BaseDecisionTree
+from sklearn.tree._tree import Tree
 
 from skecoc.classifiers import BaseCodeClassifier
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from skecoc.learners import MulticlassLearner, RegionClassifier, StumpAdaBoostClassifier
+from skecoc.learners.columns import Response
+from skecoc.learners.mixed import MarginColumn
+from skecoc.learners.multiclass import MulticlassColumn
+from skecoc.persistence.trees import check_bins, check_boosting, check_decision_tree
+from skecoc.persistence.trees import require as _require
 
 # What boosted stumps are made of, with the types as their compiled code reads them.
 _STUMP_ARRAYS = {"features_": "int64", "polarities_": "int64", "thresholds_": "float64", "alphas_": "float64"}
@@ -23,6 +35,8 @@ _LIBSVM_ARRAYS = {
     "_probA": "float64",
     "_probB": "float64",
 }
+# Kernels that libsvm computes from the support vectors; others read whatever the indices of vectors point to.
+_KERNELS = ("linear", "poly", "rbf", "sigmoid")
 
 # Parts of scikit-learn whose estimators predict by Python and numpy alone, or are checked below. The others hand what
 # a file holds to compiled code that trusts it, such as the indices of neighbours.
@@ -49,59 +63,152 @@ _PLAIN_MODULES = {
     "tree",
 }
 _PLAIN_CLASSES = ("sklearn.decomposition._pca.PCA", "sklearn.decomposition._truncated_svd.TruncatedSVD")
+# Their compiled code takes anything for a tree, and writes as many columns as there are trees.
+_COMPILED_CLASSES = (
+    "sklearn.ensemble._gb.GradientBoostingClassifier",
+    "sklearn.ensemble._gb.GradientBoostingRegressor",
+)
 
 
 def unchecked_types(model: Any) -> set[str]:
     """Name the estimators of scikit-learn in a model that run compiled code on arrays which nobody checks."""
-    types = {type(part) for part in _parts(model)}
-    of_sklearn = [kind for kind in types if kind.__module__.startswith("sklearn.")]
-    names = {f"{kind.__module__}.{kind.__qualname__}" for kind in of_sklearn}
-    return {name for name in names if name.split(".")[1] not in _PLAIN_MODULES and name not in _PLAIN_CLASSES}
+    estimators = [part for part in _parts(model) if isinstance(part, BaseEstimator)]
+    return {_name(part) for part in estimators if _name(part).startswith("sklearn.") and not _is_checked(part)}
+
+
+def _name(part: Any) -> str:
+    """Name the type of an object as skops does."""
+    return f"{type(part).__module__}.{type(part).__qualname__}"
+
+
+def _is_checked(estimator: BaseEstimator) -> bool:
+    """Tell whether an estimator of scikit-learn runs no compiled code on what a file holds, or is checked below."""
+    if isinstance(estimator, BaseHistGradientBoosting):
+        # Categories are encoded by a transformer of the file's choice, after which nobody counts the features.
+        return vars(estimator).get("_preprocessor") is None
+    name = _name(estimator)
+    return name in _PLAIN_CLASSES or (name.split(".")[1] in _PLAIN_MODULES and name not in _COMPILED_CLASSES)
 
 
 def check_restored(model: Any) -> None:
     """Raise a ValueError if arrays of a model do not fit together: compiled code would read or write beyond them."""
     for part in _parts(model):
-        if isinstance(part, BaseCodeClassifier):
-            _check_features_agree(part)
-        elif isinstance(part, StumpAdaBoostClassifier):
-            _check_stumps(part)
-        elif isinstance(part, RegionClassifier):
-            _check_regions(part)
-        elif isinstance(part, OptimizedWeightDecoder):
-            _check_tie_shares(part)
-        elif isinstance(part, BaseLibSVM):
-            _check_libsvm(part)
+        _check_methods(part)
+        for kind, check in _CHECKS.items():
+            if isinstance(part, kind):
+                check(part)
+        if issparse(part):
+            _check_sparse(part)
+        for value in vars(part).values() if hasattr(part, "__dict__") else ():
+            _check_text(value)
+
+
+def _check_text(value: Any) -> None:
+    """Refuse an array of text with numbers that stand for no character: to read one would end in a SystemError."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "U" and value.size:
+        numbers = np.ascontiguousarray(value).view(f"{value.dtype.byteorder}u4")
+        _require(bool((numbers <= sys.maxunicode).all()), "an array of text holds something else")
 
 
 def _parts(model: Any) -> Iterator[Any]:
-    """Walk over an object and all that it holds, each once, however deep."""
+    """Walk over all objects with attributes that a model is made of, each once, however deep.
+
+    Trees are among them where they do not belong: those of decision trees are checked with these.
+    """
     seen: set[int] = set()
     waiting = [model]
     while waiting:
         part = waiting.pop()
-        if id(part) in seen:
+        if id(part) in seen or isinstance(part, type | FunctionType | ModuleType):
             continue
         seen.add(id(part))
-        if isinstance(part, BaseEstimator):
-            yield part
-            waiting += vars(part).values()
-        elif isinstance(part, dict):
-            waiting += part.values()
+        if isinstance(part, dict):
+            waiting += [*part.keys(), *part.values()]
         elif isinstance(part, list | tuple | set):
             waiting += part
         elif isinstance(part, np.ndarray) and part.dtype == object:
             waiting += part.ravel().tolist()
+        if hasattr(part, "__dict__"):
+            yield part
+            waiting += [value for name, value in vars(part).items() if not (name == "tree_" and _may_hold_a_tree(part))]
+        elif isinstance(part, Tree):
+            yield part
 
 
-def _check_features_agree(classifier: BaseCodeClassifier) -> None:
-    """Refuse columns that were trained on other features than the classifier: rows are checked once for all."""
-    n_features = getattr(classifier, "n_features_in_", None)
-    learners = _parts([value for name, value in vars(classifier).items() if name in ("estimators_", "_all_learners")])
-    for learner in learners:
-        fitted = [name for name in vars(learner) if name.endswith("_") and not name.startswith("_")]
-        if isinstance(learner, StumpAdaBoostClassifier | RegionClassifier) and fitted:
+def _is_ours(part: Any) -> bool:
+    """Tell whether an object is of scikit-learn or of this package, and not of a type that somebody has to trust."""
+    return type(part).__module__.split(".")[0] in ("sklearn", "skecoc")
+
+
+def _may_hold_a_tree(part: Any) -> bool:
+    """Tell whether an object looks at samples before its tree does."""
+    return isinstance(part, BaseDecisionTree) or not _is_ours(part)
+
+
+def _refuse_tree(_: Tree) -> None:
+    """Refuse a tree in the place of an estimator: it has a `predict` that does not count the features of samples."""
+    raise ValueError("a tree belongs to no decision tree")
+
+
+def _check_methods(part: Any) -> None:
+    """Refuse objects with attributes in place of methods: those that check samples would not be called."""
+    if _is_ours(part):
+        replaced = [name for name in getattr(part, "__dict__", ()) if callable(getattr(type(part), name, None))]
+        _require(not replaced, f"{type(part).__name__} has other methods than its type: {', '.join(replaced)}")
+
+
+def _check_sparse(matrix: Any) -> None:
+    """Check the indices of a sparse matrix."""
+    _require(matrix.format in ("csr", "csc"), "a sparse matrix is not compressed")
+    matrix.check_format(full_check=True)
+
+
+def _check_classifier(classifier: BaseCodeClassifier) -> None:
+    """Check how columns are evaluated, and that all have the features of the classifier: rows are checked once."""
+    response = vars(classifier).get("_response")
+    _require(response is None or response in get_args(Response), "columns are evaluated in an unknown way")
+    for name in ("estimators_", "_all_learners"):
+        _check_features_agree(classifier, vars(classifier).get(name))
+
+
+def _check_features_agree(owner: BaseEstimator, learners: Any) -> None:
+    """Refuse learners that were trained on other features than their owner.
+
+    Those inside of pipelines and of multiclass learners may be: these check the samples themselves.
+    """
+    n_features = getattr(owner, "n_features_in_", None)
+    waiting = [learners]
+    while waiting:
+        learner = waiting.pop()
+        if isinstance(learner, list | tuple):
+            waiting += learner
+        elif isinstance(learner, np.ndarray) and learner.dtype == object:
+            waiting += learner.ravel().tolist()
+        elif isinstance(learner, MarginColumn):
+            waiting.append(learner.learner)
+        elif isinstance(learner, StumpAdaBoostClassifier | RegionClassifier):
             _require(getattr(learner, "n_features_in_", None) == n_features, "columns have different features")
+
+
+def _check_multiclass_column(column: MulticlassColumn) -> None:
+    """Check the view of a trained learner: its classes are rows of the column."""
+    pattern: Any = vars(column).get("pattern")
+    is_pattern = isinstance(pattern, np.ndarray) and pattern.ndim == 1 and pattern.dtype.kind == "i"
+    _require(is_pattern and bool((np.abs(pattern) <= 1).all()), "the pattern of a column is no column of a code")
+    learner = vars(column).get("learner")
+    _require(isinstance(learner, MulticlassLearner), "the learner of a column is not multiclass")
+    classes: Any = vars(learner).get("classes_")
+    is_trained = "estimator_" in vars(learner) and isinstance(classes, np.ndarray) and classes.dtype.kind in "iu"
+    _require(is_trained and classes.ndim == 1, "the learner of a column is not trained on class indices")
+    known = (classes >= 0) & (classes < len(pattern))
+    _require(bool(known.all()), "the learner of a column knows classes that the column does not have")
+
+
+def _check_margin_column(column: MarginColumn) -> None:
+    """Check how a column is evaluated: the name of any other method would be called as well."""
+    known = vars(column).get("response") in ("decision_function", "predict")
+    _require(known, "a column is evaluated in an unknown way")
+    _require(isinstance(vars(column).get("learner"), BaseEstimator), "a column has no learner")
 
 
 def _fitted_arrays(part: BaseEstimator, kinds: dict[str, str], owner: str) -> dict[str, Any]:
@@ -130,13 +237,18 @@ def _check_stumps(learner: StumpAdaBoostClassifier) -> None:
 
 
 def _check_regions(learner: RegionClassifier) -> None:
-    """Check the centres of regions."""
-    centres = vars(learner).get("centres_")
-    if centres is not None:
-        fits = isinstance(centres, np.ndarray) and centres.dtype == np.float64 and centres.ndim == 2
-        _require(
-            fits and centres.shape[1] == getattr(learner, "n_features_in_", None), "centres do not fit the features"
-        )
+    """Check the centres of regions, and that there is a place for a learner in each of them."""
+    centres: Any = vars(learner).get("centres_")
+    if centres is None:
+        return
+    fits = isinstance(centres, np.ndarray) and centres.dtype == np.float64 and centres.ndim == 2
+    _require(fits and centres.shape[1] == getattr(learner, "n_features_in_", None), "centres do not fit the features")
+    members: Any = vars(learner).get("estimators_")
+    _require(isinstance(members, list) and len(members) == len(centres), "regions have other learners than centres")
+    if isinstance(learner._learner(), StumpAdaBoostClassifier):
+        alike = all(member is None or isinstance(member, StumpAdaBoostClassifier) for member in members)
+        _require(alike, "learners of regions are no stumps")
+    _check_features_agree(learner, members)
 
 
 def _check_tie_shares(decoder: OptimizedWeightDecoder) -> None:
@@ -167,9 +279,22 @@ def _check_libsvm(machine: BaseLibSVM) -> None:
         _require(arrays[name].shape == shape, f"{name} of an SVM does not fit its support vectors and classes")
     for name in ("_probA", "_probB"):
         _require(arrays[name].shape in ((0,), (n_pairs,)), f"{name} of an SVM does not fit its classes")
+    _require(len(arrays["_probA"]) == len(arrays["_probB"]), "an SVM has one half of its probabilities")
+    parts = vars(machine)
+    is_plain = isinstance(machine.kernel, str) and machine.kernel in _KERNELS and parts.get("_sparse") is False
+    _require(is_plain and "_impl" not in parts, "an SVM reads other things than its support vectors")
 
 
-def _require(condition: Any, problem: str) -> None:
-    """Raise an error unless a condition holds."""
-    if not condition:
-        raise ValueError(problem)
+_CHECKS: dict[type, Callable[[Any], None]] = {
+    BaseCodeClassifier: _check_classifier,
+    StumpAdaBoostClassifier: _check_stumps,
+    RegionClassifier: _check_regions,
+    MulticlassColumn: _check_multiclass_column,
+    MarginColumn: _check_margin_column,
+    OptimizedWeightDecoder: _check_tie_shares,
+    BaseLibSVM: _check_libsvm,
+    BaseDecisionTree: check_decision_tree,
+    BaseHistGradientBoosting: check_boosting,
+    _BinMapper: check_bins,
+    Tree: _refuse_tree,
+}
