@@ -13,6 +13,7 @@ from skecoc.decoding import (
     HammingDecoder,
     InverseHammingDecoder,
     LaplacianDecoder,
+    LogisticWeightDecoder,
     LossAveragedDecoder,
     LossBasedDecoder,
     LossWeightedDecoder,
@@ -183,6 +184,11 @@ def _write_optimized(graph: Graph, codewords: str, decoder: OptimizedWeightDecod
     return write_ordered_ties(graph, scores, behind, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, n_rows)
 
 
+def _write_logistic_weights(graph: Graph, codewords: str, decoder: LogisticWeightDecoder) -> str:
+    code = decoder.steepness_[:, np.newaxis] * decoder.weights_ * decoder.matrix_
+    return graph.node("LogSoftmax", graph.node("Add", _product(graph, codewords, code), decoder.bias_), axis=1)
+
+
 _WRITERS: Mapping[type, Callable[[Graph, str, Any], str]] = {
     HammingDecoder: _write_hamming,
     InverseHammingDecoder: _write_inverse_hamming,
@@ -195,6 +201,7 @@ _WRITERS: Mapping[type, Callable[[Graph, str, Any], str]] = {
     ProbabilisticDecoder: _write_probabilistic,
     LossWeightedDecoder: _write_loss_weighted,
     OptimizedWeightDecoder: _write_optimized,
+    LogisticWeightDecoder: _write_logistic_weights,
 }
 
 

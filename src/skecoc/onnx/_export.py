@@ -14,9 +14,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.learners.mixed import is_several
+from skecoc.onnx._converters import Rows
 from skecoc.onnx._decoders import write_scores, write_winner
 from skecoc.onnx._graph import Graph
-from skecoc.onnx._learners import FixedOutput, Rows, write_outputs
+from skecoc.onnx._learners import FixedOutput, write_outputs
 
 CLASSIFIERS = (ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier)
 
@@ -70,6 +72,11 @@ def to_onnx(model: Any, X: Any, *, scores: bool = False, target_opset: Any = Non
     ValueError
         If `model` is no output-code classifier and no pipeline that ends with one, `target_opset` is too low, or the
         columns of `X` have no names that make different inputs, or one is called like the output ``scores``.
+
+    Notes
+    -----
+    Of several learners, one that serves many columns is written once. Where the votes of trees are even, rounding
+    decides which side a column takes: decodings that look at signs alone, such as ``"hamming"``, may then differ.
 
     Examples
     --------
@@ -257,8 +264,25 @@ def _write_codewords(graph: Graph, rows: Rows, model: Any) -> str:
     """Write the outputs of all columns; those that prediction does not use are zero."""
     used = set(getattr(model, "used_columns_", range(len(model.estimators_))))
     learners = [learner if q in used else FixedOutput(0.0) for q, learner in enumerate(model.estimators_)]
-    outputs = write_outputs(graph, rows, learners, model._response)
+    if is_several(model.estimator):
+        outputs = _write_members(graph, rows, learners, model)
+    else:
+        outputs = write_outputs(graph, rows, learners, model._response)
     return outputs if model._margin_scale == 1.0 else graph.node("Div", outputs, float(model._margin_scale))
+
+
+def _write_members(graph: Graph, rows: Rows, learners: list[Any], model: Any) -> str:
+    """Write the outputs of several learners' columns; an error says whose cannot be exported."""
+    groups: dict[str, list[int]] = {}
+    for q, name in enumerate(model.column_learners_.tolist()):
+        groups.setdefault(name, []).append(q)
+    parts = {}
+    for name, members in groups.items():
+        try:
+            parts[name] = write_outputs(graph, rows, [learners[q] for q in members], model._response)
+        except NotImplementedError as error:
+            raise NotImplementedError(f"{name!r} in estimator: {error}") from error
+    return graph.joined_groups(parts, groups)
 
 
 def _write_class_scores(graph: Graph, scores: str, model: Any) -> str:

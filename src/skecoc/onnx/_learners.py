@@ -7,45 +7,25 @@ faster than skl2onnx's own converters (see `benchmarks/onnx_converters.py`), whi
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
-from skl2onnx import get_model_alias
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
-    RandomForestClassifier,
-)
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
+from skecoc.learners import MulticlassLearner, RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.learners.columns import ConstantClassifier, Response
+from skecoc.learners.mixed import MarginColumn
+from skecoc.learners.multiclass import MulticlassColumn
+from skecoc.onnx._converters import Rows, refuse_margins, write_by_own_converter, write_steps
 from skecoc.onnx._graph import Floats, Graph
+from skecoc.onnx._kernels import RBFMachine, coarse_origin, dense, rbf_margins, shifted
+from skecoc.onnx._multiclass import write_class_columns
 from skecoc.onnx._trees import boosted_tree_margins, stump_margins
-
-# scikit-learn itself reads rows in single precision here.
-_SINGLE_PRECISION = (
-    DecisionTreeClassifier,
-    ExtraTreeClassifier,
-    RandomForestClassifier,
-    ExtraTreesClassifier,
-    GradientBoostingClassifier,
-)
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Samples to predict: the name of a tensor of doubles, and its number of columns."""
-
-    name: str
-    n_features: int
 
 
 @dataclass(frozen=True)
@@ -107,11 +87,6 @@ def _write_response(graph: Graph, margins: str, slopes: Floats, response: Respon
     return graph.node("Where", graph.node("Greater", margins, 0.0), 1.0, -1.0)
 
 
-def _dense(values: Any) -> Floats:
-    """Return coefficients, which may be sparse, as an array."""
-    return np.asarray(values.toarray() if issparse(values) else values, dtype=np.float64)
-
-
 def _write_stumps(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
     """Write the outputs of boosted stumps."""
     return _write_response(graph, stump_margins(graph, rows.name, learners), np.ones(1), response)
@@ -124,7 +99,7 @@ def _write_boosted_trees(graph: Graph, rows: Rows, learners: list[Any], response
 
 def _write_linear(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
     """Write the outputs of linear learners."""
-    coefficients = np.vstack([_dense(learner.coef_).reshape(1, -1) for learner in learners])
+    coefficients = np.vstack([dense(learner.coef_).reshape(1, -1) for learner in learners])
     intercepts = np.array([float(np.ravel(learner.intercept_)[0]) for learner in learners])
     margins = graph.node("Gemm", rows.name, np.ascontiguousarray(coefficients.T), intercepts)
     return _write_response(graph, margins, np.array([0.5]), response)
@@ -134,8 +109,8 @@ def _write_rbf(graph: Graph, rows: Rows, learners: list[Any], response: Response
     """Write the outputs of support vector machines with a Gaussian kernel."""
     machines = [
         RBFMachine(
-            _dense(learner.support_vectors_),
-            _dense(learner.dual_coef_).ravel(),
+            dense(learner.support_vectors_),
+            dense(learner.dual_coef_).ravel(),
             float(learner.intercept_[0]),
             float(learner.gamma_ if isinstance(learner, TunedSVMClassifier) else learner._gamma),
         )
@@ -185,41 +160,52 @@ def _region_outputs(learner: RegionClassifier, response: Response) -> list[Any]:
 @_one_by_one
 def _write_pipelines(graph: Graph, rows: Rows, pipeline: Pipeline, response: Response) -> str:
     """Write the outputs of a pipeline: the steps by their own converters, the learner as all others."""
-    variable = graph.variable(rows.name, rows.n_features)
-    for _, step in pipeline.steps[:-1]:
-        if step not in (None, "passthrough"):
-            variable = graph.transformed(_alias(step), step, variable)
     learner = pipeline.steps[-1][1]
-    return write_outputs(graph, Rows(graph.double(variable.onnx_name), learner.n_features_in_), [learner], response)
+    return write_outputs(graph, write_steps(graph, rows, pipeline), [learner], response)
 
 
 @_one_by_one
 def _write_by_own_converter(graph: Graph, rows: Rows, learner: Any, response: Response) -> str:
     """Write the outputs of a learner that skl2onnx, or whoever has registered a converter, knows how to convert."""
-    alias = _alias(learner)
     if response == "decision_function":
-        raise NotImplementedError(
-            f"margins of {type(learner).__name__} cannot be exported to ONNX; response_method='predict' can, "
-            "and 'predict_proba' if the learner has it"
-        )
-    single = isinstance(learner, _SINGLE_PRECISION)
-    variable = graph.variable(rows.name, rows.n_features, single=single)
-    labels, probabilities = graph.classified(alias, learner, variable)
+        refuse_margins(learner)
+    labels, probabilities = write_by_own_converter(graph, rows, learner)
     if response == "predict":
-        second = graph.node("Reshape", graph.double(labels), np.array([-1, 1]))
+        second = graph.node("Reshape", labels, np.array([-1, 1]))
     else:
-        second = graph.part(graph.double(probabilities), 1, 2)
+        second = graph.part(probabilities, 1, 2)
     return graph.node("Sub", graph.node("Mul", second, 2.0), 1.0)
 
 
-def _alias(part: Any) -> str:
-    """Find the converter of a learner or a step of a pipeline."""
-    try:
-        return str(get_model_alias(type(part)))
-    except RuntimeError as error:
-        raise NotImplementedError(
-            f"{type(part).__name__} cannot be exported to ONNX: neither skecoc nor skl2onnx has a converter for it"
-        ) from error
+def _write_margin_columns(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
+    """Write the outputs of learners with margins or labels beside others with probabilities."""
+    groups: dict[Response, list[int]] = {}
+    for number, column in enumerate(learners):
+        groups.setdefault("predict" if response == "predict" else column.response, []).append(number)
+    parts = {kind: write_outputs(graph, rows, [learners[q].learner for q in own], kind) for kind, own in groups.items()}
+    if "decision_function" in parts:
+        parts["decision_function"] = graph.node("Tanh", parts["decision_function"])
+    return graph.joined_groups(parts, groups)
+
+
+def _write_multiclass_columns(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
+    """Write the outputs of columns that share multiclass learners, each learner once."""
+    groups: dict[int, list[int]] = {}
+    for number, column in enumerate(learners):
+        groups.setdefault(id(column.learner), []).append(number)
+    parts = {
+        key: write_class_columns(
+            graph, rows, learners[members[0]].learner, [learners[q].pattern for q in members], response
+        )
+        for key, members in groups.items()
+    }
+    return graph.joined_groups(parts, groups)
+
+
+@_one_by_one
+def _write_multiclass_alone(graph: Graph, rows: Rows, learner: MulticlassLearner, response: Response) -> str:
+    """Write the outputs of a multiclass learner that was trained on the two sides of a column."""
+    return write_class_columns(graph, rows, learner, [np.array([-1, 1])], response)
 
 
 _WRITERS: dict[type, _Writer] = {
@@ -230,52 +216,10 @@ _WRITERS: dict[type, _Writer] = {
     RegionClassifier: _write_regions,
     HistGradientBoostingClassifier: _write_boosted_trees,
     Pipeline: _write_pipelines,
+    MarginColumn: _write_margin_columns,
+    MulticlassColumn: _write_multiclass_columns,
+    MulticlassLearner: _write_multiclass_alone,
 }
-
-
-class RBFMachine(NamedTuple):
-    """A trained support vector machine with the kernel exp(-gamma ||x - z||^2)."""
-
-    support_vectors: Floats
-    coefficients: Floats
-    intercept: float
-    gamma: float
-
-
-def rbf_margins(graph: Graph, rows: str, machines: Sequence[RBFMachine]) -> str:
-    """Write the margins of several machines, (n_samples, n_machines).
-
-    The exponent -gamma ||x - z||^2 is linear in x and ||x||^2 for a given z, so that each machine is a matrix product,
-    exponentials, and another product. Machines of the same gamma share these.
-    """
-    origin = coarse_origin(np.vstack([machine.support_vectors for machine in machines]))
-    shifted = _shifted(graph, rows, origin)
-    squares = graph.node("ReduceSumSquare", shifted, np.array([1]), keepdims=1)
-    extended = graph.joined([shifted, squares])
-    groups: dict[float, list[int]] = {}
-    for number, machine in enumerate(machines):
-        groups.setdefault(machine.gamma, []).append(number)
-    parts = {
-        gamma: _group_margins(graph, extended, [machines[q] for q in members], origin)
-        for gamma, members in groups.items()
-    }
-    return graph.joined_groups(parts, groups)
-
-
-def _group_margins(graph: Graph, extended: str, machines: Sequence[RBFMachine], origin: Floats) -> str:
-    """Write the margins of machines that have the same gamma, from shifted rows with their squares appended."""
-    gamma = machines[0].gamma
-    stacked = np.vstack([machine.support_vectors for machine in machines])
-    vectors, place = np.unique(stacked, axis=0, return_inverse=True)
-    owners = np.repeat(np.arange(len(machines)), [len(machine.coefficients) for machine in machines])
-    coefficients = np.zeros((len(vectors), len(machines)))
-    # A row that both classes have is two support vectors of one machine.
-    np.add.at(coefficients, (place.reshape(-1), owners), np.concatenate([machine.coefficients for machine in machines]))
-    centred = vectors - origin
-    product = np.vstack([2.0 * gamma * centred.T, np.full(len(centred), -gamma)])
-    exponents = graph.node("Gemm", extended, product, -gamma * np.square(centred).sum(axis=1))
-    intercepts = np.array([machine.intercept for machine in machines])
-    return graph.node("Gemm", graph.node("Exp", exponents), coefficients, intercepts)
 
 
 def nearest_centres(graph: Graph, rows: str, centres: Sequence[Floats], n_regions: int) -> str:
@@ -285,23 +229,6 @@ def nearest_centres(graph: Graph, rows: str, centres: Sequence[Floats], n_region
     origin = coarse_origin(np.vstack(padded))
     centred = np.vstack(padded) - origin
     # ||x||^2, which all centres have in common, is left out.
-    distances = graph.node("Gemm", _shifted(graph, rows, origin), -2.0 * centred.T, np.square(centred).sum(axis=1))
+    distances = graph.node("Gemm", shifted(graph, rows, origin), -2.0 * centred.T, np.square(centred).sum(axis=1))
     by_learner = graph.node("Reshape", distances, np.array([0, len(centres), n_regions]))
     return graph.node("ArgMin", by_learner, axis=2, keepdims=1)
-
-
-def coarse_origin(points: Floats) -> Floats:
-    """Return a point near the middle of others, so that expanded squares lose few digits to cancellation.
-
-    Its coordinates are multiples of a power of two of about the points' spread: where points have few binary digits, as
-    counts have, differences and products are exact, and ties stay ties.
-    """
-    spread = np.ptp(points, axis=0)
-    middle = points.mean(axis=0)
-    step = np.exp2(np.ceil(np.log2(np.where(spread > 0.0, spread, 1.0))))
-    return np.rint(middle / step) * step
-
-
-def _shifted(graph: Graph, rows: str, origin: Floats) -> str:
-    """Subtract the origin, unless it is zero."""
-    return graph.node("Sub", rows, origin) if origin.any() else rows

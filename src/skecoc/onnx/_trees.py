@@ -38,14 +38,17 @@ class TreeTable:
         values: Floats,
         missing_left: NDArray[Any] | None = None,
     ) -> None:
-        """Add a tree whose leaves add `values`, (n_nodes, n_targets), to some sums.
+        """Add a tree whose leaves add `values`, (n_nodes, n_targets), to some sums; zeros are not stored.
 
         Values up to the threshold go to the left. Node 0 is the root; a leaf has 0 on its left.
         """
         leaves = np.flatnonzero(left == 0)
         features, thresholds = np.where(left == 0, 0, features), np.where(left == 0, 0.0, thresholds)
         missing = np.zeros(len(left), np.int64) if missing_left is None else missing_left
-        of_leaves = np.repeat(leaves, len(targets)), np.tile(targets, len(leaves)), values[leaves].ravel()
+        stored = values[leaves] != 0.0
+        stored[:, 0] |= ~stored.any(axis=1)  # a leaf has a value
+        place, target = np.nonzero(stored)
+        of_leaves = leaves[place], targets[target], values[leaves][stored]
         self.trees.append((features, thresholds, left.astype(np.int64), right.astype(np.int64), missing, *of_leaves))
 
     def write(self, graph: Graph, rows: str, n_targets: int) -> str:
@@ -160,24 +163,47 @@ def _search_tree(n_steps: int) -> tuple[NDArray[np.int64], NDArray[np.int64], ND
 
 
 def boosted_tree_margins(graph: Graph, rows: str, learners: Sequence[Any]) -> str:
-    """Write the raw predictions of several HistGradientBoostingClassifier, of shape (n_samples, n_learners)."""
+    """Write the raw predictions of several HistGradientBoostingClassifier, side by side: one per class of each.
+
+    With two classes there is one, of the second.
+    """
     table = TreeTable()
-    for target, learner in enumerate(learners):
+    base = [np.ravel(learner._baseline_prediction).astype(np.float64) for learner in learners]
+    firsts = np.cumsum([0, *map(len, base)])
+    for first, learner in zip(firsts, learners, strict=False):
         for stage in learner._predictors:
-            nodes = stage[0].nodes
-            if nodes["is_categorical"].any():
-                raise NotImplementedError(
-                    "HistGradientBoostingClassifier with categorical features cannot be exported to ONNX; "
-                    "encode them in a pipeline"
-                )
-            table.add(
-                nodes["feature_idx"],
-                nodes["num_threshold"],
-                nodes["left"],
-                nodes["right"],
-                np.array([target]),
-                nodes["value"][:, np.newaxis],
-                nodes["missing_go_to_left"].astype(np.int64),
-            )
-    base = [float(np.ravel(learner._baseline_prediction)[0]) for learner in learners]
-    return graph.node("Add", table.write(graph, rows, len(learners)), np.array(base))
+            for target, predictor in enumerate(stage, start=int(first)):
+                _add_boosted_tree(table, predictor.nodes, target)
+    return graph.node("Add", table.write(graph, rows, int(firsts[-1])), np.concatenate(base))
+
+
+def _add_boosted_tree(table: TreeTable, nodes: NDArray[Any], target: int) -> None:
+    """Add one tree of a HistGradientBoostingClassifier."""
+    if nodes["is_categorical"].any():
+        raise NotImplementedError(
+            "HistGradientBoostingClassifier with categorical features cannot be exported to ONNX; "
+            "encode them in a pipeline"
+        )
+    table.add(
+        nodes["feature_idx"],
+        nodes["num_threshold"],
+        nodes["left"],
+        nodes["right"],
+        np.array([target]),
+        nodes["value"][:, np.newaxis],
+        nodes["missing_go_to_left"].astype(np.int64),
+    )
+
+
+def forest_probabilities(graph: Graph, rows: str, learner: Any) -> str:
+    """Write the class probabilities of a decision tree or a forest of scikit-learn, which reads rows as floats."""
+    table = TreeTable()
+    trees = getattr(learner, "estimators_", [learner])
+    for tree in (each.tree_ for each in trees):
+        shares = tree.value[:, 0, :] / tree.value[:, 0, :].sum(axis=1, keepdims=True)
+        is_leaf = tree.children_left < 0
+        left, right = (np.where(is_leaf, 0, children) for children in (tree.children_left, tree.children_right))
+        missing = tree.missing_go_to_left.astype(np.int64)
+        table.add(tree.feature, tree.threshold, left, right, np.arange(shares.shape[1]), shares / len(trees), missing)
+    rounded = graph.double(graph.cast(rows, TensorProto.FLOAT))
+    return table.write(graph, rounded, len(learner.classes_))
