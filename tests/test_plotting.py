@@ -4,13 +4,16 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.growth import wolc
-from skecoc.learners import StumpAdaBoostClassifier
-from skecoc.plotting import plot_code_matrix, plot_convergence, plot_risk, plot_weights
+from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
+from skecoc.plotting import plot_code_matrix, plot_convergence, plot_learner_shares, plot_risk, plot_weights
 
 mpl.use("Agg")
 
@@ -142,3 +145,49 @@ def test_bad_arguments_of_growth_pictures_are_named(grown):
         plot_risk(np.ones((2, 3)), np.ones((2, 3)))
     with pytest.raises(ValueError, match="class_names"):
         plot_risk(np.ones((2, 2)), np.ones((2, 2)), class_names=["a"])
+
+
+def test_learner_shares_are_stacked_to_one_bar_per_class():
+    X, y = load_iris(return_X_y=True)
+    learners = [("stumps", StumpAdaBoostClassifier(2)), ("line", MulticlassLearner(LogisticRegression(max_iter=500)))]
+    model = ECOCClassifier(learners, decoding="logistic-weight", random_state=0).fit(X, np.array(["a", "b", "c"])[y])
+    ax = plot_learner_shares(model)
+    shares = model.learner_shares()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        f"{name} {100 * share.mean():.0f} %" for name, share in shares.items()
+    ]
+    widths = [[bar.get_width() for bar in bars] for bars in ax.containers]
+    np.testing.assert_allclose(widths, list(shares.values()))
+    np.testing.assert_allclose([bar.get_x() + bar.get_width() for bar in ax.containers[-1]], 1.0)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c"]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first class is on top
+    given = mpl.figure.Figure().subplots()
+    assert plot_learner_shares(model, given, class_names=["x", "y", "z"]) is given
+    assert given.get_yticklabels()[0].get_text() == "x"
+
+
+def test_learner_shares_of_a_single_learner_and_of_subclasses_are_one_colour():
+    X, y = load_iris(return_X_y=True)
+    for model in (ECOCClassifier(), SubclassECOCClassifier(random_state=0)):
+        ax = plot_learner_shares(model.fit(X, y))
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["StumpAdaBoostClassifier 100 %"]
+        np.testing.assert_allclose([bar.get_width() for bar in ax.patches], [1.0, 1.0, 1.0])
+
+
+def test_learner_shares_of_many_learners_look_different():
+    X = np.arange(80.0)[:, None]
+    learners = [(f"tree {k}", MulticlassLearner(DecisionTreeClassifier(max_depth=k + 1))) for k in range(10)]
+    model = ECOCClassifier(learners, coding="one-vs-rest", decoding="hamming").fit(X, np.repeat(np.arange(40), 2))
+    ax = plot_learner_shares(model)
+    assert len({(bars[0].get_facecolor(), bars[0].get_hatch()) for bars in ax.containers}) == 10
+    assert len(ax.get_yticklabels()) == 40
+
+
+def test_bad_arguments_of_learner_shares_are_named():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="output-code classifier, got LogisticRegression"):
+        plot_learner_shares(LogisticRegression())
+    with pytest.raises(NotFittedError):
+        plot_learner_shares(ECOCClassifier())
+    with pytest.raises(ValueError, match="class_names must hold 3 names"):
+        plot_learner_shares(ECOCClassifier().fit(X, y), class_names=["a"])

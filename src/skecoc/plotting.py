@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 # Blue and orange of equal lightness on a pale ground: told apart by colour-blind readers and in print.
 _NEGATIVE, _ZERO, _POSITIVE = "#d8822b", "#f2f2f0", "#2b6cb0"
+# Okabe and Ito's colours, neighbours of different lightness; beyond them they come again, hatched.
+_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#666666")
+_HATCHES = ("", "///", "...", "xxx")
 
 
 def plot_code_matrix(
@@ -109,6 +112,71 @@ def plot_weights(
     right.set_title("weights")
     right.figure.colorbar(image, ax=right, label="weight")
     return np.array([left, right])
+
+
+def plot_learner_shares(model: Any, ax: Axes | None = None, *, class_names: Sequence[str] | None = None) -> Axes:
+    """Draw how much each learner counts for each class: a bar per class, a colour per learner.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        An output-code classifier, with `learner_shares`. That of a single learner has bars of one colour.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+    class_names : sequence of str of length n_classes, default=None
+        Names of the bars; None takes the classifier's classes.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes drawn on. The parts of a bar sum to 1; the legend says how much each learner counts on average.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skecoc import ECOCClassifier
+    >>> from skecoc.learners import StumpAdaBoostClassifier
+    >>> from skecoc.plotting import plot_learner_shares
+    >>> learners = [("stumps", StumpAdaBoostClassifier()), ("logistic", LogisticRegression())]
+    >>> model = ECOCClassifier(learners, decoding="loss-based").fit(*load_iris(return_X_y=True))
+    >>> [text.get_text() for text in plot_learner_shares(model).get_legend().get_texts()]
+    ['stumps 50 %', 'logistic 50 %']
+    """
+    check_matplotlib_support("plot_learner_shares")
+    import matplotlib.pyplot as plt
+
+    if not hasattr(model, "learner_shares"):
+        raise ValueError(f"model must be a fitted output-code classifier, got {type(model).__name__}")
+    shares = model.learner_shares()
+    names = [str(name) for name in (model.classes_ if class_names is None else class_names)]
+    if len(names) != len(model.classes_):
+        raise ValueError(f"class_names must hold {len(model.classes_)} names, one per class, got {len(names)}")
+    if ax is None:
+        ax = plt.subplots(figsize=(7.0, min(10.0, 1.2 + 0.24 * len(names))), layout="constrained")[1]
+    rows, left = np.arange(len(names)), np.zeros(len(names))
+    for number, (name, share) in enumerate(shares.items()):
+        ax.barh(
+            rows,
+            share,
+            left=left,
+            height=0.85,
+            color=_COLOURS[number % len(_COLOURS)],
+            hatch=_HATCHES[number // len(_COLOURS) % len(_HATCHES)],
+            edgecolor="white",
+            linewidth=0.5,
+            label=f"{name} {100 * share.mean():.0f} %",
+        )
+        left += share
+    _name_rows(ax, names)
+    ax.set_ylim(len(names) - 0.5, -0.5)  # the first class on top, as in a matrix
+    ax.set_xlim(0.0, 1.0)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.set_xlabel("share of the weights")
+    ax.set_ylabel("class")
+    ax.legend(title="learner, on average", frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return ax
 
 
 def plot_convergence(

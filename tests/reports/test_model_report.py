@@ -5,10 +5,12 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.benchmarking import DataSet
 from skecoc.datasets import load_uci
+from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
 from skecoc.reports import model as report
 from skecoc.reports.model import model_page, summarize_model
 from skecoc.tables import describe_model, fit_table
@@ -222,3 +224,23 @@ def test_controls_are_not_printed_but_the_pair_is(page):
     assert page.locator("nav, .controls").locator("visible=true").count() == 0
     assert page.locator("#pair ol").is_visible()
     assert page.locator("table.weights").is_visible()
+
+
+def test_several_learners_are_shown_with_their_shares(browser, tmp_path):
+    X, y = load_uci("vehicle", return_X_y=True)
+    learners = [("stumps", StumpAdaBoostClassifier(3)), (NASTY, MulticlassLearner(GaussianNB()))]
+    rules = {"init": "one-vs-rest", "max_iter": 3, "tol": 0.0, "standard_errors": 0.0}
+    model = WOLCClassifier(learners, **rules, random_state=0).fit(X[::3], y[::3])
+    summary = summarize_model(describe_model(model))
+    added = {name for pair in summary["hard_pairs"] for name in pair["learners"]}
+    assert added == set(model.column_learners_[model.column_kinds_ != "initial"].tolist())
+    assert dict(summary["facts"])["Weights"].startswith(f"objective {model.decoder_.certificate_.objective:.4g}, ")
+    path = tmp_path / "several.html"
+    path.write_text(model_page(summary), encoding="utf-8")
+    with open_page(browser, path) as page:
+        assert page.locator("h2").all_inner_texts()[0] == "Learners"
+        assert page.locator("table.learners tbody th").all_inner_texts() == ["stumps", NASTY]
+        shares = [int(text) for text in page.locator("table.shares tbody td").all_inner_texts()]
+        expected = 100 * np.column_stack(list(model.learner_shares().values()))
+        np.testing.assert_allclose(np.reshape(shares, (4, 2)), expected, atol=0.51)
+        assert "Learners" in page.locator("table.hard-pairs thead").inner_text()

@@ -5,12 +5,14 @@ import json
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.datasets import load_uci
 from skecoc.growth import wolc
+from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
 from skecoc.support.errors import InputError
 from skecoc.tables import describe_model
 from skecoc.tables.describe import comparison_text, model_text
@@ -191,3 +193,119 @@ def test_text_of_a_comparison_marks_the_best_as_printed():
         ["sklearn/one-vs-one", "90.0*", "1.0", "4.5", "0.10"],
         ["sklearn/one-vs-rest", "85.0", "1.0", "4.5", "0.10"],
     ]
+
+
+LEARNERS = [("stumps", StumpAdaBoostClassifier(3)), ("bayes", MulticlassLearner(GaussianNB()))]
+
+
+@pytest.fixture(scope="module")
+def several():
+    """A code that has grown by columns of two learners."""
+    X, y = load_uci("vehicle", return_X_y=True)
+    rules = {"init": "one-vs-rest", "max_iter": 3, "tol": 0.0, "standard_errors": 0.0}
+    return WOLCClassifier(LEARNERS, **rules, random_state=0).fit(X[::3], y[::3])
+
+
+def test_learners_say_how_much_they_count_for_each_class(several):
+    description = describe_model(several)
+    json.dumps(description, allow_nan=False)
+    learners, shares = description["learners"], several.learner_shares()
+    is_grown = several.column_kinds_ != "initial"
+    assert is_grown.any()
+    for place, member in enumerate(learners["members"]):
+        own = several.column_learners_ == member["name"]
+        assert (member["columns"], member["added"]) == (own.sum(), (own & is_grown).sum())
+        assert member["share"] == pytest.approx(shares[member["name"]].mean())
+        np.testing.assert_allclose([row["shares"][place] for row in learners["classes"]], shares[member["name"]])
+    assert [row["name"] for row in learners["classes"]] == description["classes"]
+    assert learners["are_weights"]
+    assert description["code"]["learners"] == several.column_learners_.tolist()
+
+
+def test_growth_of_several_learners_says_whose_columns_were_added(several):
+    growth = describe_model(several)["growth"]
+    pairs = [pair for row in growth["rounds"][: growth["kept"]] for pair in row["pairs"]]
+    is_grown = several.column_kinds_ != "initial"
+    assert [pair["learner"] for pair in pairs] == several.column_learners_[is_grown].tolist()
+    for pair, column in zip(pairs, several.code_matrix_[:, is_grown].T, strict=True):
+        assert {pair["first"], pair["second"]} == {str(label) for label in several.classes_[column != 0]}
+    text = model_text(describe_model(several))
+    assert f"{pairs[0]['first']}/{pairs[0]['second']} ({pairs[0]['learner']}" in text
+
+
+def test_certificates_of_solved_weights_are_shown(several, grown):
+    found = several.decoder_.certificate_
+    assert describe_model(several)["certificate"] == {
+        name: getattr(found, name) for name in ("objective", "lower_bound", "gap", "log_loss")
+    }
+    line = f"Weights: objective {found.objective:.4g}, within {found.gap:.1e} of the best there is, relatively"
+    assert f"{line}; mean log-loss {found.log_loss:.4g}\n" in model_text(describe_model(several))
+    X, y = load_uci("iris", return_X_y=True)
+    optimized = ECOCClassifier(decoding="optimized-weight").fit(X, y)
+    certificate = describe_model(optimized)["certificate"]
+    assert certificate["gap"] == optimized.decoder_.certificate_.gap
+    assert "log-loss" not in model_text(describe_model(optimized))
+    assert describe_model(ECOCClassifier().fit(X, y))["certificate"] is None
+
+
+def test_text_of_several_learners():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "b", "c", "c"]
+    model = ECOCClassifier(LEARNERS, "one-vs-rest", "hamming", random_state=0).fit(X, y)
+    assert model_text(describe_model(model)).split("\n\n")[2].splitlines() == [
+        "Learners: how many columns each has, and how much it counts, in % of the columns that a class takes part in",
+        "            stumps  bayes",
+        "-------------------------",
+        "columns        3      3",
+        "all classes   50.0   50.0",
+        "-------------------------",
+        "a             50.0   50.0",
+        "b             50.0   50.0",
+        "c             50.0   50.0",
+    ]
+
+
+def test_text_of_many_classes_shows_those_whose_learners_are_most_unusual(several):
+    description = describe_model(several)
+    members = description["learners"]["members"]
+    shares = [[0.5, 0.5]] * 40
+    shares[7], shares[30] = [0.9, 0.1], [0.0, 1.0]
+    classes = [{"name": f"class {k}", "shares": row, "unusual": abs(row[0] - 0.5)} for k, row in enumerate(shares)]
+    learners = {"members": members, "classes": classes, "are_weights": True}
+    part = next(
+        part for part in model_text({**description, "learners": learners}).split("\n\n") if part.startswith("Learners")
+    )
+    shown = [line.split("  ")[0] for line in part.splitlines() if line.startswith("class ")]
+    assert shown == ["class 30", "class 7", "class 0", "class 1", "class 2"]
+    assert part.endswith("Shown are the 5 of 40 classes that differ most from the mean.")
+
+
+def test_tables_of_many_learners_are_broken_into_parts(several):
+    description = describe_model(several)
+    member = description["learners"]["members"][0]
+    learners = {
+        "members": [{**member, "name": f"a long name {k}"} for k in range(12)],
+        "classes": [{"name": "only", "shares": [1 / 12] * 12, "unusual": 0.0}],
+        "are_weights": True,
+    }
+    text = model_text({**description, "learners": learners})
+    assert text.count("all classes") > 1
+    assert max(map(len, text.splitlines())) <= 100
+    assert all(f"a long name {k}" in text for k in range(12))
+
+
+def test_a_single_learner_is_not_listed(model, grown):
+    for each in (model, grown):
+        description = describe_model(each)
+        assert description["learners"] is None
+        assert set(description["code"]["learners"]) == {""}
+        assert "Learners:" not in model_text(description)
+
+
+@pytest.mark.parametrize("names", [["stumps", "bayes"], ["a"] * 3 + ["b"] * 40])
+def test_learners_that_do_not_fit_the_code_are_damage(several, names):
+    before, several.column_learners_ = several.column_learners_, np.array(names)
+    try:
+        with pytest.raises(InputError, match="the model's record is damaged"):
+            describe_model(several)
+    finally:
+        several.column_learners_ = before

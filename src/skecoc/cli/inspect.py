@@ -12,9 +12,10 @@ from skecoc.tables.describe import model_text
 from skecoc.tables.model import read_model
 
 _EPILOG = """\
-The page shows the code and its weights, which pairs of classes were hard and what was added for
-them, held-out results (confusion, precision and recall, calibration), and the columns that
-matter most for any two classes. It loads nothing from anywhere.
+The page shows the code and its weights, how much each of several learners counts, which pairs
+of classes were hard and what was added for them, held-out results (confusion, precision and
+recall, calibration), and the columns that matter most for any two classes. It loads nothing
+from anywhere.
 
 examples:
   skecoc inspect flowers.skops

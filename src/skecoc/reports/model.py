@@ -73,6 +73,11 @@ def _facts(description: dict[str, Any]) -> list[tuple[str, str]]:
             ("Held-out folds", f"{table['folds']}, stratified, the same for all methods"),
             ("Seed", str(table["seed"])),
         ]
+    certificate = description["certificate"]
+    if certificate is not None:
+        text = f"objective {certificate['objective']:.4g}, relative gap {certificate['gap']:.1e}"
+        log_loss = certificate.get("log_loss")
+        facts.append(("Weights", text if log_loss is None else f"{text}, mean log-loss {log_loss:.4g}"))
     return facts + description["versions"]
 
 
@@ -96,7 +101,13 @@ def _heat_maps(code: dict[str, Any]) -> list[dict[str, Any]]:
     matrix = np.array(code["matrix"])
     shown = _shown_columns(code, max(MAX_CELLS // len(matrix), 1))
     columns = [
-        {"number": int(q) + 1, "kind": code["kinds"][q], "task": _task(matrix[:, q], code["rows"])} for q in shown
+        {
+            "number": int(q) + 1,
+            "kind": ", ".join(filter(None, [code["learners"][q], code["kinds"][q]])),
+            "mark": {"simple": "s", "clustered": "c"}.get(code["kinds"][q], ""),
+            "task": _task(matrix[:, q], code["rows"]),
+        }
+        for q in shown
     ]
     signs = matrix[:, shown]
     values = {"code": ("Code matrix", np.abs(signs), np.vectorize(_SIGNS.get)(signs))}
@@ -168,12 +179,14 @@ def _hard_pairs(rounds: list[dict[str, Any]]) -> list[dict[str, Any]]:
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for pair in (pair for row in rounds for pair in row["pairs"]):
         names = {"first": pair["first"], "second": pair["second"]}
-        new = {**names, "times": 0, "first_loss": pair["loss"], "simple": 0, "clustered": 0}
+        new = {**names, "times": 0, "first_loss": pair["loss"], "simple": 0, "clustered": 0, "learners": []}
         entry = found.setdefault((pair["first"], pair["second"]), new)
         entry["times"] += 1
         entry["last_loss"] = pair["loss"]
         if pair["added"] in ("simple", "clustered"):
             entry[pair["added"]] += 1
+        if pair["learner"] and pair["learner"] not in entry["learners"]:
+            entry["learners"].append(pair["learner"])
     return list(found.values())
 
 

@@ -12,13 +12,15 @@ from sklearn.pipeline import Pipeline
 
 from skecoc.decoding.base import check_decoder_matrix
 from skecoc.support.errors import InputError
-from skecoc.support.text_layout import align, join
+from skecoc.support.text_layout import align, blocks, join
 from skecoc.tables.model import TableClassifier, named_reason
 
 # Confused pairs of classes that are listed.
 _MAX_CONFUSIONS = 10
 # Entries of long lists that are printed; the page has all of them.
 _MAX_CLASSES, _MAX_PAIRS, _MAX_ROUNDS = 30, 5, 12
+# Classes up to which the learners' shares of all are printed; of more, those that differ most from the mean.
+_MAX_SHARES, _MAX_UNUSUAL = 10, 5
 # Longest code whose matrix is printed, and the width that long lists are wrapped to.
 _MAX_SIGNS, _WIDTH = 60, 100
 _SIGNS = {1: "+", -1: "-", 0: "0"}
@@ -35,7 +37,8 @@ def describe_model(model: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        Plain lists, dictionaries, strings and numbers: ``classifier``, ``classes``, ``code``, ``growth`` (None for a
+        Plain lists, dictionaries, strings and numbers: ``classifier``, ``classes``, ``code``, ``learners`` (None for a
+        code of a single learner), ``certificate`` (None for weights that no solver has found), ``growth`` (None for a
         code that does not grow; of its rounds, None is what was not measured), ``notes``, ``versions``, and ``table``,
         ``held_out`` and ``important``, which are None unless `skecoc.tables.fit_table` has made the model.
 
@@ -67,6 +70,8 @@ def _describe(model: Any, classifier: Any) -> dict[str, Any]:
         "classifier": type(classifier).__name__,
         "classes": classes,
         "code": _code(classifier, classes),
+        "learners": _learners(classifier, classes),
+        "certificate": _certificate(classifier.decoder_),
         "growth": _growth(classifier, classes) if hasattr(classifier, "history_") else None,
         "table": _table(model, card) if card else None,
         "held_out": None if confusion is None else _held_out(card, confusion, classes),
@@ -93,7 +98,55 @@ def _code(classifier: Any, classes: list[str]) -> dict[str, Any]:
         "rows": _row_names(rows, classes),
         "kinds": [str(kind) for kind in kinds],
         "used": np.isin(np.arange(matrix.shape[1]), used).tolist(),
+        "learners": _column_learners(classifier) or [""] * matrix.shape[1],
     }
+
+
+def _column_learners(classifier: Any) -> list[str] | None:
+    """Name the learner of each column; None if there is only one, or if the model is older than their names."""
+    names = [str(name) for name in getattr(classifier, "column_learners_", [])]
+    if len(set(names)) < 2:
+        return None
+    _require_shape(np.array(names), (np.asarray(classifier.code_matrix_).shape[1],))
+    return names
+
+
+def _learners(classifier: Any, classes: list[str]) -> dict[str, Any] | None:
+    """Describe several learners: their columns, and how much each counts for each class."""
+    owners = np.array(_column_learners(classifier) or [])
+    if not len(owners):
+        return None
+    found = {str(name): np.asarray(share, dtype=float) for name, share in classifier.learner_shares().items()}
+    shares = np.column_stack(list(found.values()))
+    _require_shape(shares, (len(classes), len(set(owners.tolist()))))
+    kinds = np.asarray(getattr(classifier, "column_kinds_", np.full(len(owners), "initial")))
+    mean = shares.mean(axis=0)
+    return {
+        "members": [
+            {
+                "name": name,
+                "columns": int((owners == name).sum()),
+                "added": int(((owners == name) & (kinds != "initial")).sum()),
+                "share": float(share),
+            }
+            for name, share in zip(found, mean, strict=True)
+        ],
+        "classes": [
+            # Half the sum of differences: the part of the weights that other learners have than on average.
+            {"name": name, "shares": row.tolist(), "unusual": float(0.5 * np.abs(row - mean).sum())}
+            for name, row in zip(classes, shares, strict=True)
+        ],
+        "are_weights": hasattr(classifier.decoder_, "weights_"),
+    }
+
+
+def _certificate(decoder: Any) -> dict[str, float] | None:
+    """Tell how close the weights that a solver has found are to the best ones."""
+    certificate = getattr(decoder, "certificate_", None)
+    if certificate is None:
+        return None
+    names = [name for name in ("objective", "lower_bound", "gap", "log_loss") if hasattr(certificate, name)]
+    return {name: float(getattr(certificate, name)) for name in names}
 
 
 def _require_shape(array: NDArray[Any], shape: tuple[int, ...]) -> None:
@@ -115,11 +168,17 @@ def _row_names(rows: NDArray[Any], classes: list[str]) -> list[str]:
 def _growth(classifier: Any, classes: list[str]) -> dict[str, Any]:
     """Describe the rounds of growth: which pairs were hard, and what was added for them."""
     kept, kinds = int(classifier.best_round_), list(classifier.column_kinds_)
+    owners = _column_learners(classifier) or [""] * len(kinds)
     rounds: list[dict[str, Any]] = []
     for number, record in enumerate(classifier.history_):
         first = int(record.n_columns)
         pairs = [
-            {**_named_pair(i, j, classes), "loss": float(loss), "added": str(kinds[place]) if number < kept else ""}
+            {
+                **_named_pair(i, j, classes),
+                "loss": float(loss),
+                "added": str(kinds[place]) if number < kept else "",
+                "learner": owners[place] if number < kept else "",
+            }
             for place, ((i, j), loss) in enumerate(zip(record.pairs, record.pair_losses, strict=True), start=first)
         ]
         rounds.append(
@@ -259,6 +318,8 @@ def model_text(description: dict[str, Any]) -> str:
     parts[1:1] = [fill(growth["summary"], _WIDTH, break_on_hyphens=False)] if growth else []
     parts += [
         _code_text(description["code"]),
+        _learners_text(description["learners"]) if description["learners"] else "",
+        _certificate_text(description["certificate"]) if description["certificate"] else "",
         _growth_text(growth) if growth and len(growth["rounds"]) > 1 else "",
         _important_text(description["important"]) if description["important"] else "",
         _columns_text(table) if table else "",
@@ -332,6 +393,42 @@ def _code_text(code: dict[str, Any]) -> str:
     return "\n".join([line, *(f"  {name} {''.join(_SIGNS[entry] for entry in signs)}" for name, signs in rows)])
 
 
+def _learners_text(learners: dict[str, Any]) -> str:
+    """Lay out the columns and the shares of several learners; of many classes, those that are most unusual."""
+    members, classes = learners["members"], learners["classes"]
+    order = list(range(len(classes)))
+    is_short = len(classes) > _MAX_SHARES
+    if is_short:
+        order = sorted(order, key=lambda place: -classes[place]["unusual"])[:_MAX_UNUSUAL]
+    rows = [classes[place] for place in order]
+    has_added = any(member["added"] for member in members)
+    titles = ["columns", *(["of them added"] if has_added else []), "all classes"]
+    names = _names(["", *titles, *(row["name"] for row in rows)])
+    columns = []
+    for place, member in enumerate(members):
+        counts = [member["columns"], *([member["added"]] if has_added else [])]
+        shares = [member["share"], *(row["shares"][place] for row in rows)]
+        columns.append(
+            align(
+                [member["name"]], [*(f"{count}   " for count in counts), *(f"{100 * share:.1f} " for share in shares)]
+            )
+        )
+    share_of = "the weights" if learners["are_weights"] else "the columns that a class takes part in"
+    lines = [f"Learners: how many columns each has, and how much it counts, in % of {share_of}"]
+    rules = [1, 1 + len(titles)]
+    lines += [join([names, *block], rules) for block in blocks(columns, _WIDTH - len(names[0]))]
+    if is_short:
+        lines.append(f"Shown are the {len(rows)} of {len(classes)} classes that differ most from the mean.")
+    return "\n".join(lines)
+
+
+def _certificate_text(certificate: dict[str, float]) -> str:
+    """Say how close the weights are to the best ones."""
+    loss = f"; mean log-loss {certificate['log_loss']:.4g}" if "log_loss" in certificate else ""
+    gap = f"within {certificate['gap']:.1e} of the best there is, relatively"
+    return f"Weights: objective {certificate['objective']:.4g}, {gap}{loss}"
+
+
 def _growth_text(growth: dict[str, Any]) -> str:
     """Lay out the rounds of growth."""
     rounds = growth["rounds"][: max(_MAX_ROUNDS, growth["kept"] + 1)]
@@ -355,8 +452,11 @@ def _growth_text(growth: dict[str, Any]) -> str:
 
 def _pairs(pairs: Sequence[dict[str, Any]]) -> str:
     """Name pairs of classes, the first few only, and what was added for them."""
-    marks = {"clustered": " (clustered)"}
-    names = [f"{pair['first']}/{pair['second']}{marks.get(pair['added'], '')}" for pair in pairs[:_MAX_PAIRS]]
+    names = []
+    for pair in pairs[:_MAX_PAIRS]:
+        marks = [pair["learner"], pair["added"] if pair["added"] == "clustered" else ""]
+        mark = ", ".join(filter(None, marks))
+        names.append(f"{pair['first']}/{pair['second']}{f' ({mark})' if mark else ''}")
     return ", ".join(names + [f"{len(pairs) - len(names)} more"] * (len(pairs) > len(names)))
 
 
