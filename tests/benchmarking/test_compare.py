@@ -5,10 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from skecoc.benchmarking import DataSet, compare, load_data_sets
+from skecoc.learners import mixed
 from skecoc.support.errors import InputError
 from skecoc.tables import as_data_set
 from tests.reference import compare as reference
@@ -109,6 +111,19 @@ def test_codes_that_grow_stand_beside_fixed_ones():
     assert result.methods == ["wolc/optimized-weight", "one-vs-one/hamming", "ecoc-one/loss-based"]
     assert result.runs("accuracy").min() > 0.8
     assert set(result.runs("n_columns")[0, 1]) == {3.0}
+
+
+def test_classifiers_and_mixed_stand_beside_codes_whatever_the_learner(monkeypatch):
+    monkeypatch.setattr(mixed, "mixed_learners", lambda *sizes: [("a", GaussianNB()), ("b", LogisticRegression())])
+    data_sets, methods = load_data_sets(["iris"]), ["mixed", "sklearn/svm", "one-vs-one/hamming"]
+    results = [compare(data_sets, methods, learner=learner, folds=3) for learner in (GaussianNB(), DummyClassifier())]
+    runs = [result.runs("accuracy")[0] for result in results]
+    np.testing.assert_array_equal(runs[0][:2], runs[1][:2])
+    assert runs[0][:2].min() > 0.8
+    assert (runs[0][2] > runs[1][2]).all()
+    assert results[0].runs("n_columns")[0, 0].min() > 3
+    assert set(results[0].runs("n_columns")[0, 1]) == {0.0}
+    assert results[1].notes == ["the learner, DummyClassifier(), is not that of mixed/logistic-weight, sklearn/svm"]
 
 
 def test_another_seed_splits_otherwise(result, iris_and_glass):

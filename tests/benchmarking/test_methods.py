@@ -1,13 +1,16 @@
 import numpy as np
 import pytest
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skecoc.benchmarking.methods import (
+    CLASSIFIERS,
     DEFAULT_METHODS,
     FIXED_CODINGS,
     GROWN_CODINGS,
@@ -15,8 +18,11 @@ from skecoc.benchmarking.methods import (
     check_methods,
     coding_of,
     count_columns,
+    count_trained,
     make_classifier,
     make_learner,
+    make_small_classifier,
+    takes_learner,
 )
 from skecoc.classifiers import ECOCClassifier
 from skecoc.coding import CODINGS
@@ -57,6 +63,7 @@ def test_a_name_of_another_form_is_refused_with_everything_valid(method):
         ("one-vs-one/nothing", "decoding 'nothing'", DECODERS),
         ("lc-ecoc/nothing", "decoding 'nothing'", DECODERS),
         ("wolc/hamming", "decoding 'hamming'", ["optimized-weight"]),
+        ("mixed/optimized-weight", "decoding 'optimized-weight'", ["logistic-weight"]),
     ],
 )
 def test_an_unknown_part_is_refused_with_the_valid_ones(method, part, valid):
@@ -66,9 +73,10 @@ def test_an_unknown_part_is_refused_with_the_valid_ones(method, part, valid):
 
 
 def test_a_code_that_has_its_own_decoding_needs_no_other():
-    assert check_methods(["wolc", "wolc-paper", "wolc/optimized-weight"]) == [
+    assert check_methods(["wolc", "wolc-paper", "wolc/optimized-weight", "mixed", "mixed/logistic-weight"]) == [
         "wolc/optimized-weight",
         "wolc-paper/optimized-weight",
+        "mixed/logistic-weight",
     ]
 
 
@@ -80,6 +88,13 @@ def test_no_methods():
 def test_decodings_of_a_coding_share_their_randomness_and_peers_do_not():
     assert coding_of("forest/hamming") == coding_of("forest/loss-based") == "forest"
     assert coding_of("sklearn/one-vs-one") != coding_of("sklearn/one-vs-rest")
+    assert coding_of("sklearn/svm") != coding_of("sklearn/boosting")
+
+
+def test_mixed_and_classifiers_take_no_learner():
+    assert not any(map(takes_learner, ["mixed/logistic-weight", *CLASSIFIERS]))
+    others = ["wolc/optimized-weight", "one-vs-one/logistic-weight", "sklearn/one-vs-one", "sklearn/output-code"]
+    assert all(map(takes_learner, others))
 
 
 def test_learners_by_name_path_and_object():
@@ -162,6 +177,55 @@ def test_kinds_seeds_and_responses(method, kind, response, expected):
     assert (model.random_state, model.response_method) == (5, expected)
     if not method.startswith("wolc"):
         assert model.decoding == method.split("/")[1]
+
+
+def test_mixed_brings_its_learners():
+    model = make_classifier("mixed/logistic-weight", GaussianNB(), seed=5)
+    assert model.get_params() == WOLCClassifier("mixed", random_state=5).get_params()
+
+
+def test_mixed_cannot_be_told_how_its_learners_predict():
+    with pytest.raises(InputError, match="methods: 'mixed/logistic-weight' cannot be told how its learners predict"):
+        make_classifier("mixed/logistic-weight", GaussianNB(), seed=0, response="labels")
+
+
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    [
+        ("sklearn/random-forest", RandomForestClassifier),
+        ("sklearn/extra-trees", ExtraTreesClassifier),
+        ("sklearn/boosting", HistGradientBoostingClassifier),
+        ("sklearn/svm", SVC),
+        ("sklearn/logistic", LogisticRegression),
+    ],
+)
+def test_classifiers_are_seeded_and_have_no_columns(method, kind):
+    model = make_classifier(method, GaussianNB(), seed=3)
+    last = model[-1] if method in ("sklearn/svm", "sklearn/logistic") else model
+    assert type(last) is kind
+    assert last.random_state == 3
+    model.fit(X, y)
+    assert count_columns(model) == count_trained(model) == 0
+
+
+def test_the_classifiers_of_features_on_any_scale_scale_them():
+    for method in ("sklearn/svm", "sklearn/logistic"):
+        model = make_classifier(method, GaussianNB(), seed=0)
+        assert np.array_equal(model.fit(X, y).predict(X), model.fit(1e6 * X, y).predict(1e6 * X))
+    assert make_classifier("sklearn/svm", GaussianNB(), seed=0)[-1].C == 100
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_small_classifier_holds_what_the_method_holds():
+    rows, labels = np.repeat(X, 5, axis=0) + np.linspace(0, 0.05, 40)[:, None], np.repeat(y, 5)
+    small = make_small_classifier("mixed/logistic-weight", GaussianNB()).fit(rows, labels)
+    whole = make_classifier("mixed/logistic-weight", GaussianNB(), seed=0).fit(rows, labels)
+    assert set(small.column_learners_) == set(whole.column_learners_)
+    assert {type(learner) for learner in small.estimators_} == {type(learner) for learner in whole.estimators_}
+    assert type(small.decoder_) is type(whole.decoder_)
+    trees = next(learner for name, learner in small._learners().items() if name == "trees")
+    assert trees.estimator.n_estimators == 2
+    assert isinstance(make_small_classifier("wolc/optimized-weight", GaussianNB()).estimator, GaussianNB)
 
 
 def test_the_codes_of_wolc_start_differently():

@@ -82,6 +82,17 @@ def test_output_and_report_are_files(tmp_path, capsys):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "report.html"]
 
 
+def test_a_learner_that_some_methods_do_without(capsys):
+    methods = ["--methods", "sklearn/logistic", "one-vs-rest/hamming", "--learner", "sklearn.naive_bayes.GaussianNB"]
+    assert main([*TINY, *ONE_JOB, *methods]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == (
+        "skecoc: note: the learner, sklearn.naive_bayes.GaussianNB, is not that of sklearn/logistic\n"
+    )
+    (columns,) = (line for line in captured.out.splitlines() if line.startswith("average columns"))
+    assert columns.split()[2:] == ["0.0", "3.0"]
+
+
 def test_another_learner(capsys):
     assert main([*TINY, *ONE_JOB, "--learner", "sklearn.naive_bayes.GaussianNB", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["settings"]["learner"] == "sklearn.naive_bayes.GaussianNB"

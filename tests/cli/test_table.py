@@ -82,6 +82,24 @@ def test_fit_says_what_it_does(work, capsys):
     assert sorted(path.name for path in work.iterdir()) == ["new.csv", "things.csv", "things.html", "things.skops"]
 
 
+def test_several_learners_from_table_to_predictions(work, capsys):
+    """The default: a model of several learners is fitted, described, written, read and used without any --trust."""
+    fit = ["fit", "things.csv", "--target", "kind", "-o", "mixed.skops", "--folds", "2", "--jobs", "1"]
+    assert main([*fit, "--report", "mixed.html"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:5]] == [
+        "mixed/logistic-weight",
+        "sklearn/random-forest",
+        "sklearn/logistic",
+    ]
+    assert main(["inspect", "mixed.skops"]) == 0
+    assert "mixed/logistic-weight of stumps, logistic, svm, svm_sharp, trees, boosting" in capsys.readouterr().out
+    assert main(["predict", "mixed.skops", "new.csv", "-o", "out.csv"]) == 0
+    assert (
+        pd.read_csv("out.csv")["label"].tolist() == load_model("mixed.skops").predict(pd.read_csv("new.csv")).tolist()
+    )
+
+
 def test_the_same_command_gives_the_same_model(work):
     before = load_model("things.skops")
     assert main(FIT) == 0
@@ -320,6 +338,7 @@ def check_one_line(capsys, message):
         (["--target", "Kind"], "target='Kind' is not a column of 'things.csv' (did you mean 'kind' or 'id'?)"),
         (["--method", "nothing"], "methods: 'nothing' is not known"),
         (["--learner", "nothing"], "learner: 'nothing' is not known"),
+        (["--method", "mixed", "--learner", "svm"], "learner: mixed has its own learners"),
         (["--drop", "nothing"], "drop: 'nothing' is not a column of the table"),
         (["--drop", "weight", "größe, cm", "colour", "picked", "ripe"], "no column is left to learn from"),
         (["-o", "none/model.skops"], "--output: the folder 'none' does not exist"),
@@ -434,7 +453,7 @@ def test_the_installed_command_from_table_to_page(tmp_path):
     new = write_things(tmp_path / "new.csv", n_rows=25, seed=7)
     fitted = run("fit", "things.csv", "--target", "kind", "--folds", "3", "-o", "m.skops", "--jobs", "1", cwd=tmp_path)
     assert (fitted.returncode, fitted.stderr.count(b"\n")) == (0, 3)
-    assert b"wolc/optimized-weight" in fitted.stdout
+    assert b"mixed/logistic-weight" in fitted.stdout
     piped = run("predict", "m.skops", "-", cwd=tmp_path, input=new.read_bytes())
     filed = run("predict", "m.skops", "new.csv", "-o", "out.csv", "--chunk-rows", "3", cwd=tmp_path)
     assert (piped.returncode, filed.returncode, filed.stdout) == (0, 0, b"")

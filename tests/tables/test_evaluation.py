@@ -4,12 +4,15 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 from skecoc.benchmarking import DataSet, compare
 from skecoc.benchmarking.methods import make_learner
-from skecoc.tables import importance
+from skecoc.learners import mixed
+from skecoc.tables import fitting, importance
 from skecoc.tables.columns import kinds_of, typed
-from skecoc.tables.fitting import REFERENCES, calibration_bins, evaluate, make_card
+from skecoc.tables.fitting import OWN_REFERENCES, REFERENCES, calibration_bins, evaluate, make_card
 from skecoc.tables.importance import PairCounts, count_pairs, important_columns
 from skecoc.tables.preprocessing import make_preprocessor
 
@@ -66,6 +69,35 @@ def test_two_classes(things):
     data_set = with_preprocessor("two", used, things.y[two])
     found = evaluate(data_set, "one-vs-one/hamming", make_learner("stumps"), folds=2)
     assert found.pair_counts.right.sum() == pytest.approx(found.accuracy[0].mean() * two.sum())
+
+
+@pytest.fixture
+def two_learners(monkeypatch):
+    """Put two fast learners in the place of those of mixed."""
+    monkeypatch.setattr(mixed, "mixed_learners", lambda *sizes: [("a", GaussianNB()), ("b", LogisticRegression())])
+
+
+def test_mixed_stands_beside_classifiers(data_set, two_learners):
+    found = evaluate(data_set, "mixed/logistic-weight", make_learner("stumps"), folds=3, seed=1)
+    assert found.methods == ["mixed/logistic-weight", *OWN_REFERENCES]
+    theirs = compare([data_set], found.methods, folds=3, seed=1)
+    np.testing.assert_array_equal(found.accuracy, theirs.runs("accuracy")[0])
+    np.testing.assert_array_equal(found.n_columns, theirs.runs("n_columns")[0])
+    assert found.pair_counts.n_rows.tolist() == [20, 20, 20]
+
+
+@pytest.mark.parametrize(("n_rows", "n_folds"), [(1, 1), (20, 1), (21, 2), (40, 2), (60, 3)])
+def test_columns_are_shuffled_in_few_folds_of_mixed(data_set, two_learners, monkeypatch, n_rows, n_folds):
+    monkeypatch.setattr(fitting, "_SHUFFLED_ROWS", n_rows)
+    found = evaluate(data_set, "mixed/logistic-weight", make_learner("stumps"), folds=3)
+    assert found.pair_counts.n_rows.sum() == 20 * n_folds
+    np.testing.assert_allclose(found.probabilities.sum(axis=1), 1.0)
+
+
+def test_columns_are_shuffled_in_all_folds_of_others(data_set, monkeypatch):
+    monkeypatch.setattr(fitting, "_SHUFFLED_ROWS", 1)
+    found = evaluate(data_set, "one-vs-rest/hamming", GaussianNB(), folds=3)
+    assert found.pair_counts.n_rows.sum() == 60
 
 
 def score_by_first_feature(X):

@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.naive_bayes import GaussianNB
 
 from skecoc.benchmarking import DataSet
+from skecoc.learners import StumpAdaBoostClassifier, mixed_learners
 from skecoc.persistence import dump_model, load_model
 from skecoc.support.errors import InputError
 from skecoc.tables import fit_table, fitting
@@ -55,6 +57,74 @@ def test_methods_of_all_kinds_can_be_saved(things, method):
     assert model.classifier_.n_jobs is None
 
 
+@pytest.fixture(scope="module")
+def mixed_model(things):
+    """What `fit_table` makes unless it is told otherwise."""
+    return fit_table(things, folds=2)
+
+
+def test_several_learners_are_the_default(mixed_model):
+    card = mixed_model.card_
+    assert (card["method"], card["learner"]) == (
+        "mixed/logistic-weight",
+        "stumps, logistic, svm, svm_sharp, trees, boosting",
+    )
+    shown = {row["method"]: row["columns"] for row in card["comparison"]}
+    assert list(shown) == ["mixed/logistic-weight", "sklearn/random-forest", "sklearn/logistic"]
+    assert shown["sklearn/random-forest"] == shown["sklearn/logistic"] == 0.0
+    assert card["important"]["pairs"].tolist()
+    assert mixed_model.classifier_.estimator == "mixed"
+    assert mixed_model.classifier_.n_jobs is None
+
+
+def test_a_model_of_several_learners_survives_the_file(mixed_model, things, tmp_path):
+    path = tmp_path / "mixed.skops"
+    path.write_bytes(dump_model(mixed_model))
+    loaded = load_model(path)
+    np.testing.assert_array_equal(loaded.predict_proba(things.X), mixed_model.predict_proba(things.X))
+    assert loaded.card_["comparison"] == mixed_model.card_["comparison"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "method"),
+    [
+        ({}, "mixed/logistic-weight"),
+        ({"method": "mixed"}, "mixed/logistic-weight"),
+        ({"learner": "stumps"}, "wolc/optimized-weight"),
+        ({"learner": GaussianNB()}, "wolc/optimized-weight"),
+        ({"method": "wolc"}, "wolc/optimized-weight"),
+        ({"method": "one-vs-one/hamming"}, "one-vs-one/hamming"),
+    ],
+)
+def test_the_method_depends_on_the_learner_unless_it_is_named(things, monkeypatch, arguments, method):
+    monkeypatch.setattr(fitting, "_rehearse", lambda *a: None)
+    seen = []
+
+    def evaluate(data_set, method, learner, **options):
+        seen.append((method, type(learner)))
+        raise InputError("enough")
+
+    monkeypatch.setattr(fitting, "evaluate", evaluate)
+    with pytest.raises(InputError, match="enough"):
+        fit_table(things, **arguments)
+    learner = GaussianNB if isinstance(arguments.get("learner"), GaussianNB) else StumpAdaBoostClassifier
+    assert seen == [(method, learner)]
+
+
+def test_saving_is_rehearsed_with_all_learners(things, monkeypatch):
+    monkeypatch.setattr(fitting, "evaluate", lambda *a, **k: pytest.fail("work was done"))
+    rehearsed = []
+
+    def refuse(model, trusted):
+        rehearsed.append(model.classifier_)
+        raise InputError("not to be saved")
+
+    monkeypatch.setattr(fitting, "check_storable", refuse)
+    with pytest.raises(InputError, match="not to be saved"):
+        fit_table(things)
+    assert list(dict.fromkeys(rehearsed[0].column_learners_)) == [name for name, _ in mixed_learners()]
+
+
 def test_a_column_that_may_be_an_identifier_is_pointed_out(things):
     X = things.X[["weight"]].assign(**{"plant id": np.arange(60) // 5 * 7})
     model = fit_table(DataSet("things", X, things.y), method="one-vs-rest/hamming", folds=2)
@@ -74,7 +144,9 @@ def test_a_stray_cell_is_pointed_out_and_its_column_used(things):
     [
         ({"method": "nothing"}, "methods: 'nothing' is not known"),
         ({"method": "sklearn/one-vs-one"}, "method: 'sklearn/one-vs-one' is a reference, not a method of this package"),
+        ({"method": "sklearn/svm"}, "method: 'sklearn/svm' is a reference, not a method of this package"),
         ({"learner": "nothing"}, "learner: 'nothing' is not known"),
+        ({"method": "mixed", "learner": "svm"}, "learner: mixed has its own learners; leave out either the method or"),
         ({"drop": ["nothing"]}, "drop: 'nothing' is not a column"),
         ({"folds": 21}, "folds: 21 is more than the 20 rows of the largest class"),
         ({"method": "exhaustive/hamming", "learner": "sklearn.svm.LinearSVR"}, "is not a scikit-learn classifier"),

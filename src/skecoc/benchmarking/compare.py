@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skecoc.benchmarking.data import DataSet, check_data_set
-from skecoc.benchmarking.methods import DEFAULT_METHODS, check_methods, make_learner
+from skecoc.benchmarking.methods import DEFAULT_METHODS, check_methods, make_learner, takes_learner
 from skecoc.benchmarking.runs import RunKey, batches_of
 from skecoc.benchmarking.trials import BatchOutcome, run_batch, warning_notes
-from skecoc.support.errors import InputError
+from skecoc.support.errors import InputError, spell_out
 from skecoc.support.processes import run_all
 
 #: A comparison has one learner, which need not have a name, and leaves its response to the classifier.
@@ -56,7 +56,7 @@ class Comparison:
     settings : dict
         Learner, folds, repeats and seed.
     notes : list of str
-        What a reader should know: rare classes, columns left out, warnings of the learners.
+        What a reader should know: rare classes, columns left out, methods that do without the learner, warnings.
     """
 
     records: list[Record]
@@ -99,10 +99,13 @@ def compare(
     data_sets : sequence of DataSet
         The data sets, with distinct names.
     methods : sequence of str, default=DEFAULT_METHODS
-        Names ``coding/decoding``, such as ``"one-vs-one/loss-weighted"``; ``"wolc"``, which has its own decoding; or
-        ``"sklearn/one-vs-one"``, ``"sklearn/one-vs-rest"``, ``"sklearn/output-code"``.
+        Names ``coding/decoding``, such as ``"one-vs-one/loss-weighted"``; ``"mixed"`` and ``"wolc"``, which have their
+        own decoding; scikit-learn's strategies ``"sklearn/one-vs-one"``, ``"sklearn/one-vs-rest"`` and
+        ``"sklearn/output-code"``; its classifiers ``"sklearn/random-forest"``, ``"sklearn/extra-trees"``,
+        ``"sklearn/boosting"``, ``"sklearn/svm"`` and ``"sklearn/logistic"``.
     learner : str or classifier, default="stumps"
-        The binary learner of all methods: ``"stumps"``, the import path of a classifier, or a classifier.
+        The binary learner: ``"stumps"``, ``"svm"``, the import path of a classifier, or a classifier. ``"mixed"`` has
+        its own learners, and scikit-learn's classifiers need none; a note says so.
     folds : int, default=5
         Number of folds, at least 2.
     repeats : int, default=1
@@ -118,7 +121,7 @@ def compare(
     Returns
     -------
     Comparison
-        Accuracy, code length and seconds of every run.
+        Accuracy, code length and seconds of every run; classifiers that are no codes have a length of 0.
 
     Raises
     ------
@@ -166,8 +169,14 @@ def compare(
         ],
         methods=methods,
         settings={"learner": str(learner), "folds": folds, "repeats": repeats, "seed": seed},
-        notes=notes + warning_notes(warned),
+        notes=[*notes, *_notes_on_learners(methods, learner), *warning_notes(warned)],
     )
+
+
+def _notes_on_learners(methods: Sequence[str], learner: str | BaseEstimator) -> list[str]:
+    """Say which methods do without the learner that was chosen."""
+    without = [method for method in methods if not takes_learner(method)]
+    return [f"the learner, {learner}, is not that of {spell_out(without)}"] if without else []
 
 
 def _in_order(

@@ -1,4 +1,4 @@
-"""Methods by name: ``coding/decoding``, and scikit-learn's own for reference."""
+"""Methods by name: ``coding/decoding``, and scikit-learn's strategies and classifiers for reference."""
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from skecoc.classifiers import ECOCClassifier
 from skecoc.coding import CODINGS, CodeMatrix, dense_random
@@ -18,13 +23,15 @@ from skecoc.growth.layered import LCECOCClassifier
 from skecoc.growth.one import ECOCOneClassifier
 from skecoc.growth.subclass import SubclassECOCClassifier
 from skecoc.growth.wolc import WOLCClassifier
-from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
+from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier, mixed_learners
 from skecoc.learners.columns import seeded_clone
 from skecoc.support.errors import InputError
 
-#: The classical codes, each with the decoding that shows it well, and what
-#: plain votes lose beside it.
+#: The codes that grow, the classical ones, each with the decoding that shows it well, what plain votes lose beside it,
+#: and a forest.
 DEFAULT_METHODS = (
+    "mixed/logistic-weight",
+    "wolc/optimized-weight",
     "one-vs-one/hamming",
     "one-vs-one/loss-weighted",
     "one-vs-rest/loss-based",
@@ -35,17 +42,43 @@ DEFAULT_METHODS = (
     "decoc/loss-weighted",
     "forest/loss-weighted",
     "sklearn/output-code",
+    "sklearn/random-forest",
 )
 
-#: scikit-learn's multiclass strategies; the code size of 1.5 is the one of its own default.
-PEERS: dict[str, type[BaseEstimator]] = {
-    "sklearn/one-vs-one": OneVsOneClassifier,
-    "sklearn/one-vs-rest": OneVsRestClassifier,
-    "sklearn/output-code": OutputCodeClassifier,
-}
+#: scikit-learn's multiclass strategies, which take a binary learner; the code size of 1.5 is its own default.
+STRATEGIES: Mapping[str, type[BaseEstimator]] = MappingProxyType(
+    {
+        "sklearn/one-vs-one": OneVsOneClassifier,
+        "sklearn/one-vs-rest": OneVsRestClassifier,
+        "sklearn/output-code": OutputCodeClassifier,
+    }
+)
+
+
+def _scaled(classifier: BaseEstimator) -> BaseEstimator:
+    """Put a classifier behind a scaler of the features."""
+    return make_pipeline(StandardScaler(), classifier)
+
+
+#: scikit-learn's multiclass classifiers, which take no learner.
+CLASSIFIERS: Mapping[str, Callable[[], BaseEstimator]] = MappingProxyType(
+    {
+        "sklearn/random-forest": RandomForestClassifier,
+        "sklearn/extra-trees": ExtraTreesClassifier,
+        "sklearn/boosting": HistGradientBoostingClassifier,
+        "sklearn/svm": lambda: _scaled(SVC(C=100.0)),
+        "sklearn/logistic": lambda: _scaled(LogisticRegression(max_iter=1000)),
+    }
+)
+
+#: All that is scikit-learn's own.
+PEERS: tuple[str, ...] = (*STRATEGIES, *CLASSIFIERS)
 
 #: The paper's random code: dense, ten columns whatever the number of classes.
 RANDOM_10 = "random-10"
+
+#: The code of several learners, which it brings along.
+MIXED = "mixed"
 
 #: Codes that do not depend on predictions: their columns serve any decoding.
 FIXED_CODINGS: tuple[str, ...] = (*CODINGS, RANDOM_10)
@@ -59,14 +92,17 @@ GROWN_CODINGS: Mapping[str, Callable[..., BaseEstimator]] = MappingProxyType(
         "wolc": WOLCClassifier,
         "wolc-one-vs-rest": partial(WOLCClassifier, init="one-vs-rest"),
         "wolc-paper": WOLCClassifier.paper,
+        MIXED: partial(WOLCClassifier, "mixed"),
     }
 )
 
 _CODINGS = [*FIXED_CODINGS, *GROWN_CODINGS]
 
-#: Grown codes whose weights are their decoding.
+#: Grown codes of one learner whose weights are their decoding.
 WOLC_CODINGS = ("wolc", "wolc-one-vs-rest", "wolc-paper")
-_WOLC_DECODING = "optimized-weight"
+
+# Codes that have a decoding of their own.
+_OWN_DECODINGS = {**dict.fromkeys(WOLC_CODINGS, "optimized-weight"), MIXED: "logistic-weight"}
 
 #: Outputs of binary learners, and the methods that give them; "auto" leaves the choice to the classifier.
 RESPONSES: Mapping[str, str] = MappingProxyType(
@@ -85,14 +121,15 @@ LEARNERS: dict[str, Callable[[], BaseEstimator]] = {
 def check_methods(methods: Sequence[str]) -> list[str]:
     """Return the full names of methods, each once; an `InputError` lists the valid names for one that is not known.
 
-    Names are ``coding/decoding`` or one of `PEERS`; ``wolc`` and its kin need no decoding, since they have their own.
+    Names are ``coding/decoding`` or one of `PEERS`; ``mixed``, ``wolc`` and its kin need no decoding, since they have
+    their own.
 
-    >>> check_methods(["one-vs-one/hamming", "wolc", "one-vs-one/hamming"])
-    ['one-vs-one/hamming', 'wolc/optimized-weight']
+    >>> check_methods(["one-vs-one/hamming", "wolc", "mixed", "one-vs-one/hamming"])
+    ['one-vs-one/hamming', 'wolc/optimized-weight', 'mixed/logistic-weight']
     """
     if not methods:
         raise InputError("methods: expected at least one")
-    full = [f"{method}/{_WOLC_DECODING}" if method in WOLC_CODINGS else method for method in methods]
+    full = [f"{method}/{_OWN_DECODINGS[method]}" if method in _OWN_DECODINGS else method for method in methods]
     for method in full:
         _check_method(method)
     return list(dict.fromkeys(full))
@@ -101,6 +138,15 @@ def check_methods(methods: Sequence[str]) -> list[str]:
 def coding_of(method: str) -> str:
     """Return what the randomness of a method depends on: the peer, or the coding, so that decodings share columns."""
     return method if method in PEERS else method.split("/", maxsplit=1)[0]
+
+
+def takes_learner(method: str) -> bool:
+    """Tell whether a method is made of a binary learner of one's choice.
+
+    >>> [takes_learner(method) for method in ("wolc/optimized-weight", "mixed/logistic-weight", "sklearn/svm")]
+    [True, False, False]
+    """
+    return method not in CLASSIFIERS and coding_of(method) != MIXED
 
 
 def make_learner(learner: str | BaseEstimator) -> BaseEstimator:
@@ -116,19 +162,44 @@ def make_learner(learner: str | BaseEstimator) -> BaseEstimator:
 
 
 def make_classifier(method: str, learner: BaseEstimator, seed: int, response: str = "auto") -> BaseEstimator:
-    """Build the unfitted multiclass classifier of a method; peers have no choice of `response`."""
-    if method in PEERS:
-        return seeded_clone(PEERS[method](learner), seed)
+    """Build the unfitted multiclass classifier of a method.
+
+    Peers and ``mixed`` have no choice of `response`; those that bring their own learners (see `takes_learner`) do
+    without `learner`.
+    """
+    if method in STRATEGIES:
+        return seeded_clone(STRATEGIES[method](learner), seed)
+    if method in CLASSIFIERS:
+        return seeded_clone(CLASSIFIERS[method](), seed)
     coding, decoding = method.split("/")
+    if coding == MIXED:
+        if response != "auto":
+            raise InputError(f"methods: {method!r} cannot be told how its learners predict")
+        return GROWN_CODINGS[coding](random_state=seed)
     parameters: dict[str, Any] = {"random_state": seed}
     if response != "auto":
         parameters["response_method"] = RESPONSES[response]
-    if coding not in WOLC_CODINGS:
+    if coding not in _OWN_DECODINGS:
         parameters["decoding"] = decoding
     if coding in GROWN_CODINGS:
         return GROWN_CODINGS[coding](estimator=clone(learner), **parameters)
     code = partial(_ten_random_columns, seed=seed) if coding == RANDOM_10 else coding
     return ECOCClassifier(clone(learner), coding=code, **parameters)
+
+
+def make_small_classifier(method: str, learner: BaseEstimator) -> BaseEstimator:
+    """Build a classifier that is trained in no time and holds what one of the method would, to see what bears it."""
+    if takes_learner(method):
+        return ECOCClassifier(clone(learner), "one-vs-rest", "hamming", random_state=0)
+    small = [(name, _with_least_effort(member)) for name, member in mixed_learners()]
+    return WOLCClassifier(small, max_iter=1, n_folds=None, random_state=0)
+
+
+def _with_least_effort(learner: BaseEstimator) -> BaseEstimator:
+    """Return an ensemble with two members, or a learner that stops after two iterations."""
+    parameters = learner.get_params()
+    names = [name for name in parameters if name.split("__")[-1] in ("n_estimators", "max_iter")]
+    return learner.set_params(**{name: 2 for name in names if parameters[name] > 2})
 
 
 def _ten_random_columns(X: Any, y: NDArray[np.intp], seed: int) -> CodeMatrix:  # noqa: ARG001
@@ -139,12 +210,25 @@ def _ten_random_columns(X: Any, y: NDArray[np.intp], seed: int) -> CodeMatrix:  
 def count_columns(classifier: Any) -> int:
     """Count the binary learners that `predict` of a fitted classifier evaluates.
 
-    Those are the columns with a weight where a grown code says which, else all columns of its code matrix.
+    Those are the columns with a weight where a grown code says which, else all columns of its code matrix. A classifier
+    that is not made of binary learners has none.
     """
     if hasattr(classifier, "used_columns_"):
         return len(classifier.used_columns_)
     matrix = getattr(classifier, "code_matrix_", None)
-    return len(classifier.estimators_) if matrix is None else int(matrix.shape[1])
+    return _count_learners(classifier) if matrix is None else int(matrix.shape[1])
+
+
+def count_trained(classifier: Any) -> int:
+    """Count the binary learners of a fitted code, with those that have no weight and those of rounds not kept."""
+    history = getattr(classifier, "history_", None)
+    return int(history[-1].n_columns) if history else _count_learners(classifier)
+
+
+def _count_learners(classifier: Any) -> int:
+    """Count binary learners; the trees of a forest are none."""
+    is_made_of_them = hasattr(classifier, "code_matrix_") or isinstance(classifier, tuple(STRATEGIES.values()))
+    return len(classifier.estimators_) if is_made_of_them else 0
 
 
 def _check_method(method: str) -> None:
@@ -154,10 +238,10 @@ def _check_method(method: str) -> None:
     coding, slash, decoding = method.partition("/")
     if not slash or coding == "sklearn":
         raise InputError(
-            f"methods: {method!r} is not known; expected coding/decoding, such as {DEFAULT_METHODS[1]}, "
+            f"methods: {method!r} is not known; expected coding/decoding, such as one-vs-one/loss-weighted, "
             f"or one of {', '.join(PEERS)}; {describe_parts()}"
         )
-    decodings = [_WOLC_DECODING] if coding in WOLC_CODINGS else list(DECODERS)
+    decodings = [_OWN_DECODINGS[coding]] if coding in _OWN_DECODINGS else list(DECODERS)
     for part, name, valid in (("coding", coding, _CODINGS), ("decoding", decoding, decodings)):
         if name not in valid:
             raise InputError(

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any, Self
 
-from skecoc.benchmarking.methods import LEARNERS, PEERS, RESPONSES, check_methods
+from skecoc.benchmarking.methods import LEARNERS, PEERS, RESPONSES, check_methods, takes_learner
 from skecoc.benchmarking.runs import Batch, batches_of
 from skecoc.datasets import list_uci
 from skecoc.support.errors import InputError
@@ -59,7 +59,7 @@ class Protocol:
         _check_names("learner", [learner for learner, _ in self.settings], LEARNERS)
         _check_names("response", [response for _, response in self.settings], list(RESPONSES)[1:])
         object.__setattr__(self, "methods", tuple(check_methods(self.methods)))
-        peers = [method for method in self.methods if method in PEERS]
+        peers = [method for method in self.methods if method in PEERS or not takes_learner(method)]
         if peers:
             raise InputError(f"methods: {peers[0]!r} cannot be told how its learners predict")
         if self.n_folds < 2 or self.n_repeats < 1:

@@ -1,26 +1,31 @@
 """Train and test methods on a fold: alone, or several decodings of the same trained columns together."""
 
-import sys
 import time
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from threadpoolctl import ThreadpoolController
 
 from skecoc.benchmarking.data import DataSet
-from skecoc.benchmarking.methods import RESPONSES, WOLC_CODINGS, coding_of, count_columns, make_classifier
+from skecoc.benchmarking.methods import (
+    RESPONSES,
+    WOLC_CODINGS,
+    coding_of,
+    count_columns,
+    count_trained,
+    make_classifier,
+)
 from skecoc.benchmarking.runs import Batch, RoundRecord, RunKey, RunRecord, seed_of, shares_columns, split_rows
 from skecoc.classifiers import ECOCClassifier
 from skecoc.learners.columns import evaluate_columns, first_learner, resolve_response
 from skecoc.support.errors import InputError
+from skecoc.support.threads import thread_pools
 
 Floats = NDArray[np.float64]
 
@@ -149,21 +154,20 @@ class SharedColumns:
 
 def run_record(key: RunKey, trial: Trial, fold: Fold) -> RunRecord:
     """Record the results of a method."""
-    history = getattr(trial.classifier, "history_", None)
     return RunRecord(
         *key,
         n_train=len(fold.y_train),
         n_test=len(fold.y_test),
         n_correct=int(np.sum(trial.predicted == fold.y_test)),
         n_columns=count_columns(trial.classifier),
-        n_trained=history[-1].n_columns if history else len(trial.classifier.estimators_),
+        n_trained=count_trained(trial.classifier),
         fit_seconds=trial.fit_seconds,
         predict_seconds=trial.predict_seconds,
     )
 
 
 def round_records(key: RunKey, classifier: Any, fold: Fold) -> Iterator[RoundRecord]:
-    """Record the rounds of a WOLC classifier; other methods have none to show."""
+    """Record the rounds of a WOLC classifier of one learner; other methods have none with objective and risk."""
     if key.coding not in WOLC_CODINGS:
         return
     scores = classifier.staged_score(fold.X_test, fold.y_test)
@@ -179,18 +183,6 @@ def round_records(key: RunKey, classifier: Any, fold: Fold) -> Iterator[RoundRec
             test_accuracy=test_accuracy,
             kept=number == classifier.best_round_,
         )
-
-
-def thread_pools() -> ThreadpoolController:
-    """Find the linear algebra libraries of this process; they are looked for again when modules have been imported."""
-    return _thread_pools(len(sys.modules))
-
-
-@lru_cache(maxsize=1)
-def _thread_pools(n_modules: int) -> ThreadpoolController:
-    """Find the linear algebra libraries that so many modules have loaded."""
-    del n_modules
-    return ThreadpoolController()
 
 
 @contextmanager

@@ -56,13 +56,14 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def add_learner(group: argparse._ActionsContainer) -> None:
-    """Add the option ``--learner``."""
+def add_learner(group: argparse._ActionsContainer, default: str | None = "stumps", remark: str = "") -> None:
+    """Add the option ``--learner``; a remark follows what it takes."""
+    is_default = ", the default" if default == "stumps" else ""
     group.add_argument(
         "--learner",
-        default="stumps",
-        help="the binary learner: stumps (boosted, the default), svm (RBF, tuned) or an import path such as "
-        "sklearn.linear_model.LogisticRegression",
+        default=default,
+        help=f"the binary learner: stumps (boosted{is_default}), svm (RBF, tuned) or an import path such as "
+        f"sklearn.linear_model.LogisticRegression{remark}",
     )
 
 

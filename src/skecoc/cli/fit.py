@@ -18,13 +18,14 @@ from skecoc.tables.model import check_table_model
 from skecoc.tables.preprocessing import read_data_set
 
 _EPILOG = f"""\
-A METHOD is CODING/DECODING; wolc and its kin have their own decoding.
+A METHOD is CODING/DECODING; mixed, wolc and its kin have their own decoding.
 {console.listed(describe_parts().split("; "))}
 
 examples:
   skecoc fit flowers.csv --target species -o flowers.skops
   skecoc fit flowers.parquet --target species --method one-vs-one/loss-weighted \\
       --learner sklearn.linear_model.LogisticRegression --report flowers.html -o flowers.skops
+  skecoc fit flowers.csv --target species --method wolc --learner svm -o flowers.skops
   skecoc fit flowers.csv --target species --learner sklearn.ensemble.RandomForestClassifier \\
       --trust sklearn.tree._tree.Tree -o flowers.skops
   zcat flowers.csv.gz | skecoc fit - --target species --drop id comment -o flowers.skops"""
@@ -36,7 +37,7 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         "fit",
         description="Fit a model to a CSV or Parquet table: text becomes indicators, gaps are filled, constant\n"
         "columns and row numbers are left out. Prints the accuracy on held-out folds beside\n"
-        "one-vs-one and one-vs-rest, and writes the model to a file.",
+        "well-known methods, and writes the model to a file.",
         epilog=_EPILOG,
     )
     parser.set_defaults(run=_run)
@@ -46,8 +47,12 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         "-o", "--output", type=Path, required=True, metavar="MODEL.skops", help="where to write the model"
     )
     what = parser.add_argument_group("what is fitted")
-    what.add_argument("--method", default="wolc", help="CODING/DECODING, or wolc (the default); see below")
-    console.add_learner(what)
+    what.add_argument(
+        "--method",
+        help="mixed (several learners for one code, the default), wolc (one learner, the default if --learner is "
+        "given) or CODING/DECODING; see below",
+    )
+    console.add_learner(what, None, "; for all methods but mixed, which has its own learners (default: stumps)")
     what.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
     console.add_trust(what)
     how = parser.add_argument_group("how")

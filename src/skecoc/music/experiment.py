@@ -27,7 +27,6 @@ from skecoc.benchmarking.trials import (
     recorded_warnings,
     round_records,
     run_record,
-    thread_pools,
     try_alone,
     warning_notes,
 )
@@ -37,6 +36,7 @@ from skecoc.reports.pictures import Picture
 from skecoc.reports.tables import Cell, Row, Table, to_csv
 from skecoc.support.errors import InputError
 from skecoc.support.processes import run_all
+from skecoc.support.threads import thread_pools
 
 Rows = NDArray[np.intp]
 

@@ -1,4 +1,4 @@
-"""Fit a model to a user's table, after cross-validation beside one-vs-one and one-vs-rest on the same folds."""
+"""Fit a model to a user's table, after cross-validation beside references on the same folds."""
 
 import platform
 import sys
@@ -19,7 +19,16 @@ from tqdm import tqdm
 
 import skecoc
 from skecoc.benchmarking.data import DataSet, check_data_set
-from skecoc.benchmarking.methods import PEERS, check_methods, coding_of, make_classifier, make_learner
+from skecoc.benchmarking.methods import (
+    MIXED,
+    PEERS,
+    check_methods,
+    coding_of,
+    make_classifier,
+    make_learner,
+    make_small_classifier,
+    takes_learner,
+)
 from skecoc.benchmarking.runs import RunKey, RunRecord, seed_of, split_rows
 from skecoc.benchmarking.trials import (
     Fold,
@@ -28,15 +37,14 @@ from skecoc.benchmarking.trials import (
     named_errors,
     recorded_warnings,
     run_record,
-    thread_pools,
     try_alone,
 )
-from skecoc.classifiers import ECOCClassifier
 from skecoc.persistence import ModelFileError, dump_model
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.processes import interrupts_remembered, run_all
+from skecoc.support.threads import thread_pools
 from skecoc.tables.columns import stray_cells, suspicious_columns, typed
-from skecoc.tables.importance import PairCounts, can_count, count_pairs, important_columns
+from skecoc.tables.importance import MAX_ROWS, PairCounts, can_count, count_pairs, important_columns
 from skecoc.tables.model import TableClassifier, choose_columns
 from skecoc.tables.preprocessing import encoded_sources, make_preprocessor
 
@@ -46,10 +54,15 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
-#: What every method is shown beside: scikit-learn's own strategies with the same learner.
+#: What a method is shown beside: scikit-learn's own strategies with the same learner.
 REFERENCES = ("sklearn/one-vs-one", "sklearn/one-vs-rest")
+#: What a method with learners of its own is shown beside: classifiers that cost little, whatever the table.
+OWN_REFERENCES = ("sklearn/random-forest", "sklearn/logistic")
 #: Bins of the calibration table.
 N_BINS = 10
+
+# Several learners take long to predict: columns are shuffled in the first folds only that have so many rows.
+_SHUFFLED_ROWS = 500
 
 # Rows of each class, and classes, of the small model that is saved as a rehearsal.
 _REHEARSAL_ROWS, _REHEARSAL_CLASSES = 20, 3
@@ -60,8 +73,8 @@ def fit_table(
     data_set: DataSet,
     *,
     target: str = "label",
-    method: str = "wolc",
-    learner: str | BaseEstimator = "stumps",
+    method: str | None = None,
+    learner: str | BaseEstimator | None = None,
     drop: Sequence[str] = (),
     folds: int = 5,
     seed: int = 0,
@@ -77,10 +90,12 @@ def fit_table(
         A frame of shape (n_rows, n_columns) and the labels.
     target : str, default="label"
         Name of the column that held the labels, for reports.
-    method : str, default="wolc"
-        ``coding/decoding`` or ``wolc`` and its kin, as `skecoc.benchmarking.compare` knows them.
-    learner : str or classifier, default="stumps"
-        The binary learner: ``"stumps"``, ``"svm"``, an import path, or a classifier.
+    method : str, default=None
+        ``mixed``, ``wolc`` and its kin, or ``coding/decoding``, as `skecoc.benchmarking.compare` knows them. None
+        stands for ``mixed``, or for ``wolc`` if there is a `learner`.
+    learner : str or classifier, default=None
+        The binary learner: ``"stumps"``, ``"svm"``, an import path, or a classifier. None stands for ``"stumps"``.
+        ``mixed`` has learners of its own, and takes no other.
     drop : sequence of str, default=()
         Columns to leave out.
     folds : int, default=5
@@ -109,15 +124,13 @@ def fit_table(
     >>> model.card_["comparison"][0]["accuracy"], model.left_out_
     (1.0, {'unit': 'constant'})
     """
-    (method,) = check_methods([method])
-    if method in PEERS:
-        raise InputError(f"method: {method!r} is a reference, not a method of this package; see skecoc compare")
-    estimator = make_learner(learner)
+    method = _choose_method(method, learner)
+    estimator = make_learner("stumps" if learner is None else learner)
     kinds, left_out = choose_columns(data_set.X, drop)
     frame = typed(data_set.X, kinds)
     values = DataSet(data_set.name, frame, data_set.y, make_preprocessor(frame))
     notes = [*check_data_set(values, folds), *_column_notes(data_set.X, kinds, left_out)]
-    _rehearse(data_set, estimator, drop, trusted)
+    _rehearse(data_set, make_small_classifier(method, estimator), drop, trusted)
     found = evaluate(values, method, estimator, folds=folds, seed=seed, n_jobs=n_jobs, show_progress=show_progress)
     if show_progress:
         tqdm.write("fitting the model to all rows", file=sys.stderr)
@@ -128,7 +141,7 @@ def fit_table(
         "n_rows": len(data_set.y),
         "class_counts": np.bincount(found.truth),
         "method": method,
-        "learner": str(learner),
+        "learner": _name_learners(model.classifier_, learner),
         "folds": folds,
         "seed": seed,
         "notes": notes + found.warnings,
@@ -137,10 +150,33 @@ def fit_table(
     return model
 
 
+def _choose_method(method: str | None, learner: str | BaseEstimator | None) -> str:
+    """Return the full name of the method, which depends on the learner if none is named."""
+    if method is None:
+        method = MIXED if learner is None else "wolc"
+    (method,) = check_methods([method])
+    if method in PEERS:
+        raise InputError(f"method: {method!r} is a reference, not a method of this package; see skecoc compare")
+    if learner is not None and not takes_learner(method):
+        raise InputError(
+            f"learner: {coding_of(method)} has its own learners; leave out either the method or the learner"
+        )
+    return method
+
+
+def _name_learners(classifier: Any, learner: str | BaseEstimator | None) -> str:
+    """Name the binary learner, or those that a fitted classifier has brought along."""
+    if learner is not None:
+        return str(learner)
+    own = dict.fromkeys(map(str, getattr(classifier, "column_learners_", [])))
+    return ", ".join(own) if len(own) > 1 else "stumps"
+
+
 def _fit_all(data_set: DataSet, classifier: Any, drop: Sequence[str], n_jobs: int | None) -> TableClassifier:
     """Train a classifier on all rows."""
     model = TableClassifier(classifier.set_params(n_jobs=n_jobs), drop=list(drop))
-    with interrupts_remembered() as check_interrupt, warnings.catch_warnings():
+    # One thread each: those of gradient boosting would wait for one another where cores are busy.
+    with thread_pools().limit(limits=1), interrupts_remembered() as check_interrupt, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what there is to warn of was said of the folds
         try:
             model.fit(data_set.X, data_set.y)
@@ -154,14 +190,14 @@ def _fit_all(data_set: DataSet, classifier: Any, drop: Sequence[str], n_jobs: in
     return model
 
 
-def _rehearse(data_set: DataSet, learner: BaseEstimator, drop: Sequence[str], trusted: Sequence[str]) -> None:
-    """Refuse a learner that could not be saved, before all the work is done."""
+def _rehearse(data_set: DataSet, classifier: BaseEstimator, drop: Sequence[str], trusted: Sequence[str]) -> None:
+    """Refuse learners that could not be saved, before all the work is done, by a small classifier of them."""
     classes = np.unique(data_set.y)[:_REHEARSAL_CLASSES]
     rows = np.concatenate([np.flatnonzero(data_set.y == label)[:_REHEARSAL_ROWS] for label in classes])
     try:
-        with warnings.catch_warnings():
+        with thread_pools().limit(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = TableClassifier(ECOCClassifier(learner, "one-vs-rest", "hamming", random_state=0), drop=list(drop))
+            model = TableClassifier(classifier, drop=list(drop))
             model.fit(data_set.X.iloc[rows], data_set.y[rows])
     except Exception:  # noqa: BLE001 (too few rows for this learner: then it is tried when all is done)
         return
@@ -210,7 +246,7 @@ class Evaluation:
     truth: Integers  # class indices of all rows
     predicted: Integers  # those that the method gave when the row was held out
     probabilities: Floats  # of held-out rows; 0 for a class without a row in the training part
-    pair_counts: PairCounts | None  # what each column is worth; None if there are too many columns and classes
+    pair_counts: PairCounts | None  # what each column is worth; None if it was not counted
     warnings: list[str]
 
 
@@ -244,7 +280,7 @@ def evaluate(
 
     The folds and seeds are those of `skecoc.benchmarking.compare`, and so are the accuracies.
     """
-    methods = [method, *REFERENCES]
+    methods = [method, *(REFERENCES if takes_learner(method) else OWN_REFERENCES)]
     tasks = [
         delayed(_run_fold)(data_set, name, learner, fold, folds, seed, name == method)
         for fold, name in product(range(folds), methods)
@@ -266,19 +302,23 @@ def _run_fold(
         rows = Fold(X_train, data_set.y[train], X_test, data_set.y[test])
         run_seed = seed_of(seed, "run", data_set.name, 0, fold, coding_of(method))
         trial = try_alone(key, learner, run_seed, rows)
-        details = _details(data_set, trial, rows, preprocessor, run_seed) if in_detail else None
+        details = None
+        if in_detail:
+            n_shuffled = fold * min(len(test), MAX_ROWS)  # by the folds before
+            shuffles = takes_learner(method) or n_shuffled < _SHUFFLED_ROWS
+            details = _details(data_set, trial, rows, preprocessor, run_seed if shuffles else None)
     return _HeldOut(run_record(key, trial, rows), distinct_messages(caught), details)
 
 
-def _details(data_set: DataSet, trial: Trial, rows: Fold, preprocessor: Any, seed: int) -> _Details:
-    """Predict held-out rows with probabilities, and count what each column is worth."""
+def _details(data_set: DataSet, trial: Trial, rows: Fold, preprocessor: Any, seed: int | None) -> _Details:
+    """Predict held-out rows with probabilities, and count what each column is worth, unless there is no seed."""
     classes = np.unique(data_set.y)
     present = np.searchsorted(classes, trial.classifier.classes_)
     probabilities = np.zeros((len(rows.y_test), len(classes)))
     probabilities[:, present] = trial.classifier.predict_proba(rows.X_test)
     predicted = np.searchsorted(classes, trial.predicted)
     n_columns = data_set.X.shape[1]
-    if not can_count(n_columns, len(classes)):
+    if seed is None or not can_count(n_columns, len(classes)):
         return _Details(predicted, probabilities, None)
 
     def score(X: Floats) -> Floats:
