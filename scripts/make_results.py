@@ -1,8 +1,9 @@
 """Make everything in docs/results from the runs stored there, and fill in the numbers that README and guide quote.
 
 A block of a Markdown file that begins with ``<!-- results: name -->`` and ends with ``<!-- end -->`` is written by this
-script, from docs/results/runs.csv.gz and the files beside it (`growth.json`, `fixed_codes.json`, `ablation.json` and
-`peers.json` are what scripts in benchmarks/ keep). CI runs it with ``--check``.
+script, from docs/results/runs.csv.gz and the files beside it (`growth.json`, `fixed_codes.json`, `ablation.json`,
+`peers.json`, `arena.json` and `choosing.json` are what scripts in benchmarks/ keep). The page arena.md is written as a
+whole. CI runs it with ``--check``.
 
     skecoc report skecoc-results --output docs/results --compact   # new runs
     python scripts/make_results.py                                 # all tables, figures and quoted numbers
@@ -16,6 +17,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from _arena import arena_blocks, arena_files
+from _choosing import choosing_blocks
 from _growth import growth_blocks, growth_pictures
 from _markdown import table
 from scipy.stats import ttest_ind_from_stats
@@ -30,7 +33,10 @@ from skecoc.reports.tables import to_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "results"
-PAGES = (ROOT / "README.md", FOLDER / "index.md", FOLDER / "growth.md", ROOT / "docs" / "user_guide" / "growth.md")
+ARENA = FOLDER / "arena.json"
+CHOOSING = FOLDER / "choosing.json"
+GUIDE = ROOT / "docs" / "user_guide"
+PAGES = (ROOT / "README.md", FOLDER / "index.md", FOLDER / "growth.md", GUIDE / "growth.md", GUIDE / "choosing.md")
 BLOCK = re.compile(r"(<!-- results: (?P<name>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 PAPER_REPEATS = 10
 
@@ -162,7 +168,7 @@ def beside_paper(summary: SettingSummary, results: Results) -> str:
 
 def blocks(results: Results) -> dict[str, Callable[[], str]]:
     """Name all blocks and say how they are made."""
-    found = growth_blocks()
+    found = growth_blocks() | arena_blocks(ARENA) | choosing_blocks(CHOOSING)
     for name, made in paper_tables(results).items():
         found[name] = lambda made=made: to_markdown(made)
     for summary in summarize_paper(results):
@@ -195,6 +201,8 @@ def files(results: Results, *, with_drawings: bool) -> Iterator[tuple[Path, str]
     if with_drawings:
         for picture in growth_pictures():
             yield FOLDER / "figures" / f"{picture.name}.svg", picture.svg()
+    for path, text in arena_files(ARENA, with_drawings=with_drawings):
+        yield FOLDER / path, text
     made = blocks(results)
     for page in PAGES:
         if page.exists():
