@@ -11,9 +11,9 @@ from skecoc.blocks.outputs import code_learners, evaluate_coded, squared_distanc
 from skecoc.blocks.rows import IterableBlocks
 from skecoc.blocks.samples import BlockSamples
 from skecoc.coding import one_vs_one, one_vs_rest, sparse_random
-from skecoc.growth.folds import assign_folds, sample_keys
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.columns import Column, ColumnTrainer, ConstantClassifier, evaluate_columns
+from skecoc.learners.folds import assign_folds, sample_keys
 from skecoc.support.executor import Blocks, LocalExecutor
 from tests.reference.blocks import blobs, divided, signed_histogram
 

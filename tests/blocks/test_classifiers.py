@@ -15,11 +15,11 @@ from skecoc.coding import one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.growth import wolc
-from skecoc.growth.folds import assign_folds
 from skecoc.growth.samples import GrowingCode, SamplesInMemory
 from skecoc.growth.wolc import OptimizedWeightStrategy
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import ColumnTrainer
+from skecoc.learners.folds import assign_folds
 from skecoc.persistence import load_model, save_model
 from skecoc.support.executor import Blocks, LocalExecutor
 from tests.reference.blocks import blobs, divided

@@ -7,8 +7,8 @@ from scipy.sparse import csr_array
 from skecoc.blocks import rows as module
 from skecoc.blocks.bins import bins_from_summary, code_block, code_values, make_layout
 from skecoc.blocks.rows import ArrayBlocks, IterableBlocks, RawBlock, check_block, merge_summaries, summarise_block
-from skecoc.growth.folds import assign_folds, sample_keys
 from skecoc.learners.base import code_features
+from skecoc.learners.folds import assign_folds, sample_keys
 from skecoc.support.executor import merge_in_turn
 from tests.reference.blocks import blobs, divided
 
