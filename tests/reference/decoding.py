@@ -122,11 +122,13 @@ def beta_density(codewords, matrix):
 
 def probabilistic(codewords, matrix, slopes, intercepts, invalid_mass=0.0):
     def score(x, y):
-        product = 1.0
+        log_product = 0.0
         for xq, yq, v, w in zip(x, y, slopes, intercepts, strict=True):
             if yq != 0:
-                product *= 1 / (1 + math.exp(yq * (v * xq + w)))
-        return math.log(product + invalid_mass)
+                log_odds = yq * (v * xq + w)
+                # 1 / (1 + exp(t)) is exp(-t) to all digits where exp(t) is beyond the range of floats.
+                log_product += math.log(1 / (1 + math.exp(log_odds))) if log_odds < 500 else -log_odds
+        return math.log(math.exp(log_product) + invalid_mass) if invalid_mass else log_product
 
     return score_each(score, codewords, matrix)
 

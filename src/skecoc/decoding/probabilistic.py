@@ -96,7 +96,11 @@ def fit_sigmoid(outputs: Floats, is_positive: NDArray[np.bool_], sample_weight: 
     # One minus Platt's targets: v f + w is the log odds of the -1 side.
     negative_target = np.where(is_positive, 1.0 / (n_positive + 2.0), (n_negative + 1.0) / (n_negative + 2.0))
     intercept = logit(share @ negative_target)
-    if np.ptp(outputs) <= max(_CONSTANT_RELATIVE * np.abs(outputs).max(), _CONSTANT_ABSOLUTE):
+    if (
+        n_positive == 0.0
+        or n_negative == 0.0
+        or np.ptp(outputs) <= max(_CONSTANT_RELATIVE * np.abs(outputs).max(), _CONSTANT_ABSOLUTE)
+    ):
         return np.array([0.0, intercept])
     centre = share @ outputs
     spread = np.sqrt(share @ np.square(outputs - centre))
