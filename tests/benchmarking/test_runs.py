@@ -13,9 +13,17 @@ from skecoc.benchmarking.runs import Batch, RunRecord, batches_of, seed_of, shar
 METHODS = ("one-vs-one/hamming", "wolc/optimized-weight", "one-vs-one/loss-based", "ecoc-one/hamming")
 
 
-@pytest.mark.parametrize(("coding", "expected"), [("one-vs-one", True), ("wolc", False), ("sklearn", False)])
-def test_columns_of_codes_fixed_before_training_are_shared(coding, expected):
-    assert shares_columns(coding) == expected
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("one-vs-one/hamming", True),
+        ("wolc/optimized-weight", False),
+        ("sklearn/one-vs-one", False),
+        ("one-vs-one/logistic-weight", False),  # fitted out of fold
+    ],
+)
+def test_columns_of_codes_fixed_before_training_are_shared(method, expected):
+    assert shares_columns(*method.split("/")) == expected
 
 
 def test_decodings_and_responses_of_a_fixed_code_are_one_batch_and_grown_codes_are_alone():

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from skecoc.benchmarking.methods import GROWN_CODINGS
+from skecoc.decoding import DECODERS
 
 Rows = NDArray[np.intp]
 
@@ -95,7 +96,7 @@ class Batch:
     """Runs on one fold that share their trained columns, and are therefore done together.
 
     `variants` are the response and the decoding of each run. The columns of a fixed code serve all of them; those of a
-    grown code serve one only, so its batches have one variant each.
+    grown code, or of a decoding that is fitted out of fold, serve one only, so its batches have one variant each.
     """
 
     data_set: str
@@ -108,7 +109,7 @@ class Batch:
     @property
     def name(self) -> str:
         """Identity of the batch, whichever of its variants are wanted."""
-        own = () if shares_columns(self.coding) else self.variants[0]
+        own = () if shares_columns(self.coding, self.variants[0][1]) else self.variants[0]
         return "/".join((self.data_set, str(self.repeat), str(self.fold), self.learner, self.coding, *own))
 
     @property
@@ -120,9 +121,13 @@ class Batch:
         ]
 
 
-def shares_columns(coding: str) -> bool:
-    """Tell whether the columns of a coding serve several decodings: those of codes fixed before training do."""
-    return coding not in GROWN_CODINGS and coding != "sklearn"
+def shares_columns(coding: str, decoding: str) -> bool:
+    """Tell whether the columns of a coding serve several decodings: those of codes fixed before training do.
+
+    Decodings that give probabilities are fitted out of fold, and train columns of their own.
+    """
+    is_fixed = coding not in GROWN_CODINGS and coding != "sklearn"
+    return is_fixed and not getattr(DECODERS.get(decoding), "scores_are_log_probabilities", False)
 
 
 def batches_of(
@@ -137,7 +142,7 @@ def batches_of(
     groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for method, response in product(methods, responses):
         coding, decoding = method.split("/")
-        own = () if shares_columns(coding) else (decoding, response)
+        own = () if shares_columns(coding, decoding) else (decoding, response)
         groups.setdefault((coding, *own), []).append((response, decoding))
     return [Batch(data_set, repeat, fold, learner, group[0], tuple(variants)) for group, variants in groups.items()]
 

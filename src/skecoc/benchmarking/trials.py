@@ -75,7 +75,8 @@ def run_batch(batch: Batch, data_set: DataSet, learner: BaseEstimator, n_folds: 
             train_rows, test_rows = split_rows(data_set.y, data_set.name, batch.repeat, n_folds, seed)[batch.fold]
             X_train, X_test, _ = data_set.prepared(train_rows, test_rows)
             fold = Fold(X_train, data_set.y[train_rows], X_test, data_set.y[test_rows])
-            shared = SharedColumns(batch, learner, run_seed, fold) if shares_columns(batch.coding) else None
+            is_shared = shares_columns(batch.coding, batch.variants[0][1])
+            shared = SharedColumns(batch, learner, run_seed, fold) if is_shared else None
         for key in batch.keys:
             with recorded_warnings() as late, named_errors(key):
                 trial = shared.decode(key) if shared else try_alone(key, learner, run_seed, fold)
