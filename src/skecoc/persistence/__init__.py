@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 import sklearn
+from sklearn._loss._loss import CyHalfBinomialLoss, CyHalfMultinomialLoss
 
 from skecoc import __version__
 from skecoc.decoding import DECODERS
@@ -44,8 +45,8 @@ _TREE_TYPES = (
     "sklearn._loss.link.MultinomialLogit",
     "sklearn._loss.loss.HalfBinomialLoss",
     "sklearn._loss.loss.HalfMultinomialLoss",
-    "sklearn._loss._loss.CyHalfBinomialLoss",
-    "sklearn._loss._loss.CyHalfMultinomialLoss",
+    # Older versions of scikit-learn know these by another module.
+    *(f"{loss.__module__}.{loss.__qualname__}" for loss in (CyHalfBinomialLoss, CyHalfMultinomialLoss)),
 )
 
 #: What this package adds to the types that skops trusts: all that fitted models of it are made of.
