@@ -110,8 +110,8 @@ def add_trust(group: argparse._ActionsContainer) -> None:
         nargs="+",
         metavar="TYPE",
         default=[],
-        help="further types that the model may hold, such as sklearn.tree._tree.Tree; without this, only those of "
-        "scikit-ecoc and those of scikit-learn that no file can misuse are loaded",
+        help="further types that the model may hold, such as those of another library's learner; without this, only "
+        "those of scikit-ecoc and those of scikit-learn that no file can misuse are loaded",
     )
 
 

@@ -26,8 +26,7 @@ examples:
   skecoc fit flowers.parquet --target species --method one-vs-one/loss-weighted \\
       --learner sklearn.linear_model.LogisticRegression --report flowers.html -o flowers.skops
   skecoc fit flowers.csv --target species --method wolc --learner svm -o flowers.skops
-  skecoc fit flowers.csv --target species --learner sklearn.ensemble.RandomForestClassifier \\
-      --trust sklearn.tree._tree.Tree -o flowers.skops
+  skecoc fit flowers.csv --target species --learner sklearn.ensemble.RandomForestClassifier -o flowers.skops
   zcat flowers.csv.gz | skecoc fit - --target species --drop id comment -o flowers.skops"""
 
 
