@@ -80,6 +80,22 @@ class ConstantClassifier(ClassifierMixin, BaseEstimator):
         return np.full(_num_samples(X), 2.0 * self.side - 1.0)
 
 
+class LearnerColumn(ClassifierMixin, BaseEstimator):
+    """A column of a trained learner that is not evaluated by the learner's own methods.
+
+    A subclass defines `outputs_together`, with numbers between -1 and 1.
+    """
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Give both sides, the -1 side first, numbers that sum to 1: probabilities if the learner has such."""
+        positive = 0.5 * (1.0 + self.outputs_together([self], X, "predict_proba")[:, 0])
+        return np.column_stack([1.0 - positive, positive])
+
+    def predict(self, X: Any) -> Integers:
+        """Predict the side of each sample: 1 or 0."""
+        return (self.outputs_together([self], X, "predict")[:, 0] > 0).astype(np.intp)
+
+
 def first_learner(learners: Sequence[BaseEstimator]) -> BaseEstimator:
     """Return the first trained learner that is not constant, if there is one."""
     return next((learner for learner in learners if not isinstance(learner, ConstantClassifier)), learners[0])

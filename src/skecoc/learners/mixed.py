@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -21,6 +21,7 @@ from skecoc.learners.columns import (
     ColumnTrainer,
     Floats,
     Integers,
+    LearnerColumn,
     OnFit,
     Response,
     TrainedColumns,
@@ -120,7 +121,7 @@ def resolve_learners(
     return learners
 
 
-class MarginColumn(ClassifierMixin, BaseEstimator):
+class MarginColumn(LearnerColumn):
     """A trained learner of one column that is evaluated by its margins or labels, beside others with probabilities.
 
     Margins f become tanh(f), labels -1 and 1.
@@ -147,15 +148,6 @@ class MarginColumn(ClassifierMixin, BaseEstimator):
         for kind, members in kinds.items():
             outputs[:, members] = squash(evaluate_columns([learners[q].learner for q in members], X, kind), kind)
         return outputs
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Give both sides, the -1 side first, a number between 0 and 1 that grows with the margin: not calibrated."""
-        positive = 0.5 * (1.0 + self.outputs_together([self], X, "predict_proba")[:, 0])
-        return np.column_stack([1.0 - positive, positive])
-
-    def predict(self, X: Any) -> Integers:
-        """Predict the side of each sample: 1 or 0."""
-        return (self.outputs_together([self], X, "predict")[:, 0] > 0).astype(np.intp)
 
 
 def squash(outputs: Floats, response: Response) -> Floats:

@@ -30,6 +30,7 @@ from skecoc.learners.columns import (
     Floats,
     HeldOut,
     Integers,
+    LearnerColumn,
     OnFit,
     Pattern,
     Response,
@@ -248,7 +249,7 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return tags
 
 
-class MulticlassColumn(ClassifierMixin, BaseEstimator):
+class MulticlassColumn(LearnerColumn):
     """What a trained `MulticlassLearner` makes of one column: the learner of many columns may be the same object.
 
     Parameters
@@ -274,15 +275,6 @@ class MulticlassColumn(ClassifierMixin, BaseEstimator):
             learner, patterns = learners[members[0]].learner, [learners[q].pattern for q in members]
             outputs[:, members] = learner.evaluate(X, response).of_columns(patterns, response)
         return outputs
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Estimate the probabilities of the column's two sides, the -1 side first, of shape (n_samples, 2)."""
-        positive = 0.5 * (1.0 + self.outputs_together([self], X, "predict_proba")[:, 0])
-        return np.column_stack([1.0 - positive, positive])
-
-    def predict(self, X: Any) -> Integers:
-        """Predict the side of each sample: 1 or 0."""
-        return (self.outputs_together([self], X, "predict")[:, 0] > 0).astype(np.intp)
 
 
 @dataclass
