@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import sklearn
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 # No example has a time limit: a machine may be busy. In CI every run tries the same examples, so that a change is never
 # blamed for another day's luck.
@@ -119,3 +120,10 @@ def check_nothing_is_left():
 
 # Of a whole module, since fixtures of modules may own processes.
 nothing_is_left = pytest.fixture(autouse=True, scope="module")(check_nothing_is_left)
+
+
+@pytest.fixture(scope="module")
+def one_thread():
+    """Boosting of a few samples takes seconds where its threads wait for each other."""
+    with threadpool_limits(1):
+        yield

@@ -19,7 +19,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_limits
 
 import skecoc
 from skecoc import persistence
@@ -40,11 +39,7 @@ X, y = load_uci("iris", return_X_y=True)
 X, y = X[::3], y[::3]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Boosting of a few samples takes seconds where its threads wait for each other."""
-    with threadpool_limits(1):
-        yield
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture

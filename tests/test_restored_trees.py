@@ -23,7 +23,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 from sklearn.tree._tree import Tree
-from threadpoolctl import threadpool_limits
 
 from skecoc import ECOCClassifier, persistence
 from skecoc.datasets import load_uci
@@ -35,11 +34,7 @@ X, y = load_uci("iris", return_X_y=True)
 X, y = X[::3], y[::3]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Boosting of a few samples takes seconds where its threads wait for each other."""
-    with threadpool_limits(1):
-        yield
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def boosting(**params):
