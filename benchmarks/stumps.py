@@ -34,7 +34,7 @@ def second_class_column(name):
 
 
 def first_fit_seconds():
-    """Time the first fit and prediction of this process, with 8-bit and 16-bit codes, whole and by rows."""
+    """Time the first fit and prediction of this process, of few and of many values, whole and by rows."""
     start = time.perf_counter()
     for X in (np.arange(600.0)[:, None] % 200, np.arange(600.0)[:, None]):
         y = (X[:, 0] > 77).astype(int)

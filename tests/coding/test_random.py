@@ -15,7 +15,7 @@ from skecoc.coding import (
 )
 from skecoc.coding import random as random_module
 from skecoc.coding.fixed import n_bipartitions, n_ternary_bipartitions
-from skecoc.coding.random import _sign_change_gains, closest_rows, spread_rows
+from skecoc.coding.random import _write_gains, closest_rows, spread_rows
 from tests.reference import coding as reference
 
 CODINGS = {dense_random: n_bipartitions, sparse_random: n_ternary_bipartitions}
@@ -209,7 +209,8 @@ def test_gains_of_sign_changes_by_hand():
     # that row 2 counts 1/4 of row 1. An agreement gains 6, a disagreement costs 24.
     M = np.array([[1, 1, 1, 1], [-1, 1, 1, 1], [-1, -1, 1, 1]], dtype=np.int8)
     products = (M @ M.T).astype(np.int64)
-    gains = _sign_change_gains(M, products, 0)
+    gains = np.empty(M.shape[1])
+    _write_gains(M, products, 0, gains)
     np.testing.assert_array_equal(gains, [-24 - 6, 6 - 6, 6 + 1.5, 6 + 1.5])
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from skecoc.learners import base
-from skecoc.learners.base import MAX_BINS, code_features
+from skecoc.learners.base import MAX_BINS, FeatureCodes, code_features, take_rows
 
 small_values = st.sampled_from([-2.5, -1.0, -0.0, 0.0, 5e-324, 1.0, 1.0 + 2**-52, 1e300])
 
@@ -20,6 +20,19 @@ def assert_same_codes(first, second):
     np.testing.assert_array_equal(first.lower, second.lower)
     np.testing.assert_array_equal(first.upper, second.upper)
     assert first.exact == second.exact
+
+
+def take(coded, rows):
+    """Code a subset of the rows, as the kernels of boosted stumps do."""
+    n_bins = np.diff(coded.starts)
+    codes, starts = np.empty((coded.n_features, len(rows)), coded.codes.dtype), np.empty_like(coded.starts)
+    kept = np.empty(np.minimum(n_bins, len(rows)).sum(), np.int64)
+    words = np.zeros((n_bins.max() + 7) // 8, np.uint64)
+    ranks = np.empty(8 * len(words), codes.dtype)
+    take_rows(coded.codes, coded.starts, rows, words, words.view(np.uint8), ranks, codes, kept, starts)
+    assert not words.any()
+    lower = coded.lower[kept[: starts[-1]]]
+    return FeatureCodes(codes, starts, lower, lower if coded.exact else coded.upper[kept[: starts[-1]]])
 
 
 def many_values(n_rows, n_values, seed=0):
@@ -34,7 +47,7 @@ def many_values(n_rows, n_values, seed=0):
 @given(arrays(np.float64, st.tuples(st.integers(1, 30), st.integers(1, 6)), elements=small_values))
 def test_codes_are_ranks_among_the_distinct_values(X):
     coded = code_features(X)
-    assert coded.codes.dtype == np.uint8
+    assert coded.codes.dtype == np.uint16
     assert coded.exact
     for f in range(X.shape[1]):
         values, ranks = np.unique(X[:, f], return_inverse=True)
@@ -43,7 +56,8 @@ def test_codes_are_ranks_among_the_distinct_values(X):
 
 
 @pytest.mark.parametrize(("n_values", "dtype"), [(256, np.uint8), (257, np.uint16), (3000, np.uint16)])
-def test_width_of_the_codes_follows_the_widest_feature(n_values, dtype):
+def test_width_of_many_codes_follows_the_widest_feature(n_values, dtype, monkeypatch):
+    monkeypatch.setattr(base, "MANY_CELLS", 11_999)
     wide, values = many_values(4000, n_values)
     narrow = np.arange(4000) % 7.0
     coded = code_features(np.column_stack([narrow, wide, -narrow]))
@@ -52,6 +66,7 @@ def test_width_of_the_codes_follows_the_widest_feature(n_values, dtype):
     np.testing.assert_array_equal(coded.codes[0], narrow)
     np.testing.assert_array_equal(values[coded.codes[1]], wide)
     np.testing.assert_array_equal(coded.codes[2], 6 - narrow)
+    assert code_features(narrow[:, None]).codes.dtype == np.uint16  # few cells
 
 
 def test_values_that_collide_in_the_hash_table_are_told_apart():
@@ -85,7 +100,7 @@ def test_layout_and_precision_of_the_matrix_do_not_matter(order, dtype):
 )
 def test_taking_rows_is_coding_these_rows(X, data):
     rows = data.draw(arrays(np.intp, st.integers(1, 40), elements=st.integers(0, len(X) - 1)))
-    assert_same_codes(code_features(X).take(rows), code_features(X[rows]))
+    assert_same_codes(take(code_features(X), rows), code_features(X[rows]))
 
 
 @settings(deadline=None, max_examples=20)
@@ -94,7 +109,7 @@ def test_taking_few_rows_of_many_values_is_coding_these_rows(n_rows, seed):
     rng = np.random.default_rng(seed)
     X = np.column_stack([many_values(5000, 4000)[0], np.arange(5000) % 300, np.zeros(5000)])
     rows = rng.integers(0, len(X), n_rows)
-    taken = code_features(X).take(rows)
+    taken = take(code_features(X), rows)
     alone = code_features(X[rows])
     assert taken.codes.dtype == np.uint16  # keeps its width; only that differs
     assert_same_codes(taken, alone)
@@ -104,7 +119,6 @@ def test_names_of_features_are_kept():
     names = np.array(["a", "b"], dtype=object)
     coded = code_features(np.zeros((3, 2)), names)
     assert coded.feature_names is names
-    assert coded.take(np.array([1])).feature_names is names
 
 
 #: More values than 16-bit codes.
@@ -148,7 +162,7 @@ def test_repeating_rows_changes_no_bin(coded, column_and_values):
 
 def test_rows_keep_the_bins_of_the_whole(coded):
     rows = np.array([5, 17, 17, 199_999, 0])
-    taken = coded.take(rows)
+    taken = take(coded, rows)
     assert not taken.exact
     for f in range(2):
         bins, ranks = np.unique(coded.codes[f, rows], return_inverse=True)
@@ -176,7 +190,7 @@ def test_pickling_keeps_everything():
 
 def test_shared_codes_cannot_be_changed():
     coded = code_features(np.array([[1.0], [2.0]]))
-    for array in (coded.codes, coded.starts, coded.lower, coded.upper, coded.take(np.array([0])).codes):
+    for array in (coded.codes, coded.starts, coded.lower, coded.upper):
         assert not array.flags.writeable
 
 

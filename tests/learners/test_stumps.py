@@ -213,17 +213,21 @@ def test_rebuilding_the_histograms_changes_no_stump(monkeypatch, limits):
     X, y, _ = random_problem(1, n_rows=80)
     coded = code_features(X)
     signed = np.where(y == 1, 1.0, -1.0) / len(y)
-    compiled = stump_kernels.boost(coded.codes, coded.starts, signed.copy(), 25, TIE_TOLERANCE, SMALLEST_ERROR)
+    limits_of_search = (25, TIE_TOLERANCE, SMALLEST_ERROR)
+    bounds = np.array([0, len(y)])
+    compiled = stump_kernels.boost_groups(coded.codes, coded.starts, None, bounds, signed.copy(), *limits_of_search)
     rebuilt = []
     start_over = stump_kernels._start_over
     monkeypatch.setattr(stump_kernels, "_start_over", lambda *arrays: rebuilt.append(1) or start_over(*arrays))
+    for name in ("_boost_groups", "_boost"):
+        monkeypatch.setattr(stump_kernels, name, getattr(stump_kernels, name).py_func)
     for name, value in limits.items():
         monkeypatch.setattr(stump_kernels, name, value)
-    plain = stump_kernels.boost.py_func(coded.codes, coded.starts, signed.copy(), 25, TIE_TOLERANCE, SMALLEST_ERROR)
+    plain = stump_kernels.boost_groups(coded.codes, coded.starts, None, bounds, signed.copy(), *limits_of_search)
     assert len(rebuilt) > 5
-    for ours, theirs in zip(compiled[:3], plain[:3], strict=True):
+    for ours, theirs in zip(compiled[:4], plain[:4], strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    np.testing.assert_allclose(compiled[3], plain[3], rtol=1e-9)
+    np.testing.assert_allclose(compiled[4], plain[4], rtol=1e-9)
 
 
 def test_thousands_of_rounds_neither_overflow_nor_vanish():
@@ -479,14 +483,14 @@ def test_memory_maps_need_no_other_compiled_version(tmp_path):
     X, y, _ = random_problem(8)
     learner = StumpAdaBoostClassifier(5)
     expected = clone(learner).fit(X, y)
-    versions = [len(kernel.signatures) for kernel in (stump_kernels.boost, stump_kernels.add_votes)]
+    versions = [len(kernel.signatures) for kernel in (stump_kernels._boost_groups, stump_kernels._add_votes)]
     joblib.dump((learner.prepare_rows(X), X), tmp_path / "rows.joblib")
     prepared, mapped = joblib.load(tmp_path / "rows.joblib", mmap_mode="r")
     assert isinstance(prepared.codes, np.memmap)
     model = clone(learner).fit_rows(prepared, None, y)
     assert_same_model(model, expected, rtol=0, atol=0)
     np.testing.assert_array_equal(model.decision_function(mapped), expected.decision_function(X))
-    assert [len(kernel.signatures) for kernel in (stump_kernels.boost, stump_kernels.add_votes)] == versions
+    assert [len(kernel.signatures) for kernel in (stump_kernels._boost_groups, stump_kernels._add_votes)] == versions
 
 
 def test_pickled_model_answers_the_same():

@@ -5,11 +5,11 @@ which the weights are rounded first. So sums do not depend on how rows are divid
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from skecoc.learners.base import Codes, Floats
 from skecoc.learners.stump_kernels import add_rows
+from skecoc.support.compiling import kernel
 
 Ints = NDArray[np.int64]
 Signs = NDArray[np.int8]
@@ -18,7 +18,7 @@ Signs = NDArray[np.int8]
 _CHUNK = 2_048
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_cells(codes: Codes, starts: Ints, weight: Floats, scale: float, counts: Ints, weights: Ints) -> None:
     """Add the rows of one feature to its histograms of each cell, in place; empty weights are all 1."""
     for p in range(starts.size - 1):
@@ -31,7 +31,7 @@ def count_cells(codes: Codes, starts: Ints, weight: Floats, scale: float, counts
                 weights_of_class[codes[i]] += np.int64(np.rint(weight[i] * scale))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reweight(
     codes: Codes,
     starts: Ints,
@@ -84,7 +84,7 @@ def reweight(
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _change_weights(
     codes: Codes,
     last: int,
@@ -117,7 +117,7 @@ def _change_weights(
     return n_changed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_coded_votes(codes: Codes, features: Ints, cuts: Ints, votes: Floats, starts: Ints) -> Floats:
     """Add up the votes of several boosted models for coded rows, in the order of stumps: (n_rows, n_models).
 
@@ -145,7 +145,7 @@ def add_coded_votes(codes: Codes, features: Ints, cuts: Ints, votes: Floats, sta
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest_coded_centre(codes: Codes, bin_starts: Ints, squares: Floats) -> NDArray[np.uint8]:
     """Find the nearest of some centres for coded rows, the first one if several are.
 

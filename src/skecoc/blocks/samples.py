@@ -269,7 +269,9 @@ def _apply(
     codewords, y, weight, keys = _select(samples, n_columns, without_fold, factor)
     if len(y) == 0:
         return None
-    return function(Block(codewords, y, weight, _NO_SHIFT, mix(keys ^ _DRAWING) * 2.0**-64))
+    return function(
+        Block(codewords, y, weight, _NO_SHIFT, np.multiply(mix(keys ^ _DRAWING), 2.0**-64, dtype=np.float64))
+    )
 
 
 def _apply_to_list(samples: CodedSamples, *arguments: Any) -> list[Any]:

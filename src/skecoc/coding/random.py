@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from math import ceil, log2
 
 import numpy as np
-from numba import njit
 from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from skecoc.coding.fixed import all_bipartitions, all_ternary_bipartitions, n_bipartitions, n_ternary_bipartitions
 from skecoc.coding.matrix import CodeMatrix, Floats, Mask, check_count, duplicate_columns, one_sided_columns
+from skecoc.support.compiling import inlined, kernel
 
 _BLOCK_ENTRIES = 2**20
 # Starts of the second step: 10 reach a minimum distance of 4.5 at 10 classes and 10 columns, one start 4.1.
@@ -289,29 +289,39 @@ def _ternary_numbers(n_classes: int, n_columns: int, rng: RandomState) -> CodeMa
     return rows[rng.permutation(chosen)]
 
 
-@njit(cache=True, nogil=True)
 def closest_rows(block: CodeMatrix, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Mask]:
     """Return, for each matrix of a stack, the largest inner product of two rows, how many pairs have it, and validity.
 
     Rows are valid if they differ and none is zero. A matrix is left at its first pair beyond the limit.
     """
-    n_matrices = len(block)
-    largest = np.empty(n_matrices, dtype=np.int64)
-    n_pairs = np.empty(n_matrices, dtype=np.int64)
-    rows_differ = np.empty(n_matrices, dtype=np.bool_)
-    for m in range(n_matrices):
-        largest[m], n_pairs[m], rows_differ[m] = _closest_rows_of_one(block[m], limit)
+    n_matrices, n_classes, _ = block.shape
+    largest, n_pairs = np.empty(n_matrices, np.int64), np.empty(n_matrices, np.int64)
+    rows_differ = np.empty(n_matrices, np.bool_)
+    _find_closest_rows(block, limit, np.empty(n_classes, np.int64), largest, n_pairs, rows_differ)
     return largest, n_pairs, rows_differ
 
 
-@njit(cache=True, nogil=True)
-def _closest_rows_of_one(M: CodeMatrix, limit: int) -> tuple[int, int, bool]:
+@kernel
+def _find_closest_rows(
+    block: CodeMatrix,
+    limit: int,
+    sizes: NDArray[np.int64],
+    largest: NDArray[np.int64],
+    n_pairs: NDArray[np.int64],
+    rows_differ: Mask,
+) -> None:
+    """Write what `closest_rows` returns; `sizes` is worked with."""
+    for m in range(block.shape[0]):
+        largest[m], n_pairs[m], rows_differ[m] = _closest_rows_of_one(block[m], limit, sizes)
+
+
+@inlined
+def _closest_rows_of_one(M: CodeMatrix, limit: int, sizes: NDArray[np.int64]) -> tuple[int, int, bool]:
     """Find the closest rows of one matrix."""
     n_classes, n_columns = M.shape
     largest = -n_columns - 1
     n_pairs = 0
     rows_differ = True
-    sizes = np.empty(n_classes, dtype=np.int64)
     for p in range(n_classes):
         sizes[p] = _inner_product(M[p], M[p])
         rows_differ &= sizes[p] > 0
@@ -327,7 +337,6 @@ def _closest_rows_of_one(M: CodeMatrix, limit: int) -> tuple[int, int, bool]:
     return largest, n_pairs, rows_differ
 
 
-@njit(cache=True, nogil=True)
 def spread_rows(matrix: CodeMatrix, rows_must_differ: bool) -> CodeMatrix:
     """Change signs of single entries while that lowers the sum over pairs of rows of 4 ** -distance.
 
@@ -335,22 +344,24 @@ def spread_rows(matrix: CodeMatrix, rows_must_differ: bool) -> CodeMatrix:
     Columns that are two-sided and distinct up to sign stay so, and on demand rows that differ do.
     """
     M = matrix.copy()
-    n_classes = len(M)
-    products = np.empty((n_classes, n_classes), dtype=np.int64)
-    for p in range(n_classes):
-        for r in range(n_classes):
-            products[p, r] = _inner_product(M[p], M[r])
-    for _ in range(_MAX_SWEEPS):
-        changed = False
-        for row in range(n_classes):
-            while _change_best_sign(M, products, row, rows_must_differ):
-                changed = True
-        if not changed:
-            break
+    entries = M.astype(np.int64)
+    _change_signs(M, entries @ entries.T, rows_must_differ, np.empty(M.shape[1]))
     return M
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def _change_signs(M: CodeMatrix, products: NDArray[np.int64], rows_must_differ: bool, gain: Floats) -> None:
+    """Change signs as `spread_rows` does, in place, given the inner products of rows; `gain` is worked with."""
+    for _ in range(_MAX_SWEEPS):
+        changed = False
+        for row in range(M.shape[0]):
+            while _change_best_sign(M, products, row, rows_must_differ, gain):
+                changed = True
+        if not changed:
+            break
+
+
+@kernel
 def _inner_product(first: CodeMatrix, second: CodeMatrix) -> int:
     """Inner product of two rows."""
     total = 0
@@ -359,12 +370,17 @@ def _inner_product(first: CodeMatrix, second: CodeMatrix) -> int:
     return total
 
 
-@njit(cache=True, nogil=True)
-def _change_best_sign(M: CodeMatrix, products: NDArray[np.int64], row: int, rows_must_differ: bool) -> bool:
+@kernel
+def _change_best_sign(
+    M: CodeMatrix, products: NDArray[np.int64], row: int, rows_must_differ: bool, gain: Floats
+) -> bool:
     """Change the sign of the entry of a row that helps most, if any may, and say whether."""
-    gain = _sign_change_gains(M, products, row)
+    _write_gains(M, products, row, gain)
     while True:
-        column = int(np.argmax(gain))
+        column = 0
+        for q in range(1, gain.size):
+            if gain[q] > gain[column]:
+                column = q
         if gain[column] <= 0:
             return False
         gain[column] = 0
@@ -380,15 +396,16 @@ def _change_best_sign(M: CodeMatrix, products: NDArray[np.int64], row: int, rows
         M[row, column] = -M[row, column]
 
 
-@njit(cache=True, nogil=True)
-def _sign_change_gains(M: CodeMatrix, products: NDArray[np.int64], row: int) -> Floats:
-    """Say by how much the sum of 4 ** -distance falls, on some scale, for each entry of a row."""
+@inlined
+def _write_gains(M: CodeMatrix, products: NDArray[np.int64], row: int, gain: Floats) -> None:
+    """Write by how much the sum of 4 ** -distance falls, on some scale, for each entry of a row."""
     n_classes, n_columns = M.shape
     largest = -n_columns
     for r in range(n_classes):
         if r != row:
             largest = max(largest, products[row, r])
-    gain = np.zeros(n_columns)
+    for q in range(n_columns):
+        gain[q] = 0.0
     for r in range(n_classes):
         behind = largest - products[row, r]
         if r == row or behind > _HORIZON:
@@ -400,10 +417,9 @@ def _sign_change_gains(M: CodeMatrix, products: NDArray[np.int64], row: int) -> 
             # of the term away; where they disagree, it adds three times the term.
             agreement = M[row, q] * M[r, q]
             gain[q] += nearness * (15 * agreement - 9 * agreement * agreement)
-    return gain
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _would_equal_another_row(M: CodeMatrix, products: NDArray[np.int64], row: int, column: int) -> bool:
     """Say whether changing the sign of an entry would make its row equal to another."""
     for r in range(len(M)):
@@ -414,11 +430,15 @@ def _would_equal_another_row(M: CodeMatrix, products: NDArray[np.int64], row: in
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_new_column(M: CodeMatrix, column: int) -> bool:
     """Say whether a column is two-sided and differs from every other one up to sign."""
     n_classes, n_columns = M.shape
-    if M[:, column].max() < 1 or M[:, column].min() > -1:
+    has_first = has_second = False
+    for p in range(n_classes):
+        has_first |= M[p, column] < 0
+        has_second |= M[p, column] > 0
+    if not (has_first and has_second):
         return False
     for other in range(n_columns):
         if other == column:

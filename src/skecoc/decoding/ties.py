@@ -1,13 +1,13 @@
 """From codewords to one score per class, with tied scores in an order that depends on no rounding and no numbering."""
 
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from skecoc.decoding.base import Floats, Indices
+from skecoc.support.compiling import inlined, kernel
 
 #: Scores that differ by at most this, times the larger of their size and the row's scale, differ by rounding only.
 ROUNDING_TOLERANCE = 1e-10
@@ -59,8 +59,8 @@ def break_ties(scores: ArrayLike, second_key: ArrayLike, prior: ArrayLike, scale
     values, second, shares = _check_keys(scores, second_key, prior)
     # Any order of equal scores will do: the kernel orders them afresh.
     descending = np.argsort(-values, axis=1)
-    scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), len(values))
-    _separate_tied(values, descending, second, priority(shares), scales, ROUNDING_TOLERANCE)
+    scales = np.full(len(values), scale, dtype=np.float64)
+    _separate_tied(values, descending, second, priority(shares).astype(np.float64), scales, ROUNDING_TOLERANCE)
     return values
 
 
@@ -87,56 +87,45 @@ def priority(prior: Floats) -> Indices:
     descending = np.argsort(-prior, kind="stable")
     level = np.zeros(len(prior), dtype=np.intp)
     for better, worse in pairwise(descending):
-        level[worse] = level[better] + (not _is_tied(prior[better], prior[worse], 1.0, ROUNDING_TOLERANCE))
+        level[worse] = level[better] + (not _is_tied.py_func(prior[better], prior[worse], 1.0, ROUNDING_TOLERANCE))
     order = np.empty_like(level)
     order[np.argsort(level, kind="stable")] = np.arange(len(prior))[::-1]
     return order
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _is_tied(a: float, b: float, scale: float, tolerance: float) -> bool:
     """Tell whether two values differ by at most the tolerance."""
-    return bool(abs(a - b) <= tolerance * max(scale, abs(a), abs(b)))
+    return abs(a - b) <= tolerance * max(scale, abs(a), abs(b))
 
 
-@njit(cache=True, nogil=True)
-def _end_of_tie(indices: Indices, start: int, keys: Floats, scale: float, tolerance: float) -> int:
-    """Return where the chain of ties that begins at a place of a descending order ends."""
-    end = start + 1
-    while end < len(indices) and _is_tied(keys[indices[end - 1]], keys[indices[end]], scale, tolerance):
-        end += 1
-    return end
+@kernel
+def _end_of_tie(indices: Indices, start: int, end: int, keys: Floats, scale: float, tolerance: float) -> int:
+    """Return where the chain of ties that begins at a place of a descending order ends, at the latest at `end`."""
+    last = start + 1
+    while last < end and _is_tied(keys[indices[last - 1]], keys[indices[last]], scale, tolerance):
+        last += 1
+    return last
 
 
-@njit(cache=True, nogil=True)
-def _sort_descending(indices: Indices, keys: NDArray[Any]) -> None:
-    """Sort a few indices by their keys, in place: by insertion, since most ties are short."""
-    for k in range(1, len(indices)):
+@kernel
+def _sort_descending(indices: Indices, start: int, end: int, keys: Floats) -> None:
+    """Sort a few indices, those between two places, by their keys: by insertion, since most ties are short."""
+    for k in range(start + 1, end):
         index = indices[k]
         place = k
-        while place > 0 and keys[indices[place - 1]] < keys[index]:
+        while place > start and keys[indices[place - 1]] < keys[index]:
             indices[place] = indices[place - 1]
             place -= 1
         indices[place] = index
 
 
-@njit(cache=True, nogil=True)
-def _order_tied(tied: Indices, second: Floats, priority: Indices, scale: float, tolerance: float) -> None:
-    """Order the indices of tied scores by the second key and then by the prior, in place."""
-    _sort_descending(tied, second)
-    start = 0
-    while start < len(tied):
-        end = _end_of_tie(tied, start, second, scale, tolerance)
-        _sort_descending(tied[start:end], priority)
-        start = end
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def _separate_tied(
     values: Floats,
     descending: Indices,
     second: Floats,
-    priority: Indices,
+    priority: Floats,
     scales: Floats,
     tolerance: float,
 ) -> None:
@@ -145,18 +134,23 @@ def _separate_tied(
     # Together the steps of one tie stay within half the tolerance, so they never reach the next lower score.
     step = 0.5 * tolerance / n_rows
     for i in range(n_samples):
-        start = 0
+        indices, scores, keys, scale = descending[i], values[i], second[i], scales[i]
+        start = np.intp(0)  # for a plain 0, a constant, helpers would be compiled once more
         while start < n_rows:
-            end = _end_of_tie(descending[i], start, values[i], scales[i], tolerance)
+            end = _end_of_tie(indices, start, n_rows, scores, scale, tolerance)
             if end - start > 1:
-                highest = values[i, descending[i, start]]
-                tied = descending[i, start:end]
-                _order_tied(tied, second[i], priority, scales[i], tolerance)
-                size = max(scales[i], abs(highest))
+                highest = scores[indices[start]]
+                _sort_descending(indices, start, end, keys)
+                first = start
+                while first < end:
+                    last = _end_of_tie(indices, first, end, keys, scale, tolerance)
+                    _sort_descending(indices, first, last, priority)
+                    first = last
+                size = max(scale, abs(highest))
                 if size == 0.0:  # codewords of zeros have no size to measure steps by
                     size = 1.0
                 for k in range(end - start):
-                    values[i, tied[k]] = highest - k * step * size
+                    scores[indices[start + k]] = highest - k * step * size
             start = end
 
 
@@ -165,48 +159,44 @@ def order_ties(scores: Floats, second: Floats, tolerance: float) -> Floats:
 
     Tied scores become the highest of them, lowered by at most half the tolerance, so they stay above all lower scores.
     """
-    return _spread_ties(np.ascontiguousarray(scores), np.atleast_2d(second), tolerance)
-
-
-@njit(cache=True, nogil=True)
-def is_tied_for_best(scores: Floats, y: Indices, tolerance: float) -> NDArray[np.bool_]:
-    """Tell of each row whether its own class is one of several that tie for the best score."""
-    result = np.empty(len(scores), dtype=np.bool_)
-    for i in range(len(scores)):
-        row = scores[i]
-        lowest = row.max()
-        has_fallen = True
-        while has_fallen:
-            has_fallen = False
-            for p in range(len(row)):
-                if row[p] < lowest and lowest - row[p] <= tolerance:
-                    lowest = row[p]
-                    has_fallen = True
-        n_tied = 0
-        for p in range(len(row)):
-            n_tied += row[p] >= lowest
-        result[i] = n_tied > 1 and row[y[i]] >= lowest
+    result = np.array(scores, dtype=np.float64, order="C")
+    keys = np.ascontiguousarray(np.atleast_2d(second), dtype=np.float64)
+    _spread_ties(result.copy(), keys, tolerance, np.empty(result.shape[1], np.intp), result)
     return result
 
 
-@njit(cache=True, nogil=True)
-def _spread_ties(scores: Floats, second: Floats, tolerance: float) -> Floats:
-    """Put groups of tied scores in the order of a second key, which has one row for each row or one for all."""
+def is_tied_for_best(scores: Floats, y: Indices, tolerance: float) -> NDArray[np.bool_]:
+    """Tell of each row whether its own class is one of several that tie for the best score, in chains."""
+    descending = -np.sort(-scores, axis=1)
+    is_first = np.cumsum(descending[:, :-1] - descending[:, 1:] > tolerance, axis=1) == 0
+    n_tied = 1 + is_first.sum(axis=1)
+    rows = np.arange(len(scores))
+    return (n_tied > 1) & (scores[rows, y] >= descending[rows, n_tied - 1])
+
+
+@kernel
+def _spread_ties(scores: Floats, second: Floats, tolerance: float, order: Indices, result: Floats) -> None:
+    """Put groups of tied scores in the order of a second key, which has one row for each row or one for all.
+
+    `result` starts as a copy of the scores.
+    """
     n_classes = scores.shape[1]
-    result = scores.copy()
-    for i in range(len(scores)):
-        row, key = scores[i], second[i if len(second) > 1 else 0]
-        order = np.arange(n_classes)
-        _sort_descending(order, row)
+    for i in range(scores.shape[0]):
+        row, key = scores[i], second[i if second.shape[0] > 1 else 0]
+        smallest, largest = key[0], key[0]
+        for p in range(n_classes):
+            order[p] = p
+            smallest, largest = min(smallest, key[p]), max(largest, key[p])
+        _sort_descending(order, np.intp(0), n_classes, row)
+        spread = largest - smallest
         first = 0
         for last in range(1, n_classes + 1):
             if last < n_classes and row[order[last - 1]] - row[order[last]] <= tolerance:
                 continue
             if last - first > 1:
-                highest, largest = row[order[first]], key.max()
-                spread = largest - key.min()
-                for p in order[first:last]:
+                highest = row[order[first]]
+                for k in range(first, last):
+                    p = order[k]
                     lowered = (largest - key[p]) / spread if spread > 0.0 else 0.0
                     result[i, p] = highest - 0.5 * tolerance * lowered
             first = last
-    return result

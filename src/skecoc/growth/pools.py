@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from skecoc.coding.matrix import CodeMatrix
@@ -29,6 +28,7 @@ from skecoc.growth.samples import (
     sum_by_pairs,
 )
 from skecoc.learners.columns import Floats, Integers
+from skecoc.support.compiling import inlined, kernel
 
 # Shares of pools are multiples of one over this.
 _SHARES = 10
@@ -253,25 +253,38 @@ def _count_by_fold(samples: CodedSamples, n_classes: int, n_folds: int) -> NDArr
     return np.bincount(cells, minlength=n_classes * (n_folds + 1)).reshape(n_classes, n_folds + 1)
 
 
-@njit(cache=True, nogil=True)
-def scores_by_entries(codewords, classes, columns, values, n_classes):  # type: ignore[no-untyped-def]
+def scores_by_entries(
+    codewords: NDArray[np.floating], classes: Integers, columns: Integers, values: Floats, n_classes: int
+) -> Floats:
     """Multiply codewords by a matrix of few entries, in an order that never changes with the number of samples."""
-    scores = np.zeros((codewords.shape[0], n_classes))
-    for i in range(codewords.shape[0]):
-        for e in range(values.size):
-            scores[i, classes[e]] += values[e] * codewords[i, columns[e]]
+    scores = np.zeros((len(codewords), n_classes))
+    _add_entries(codewords, classes, columns, values, scores)
     return scores
 
 
-@njit(cache=True, nogil=True)
-def count_correct(scores, y, units, mixtures):  # type: ignore[no-untyped-def]
+@kernel
+def _add_entries(codewords, classes, columns, values, scores):  # type: ignore[no-untyped-def]
+    """Add the products of codewords and a matrix of few entries to scores."""
+    for i in range(codewords.shape[0]):
+        for e in range(values.size):
+            scores[i, classes[e]] += values[e] * codewords[i, columns[e]]
+
+
+def count_correct(scores: Floats, y: Integers, units: NDArray[np.int64], mixtures: Floats) -> NDArray[np.int64]:
     """Sum up the weights of the samples that each mixture of scores decodes correctly; a tie does not count."""
-    n_pools, n_samples, n_classes = scores.shape
-    counts = np.zeros(mixtures.shape[0], np.int64)
+    n_pools, _, n_classes = scores.shape
+    counts = np.zeros(len(mixtures), np.int64)
+    certain = _count_uncertain(scores, y, units, mixtures, np.empty((n_classes, n_pools)), counts)
+    return counts + certain
+
+
+@kernel
+def _count_uncertain(scores, y, units, mixtures, ahead, counts):  # type: ignore[no-untyped-def]
+    """Add to the counts of mixtures what depends on them; return what any mixture decodes correctly."""
+    n_pools = scores.shape[0]
     certain = 0
-    ahead = np.empty((n_classes, n_pools))
-    for i in range(n_samples):
-        n_open = _write_open_rivals(scores[:, i], y[i], ahead) if units[i] else 0
+    for i in range(scores.shape[1]):
+        n_open = _write_open_rivals(scores, i, y[i], ahead) if units[i] else 0
         if n_open == 0:
             certain += units[i]
             continue
@@ -284,20 +297,20 @@ def count_correct(scores, y, units, mixtures):  # type: ignore[no-untyped-def]
                 least = min(least, lead)
             if least > _TIED:
                 counts[g] += units[i]
-    return counts + certain
+    return certain
 
 
-@njit(cache=True, nogil=True)
-def _write_open_rivals(scores, own, ahead):  # type: ignore[no-untyped-def]
-    """Write how far a class is ahead of its rivals in each pool; return how many rivals.
+@inlined
+def _write_open_rivals(scores, sample, own, ahead):  # type: ignore[no-untyped-def]
+    """Write how far a sample's class is ahead of its rivals in each pool; return how many rivals.
 
     Rivals that are behind in every pool, and so in every mixture, are left out.
     """
     n_open = 0
-    for p in range(scores.shape[1]):
+    for p in range(scores.shape[2]):
         is_open = False
         for k in range(scores.shape[0]):
-            ahead[n_open, k] = scores[k, own] - scores[k, p]
+            ahead[n_open, k] = scores[k, sample, own] - scores[k, sample, p]
             is_open = is_open or ahead[n_open, k] <= _TIED
         n_open += is_open and p != own
     return n_open

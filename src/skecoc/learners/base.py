@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn import get_config
@@ -18,11 +17,17 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from skecoc.support.compiling import inlined, kernel
+
 #: Bins of one feature that a 16-bit code can tell apart.
 MAX_BINS = 65_536
 
 #: Distinct values that an 8-bit code can tell apart; up to here a hash table finds them without a sort.
 FEW_VALUES = 256
+
+#: Codes of more cells than this have 8 bits where these do, to save memory. They are hardly faster, and kernels have to
+#: be compiled for either width.
+MANY_CELLS = 2**22
 
 _HASH_BITS = 10
 _HASH_SLOTS = 1 << _HASH_BITS
@@ -221,24 +226,6 @@ class FeatureCodes:
         """Whether every bin is a single value, so that no threshold between two values is lost."""
         return self.upper is self.lower
 
-    def take(self, rows: NDArray[np.intp]) -> "FeatureCodes":
-        """Code a subset of the rows, in any order and with repetitions, as `code_features` would if `exact` holds."""
-        n_bins = np.diff(self.starts)
-        codes = np.empty((self.n_features, len(rows)), self.codes.dtype)
-        kept = np.empty(np.minimum(n_bins, len(rows)).sum(), np.int64)
-        starts = np.empty_like(self.starts)
-        words = np.zeros((n_bins.max() + 7) // 8, np.uint64)
-        take_rows(self.codes, self.starts, rows, words, words.view(np.uint8), codes, kept, starts)
-        kept = kept[: starts[-1]]
-        lower = self.lower[kept]
-        upper = lower if self.exact else self.upper[kept]
-        return FeatureCodes(codes, starts, lower, upper, self.feature_names)
-
-    def thresholds(self, features: NDArray[np.int64], cuts: NDArray[np.int64]) -> Floats:
-        """Turn cuts, given by the bins on their left, into thresholds; where the feature is -1, into infinity."""
-        left = self.starts[np.maximum(features, 0)] + cuts
-        return self.thresholds_between(features, left, np.minimum(left + 1, len(self.lower) - 1))
-
     def thresholds_between(
         self, features: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> Floats:
@@ -249,6 +236,13 @@ class FeatureCodes:
         is_cut = features >= 0
         left, right = np.where(is_cut, left, 0), np.where(is_cut, right, 0)
         return np.where(is_cut, midway(self.upper[left], self.lower[right]), np.inf)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that cannot be written to: one compiled version then serves memory maps as well."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def midway(left: Any, right: Any) -> Floats:
@@ -265,7 +259,9 @@ def code_features(X: NDArray[np.float64] | NDArray[np.float32], feature_names: N
     [[0, 1, 0], [0, 0, 1]]
     """
     n_samples, n_features = X.shape
-    codes: Codes = np.empty((n_features, n_samples), np.uint8)
+    codes: Codes = np.empty((n_features, n_samples), np.uint16)
+    if X.size > MANY_CELLS:
+        codes = np.empty((n_features, n_samples), np.uint8)
     lowers, uppers = [], []
     for f in range(n_features):
         # Adding zero turns -0.0 into 0.0: they are equal, but not in their bits, which are hashed.
@@ -312,7 +308,7 @@ def _rank_by_sorting(column: Floats, codes: Codes) -> tuple[Floats, Floats]:
     return lower, upper
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _number_values(
     column: Floats, bits: NDArray[np.uint64], slots: NDArray[np.int16], values: Floats, codes: Codes
 ) -> int:
@@ -335,14 +331,14 @@ def _number_values(
     return n_values
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _translate(codes: Codes, new_codes: Codes) -> None:
     """Replace every code by what a table has for it."""
     for i in range(codes.size):
         codes[i] = new_codes[codes[i]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _code_sorted(
     in_order: Floats, order: NDArray[np.intp], n_values: int, codes: Codes, lower: Floats, upper: Floats
 ) -> None:
@@ -365,13 +361,14 @@ def _code_sorted(
         codes[order[i]] = this_bin
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def take_rows(
     codes: Codes,
     starts: NDArray[np.int64],
     rows: NDArray[np.intp],
     words: NDArray[np.uint64],
     marks: NDArray[np.uint8],
+    ranks: Codes,
     new_codes: Codes,
     kept: NDArray[np.int64],
     new_starts: NDArray[np.int64],
@@ -379,9 +376,8 @@ def take_rows(
     """Gather the codes of some rows and rank them anew among the bins that occur there, found by marking.
 
     `words` are the same marks, read eight at a time: few rows of a feature with very many bins then cost little more
-    than the rows. All marks are zero before and after.
+    than the rows. All marks are zero before and after. `ranks` has room for as many numbers.
     """
-    ranks = np.empty(marks.size, codes.dtype)
     n_kept = 0
     new_starts[0] = 0
     for f in range(codes.shape[0]):

@@ -21,7 +21,7 @@ returns an unfitted clone of a trained one with the parameters it has found. The
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,6 +41,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, _num_samples, has_fit_parameter, validate_data
+
+from skecoc.support.processes import results_here
 
 Response = Literal["predict_proba", "decision_function", "predict"]
 Floats = NDArray[np.float64]
@@ -336,17 +338,23 @@ class ColumnTrainer:
         shared = shares_rows(self.learner) and self.fit_params.keys() <= {"sample_weight"}
         prefer = "threads" if shared or all(column.clustered for column in columns) else None
         tasks = (self._task(columns[number], seeds[number], fold, shared) for number in missing)
-        for number, learner in zip(missing, self._run(tasks, prefer), strict=True):
+        for number, learner in zip(missing, self._run(tasks, len(missing), prefer), strict=True):
             self._trained[keys[number]] = learner
             self.on_fit()
         return [self._trained[key] for key in keys]
 
-    def _run(self, tasks: Iterable[tuple[Any, ...]], prefer: str | None) -> Iterable[BaseEstimator]:
-        """Fit learners, without joblib if only one may be fitted at once: small fits take less time than it does."""
-        if effective_n_jobs(self.n_jobs) == 1 and not self.verbose:
-            return (_fit_one(*task) for task in tasks)
-        parallel = Parallel(n_jobs=self.n_jobs, prefer=prefer, verbose=self.verbose)
-        return parallel(delayed(_fit_one)(*task) for task in tasks)
+    def _run(self, tasks: Iterator[tuple[Any, ...]], n_tasks: int, prefer: str | None) -> Iterable[BaseEstimator]:
+        """Fit learners, without joblib while that would take longer than they do, or if one job is all there is."""
+        if not self.verbose:
+            if effective_n_jobs(self.n_jobs) == 1:
+                yield from (_fit_one(*task) for task in tasks)
+                return
+            for learner in results_here(_fit_one, tasks, n_tasks, self.n_jobs, prefer):
+                n_tasks -= 1
+                yield learner
+        if n_tasks > 0:
+            parallel = Parallel(n_jobs=self.n_jobs, prefer=prefer, verbose=self.verbose)
+            yield from parallel(delayed(_fit_one)(*task) for task in tasks)
 
     def _task(self, column: Column, seed: int, fold: int, shared: bool) -> tuple[Any, ...]:
         """Return the arguments of `_fit_one` for a column."""
@@ -477,11 +485,13 @@ def evaluate_columns(
             return np.asarray(together(list(learners), X), dtype=np.float64)
         else:
             outputs[:, members] = together([learners[q] for q in members], X)
-    if len(alone) < 2 or effective_n_jobs(n_jobs) == 1:
-        each: Iterable[Floats] = (_evaluate_column(learners[q], X, response) for q in alone)
+    tasks = ((learners[q], X, response) for q in alone)
+    if effective_n_jobs(n_jobs) == 1:
+        each: Iterable[Floats] = (_evaluate_column(*task) for task in tasks)
     else:
-        tasks = (delayed(_evaluate_column)(learners[q], X, response) for q in alone)
-        each = Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
+        each = list(results_here(_evaluate_column, tasks, len(alone), n_jobs, "threads"))
+        if len(each) < len(alone):
+            each += Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_evaluate_column)(*task) for task in tasks)
     for q, output in zip(alone, each, strict=True):
         outputs[:, q] = output
     return outputs

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
@@ -30,47 +29,47 @@ _FOLDS_OF_SEVERAL = 5
 
 # Another scrambling than those that draw samples: folds must not depend on these.
 _FOLDING = np.uint64(0x2545F4914F6CDD1D)
+# Values that are hashed at a time: what is worked with stays in a core's cache.
+_CHUNK_VALUES = 16_384
 
 
-@njit(cache=True, nogil=True)
-def mix(key):  # type: ignore[no-untyped-def]
-    """Scramble the bits of a key, one to one (the finisher of the splitmix64 generator)."""
-    key = key + np.uint64(0x9E3779B97F4A7C15)
-    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return key ^ (key >> np.uint64(31))
+def mix(keys: Keys) -> Keys:
+    """Scramble the bits of keys, one to one (the finisher of the splitmix64 generator)."""
+    keys = keys + np.uint64(0x9E3779B97F4A7C15)
+    keys ^= keys >> np.uint64(30)
+    keys *= np.uint64(0xBF58476D1CE4E5B9)
+    keys ^= keys >> np.uint64(27)
+    keys *= np.uint64(0x94D049BB133111EB)
+    keys ^= keys >> np.uint64(31)
+    return keys
 
 
-@njit(cache=True, nogil=True)
-def _hash_value(value, feature, seed):  # type: ignore[no-untyped-def]
-    """Hash a value of a feature; zeros count for nothing, so that they need not be stored."""
-    one = np.empty(1)
-    one[0] = np.nan if np.isnan(value) else value
-    return mix(one.view(np.uint64)[0] ^ mix(np.uint64(feature) ^ seed)) if value != 0 else np.uint64(0)
+def _hash_values(values: NDArray[np.float64], features: Integers, seed: np.uint64) -> Keys:
+    """Hash values of features; zeros count for nothing, so that they need not be stored."""
+    known = np.where(np.isnan(values), np.nan, values)
+    hashes = mix(known.view(np.uint64) ^ mix(features.astype(np.uint64) ^ seed))
+    hashes[values == 0] = 0
+    return hashes
 
 
-@njit(cache=True, nogil=True)
-def hash_rows(X, seed):  # type: ignore[no-untyped-def]
+def hash_rows(X: NDArray[Any], seed: np.uint64) -> Keys:
     """Hash the features of each sample; equal samples, also of another precision, have equal keys."""
-    keys = np.empty(X.shape[0], np.uint64)
-    for i in range(X.shape[0]):
-        key = seed
-        for j in range(X.shape[1]):
-            key += _hash_value(np.float64(X[i, j]), j, seed)
-        keys[i] = mix(key)
+    keys = np.empty(len(X), np.uint64)
+    features = np.arange(X.shape[1])
+    n_rows = max(_CHUNK_VALUES // max(X.shape[1], 1), 1)
+    for first in range(0, len(X), n_rows):
+        chunk = np.asarray(X[first : first + n_rows], dtype=np.float64, order="C")
+        keys[first : first + n_rows] = mix(seed + _hash_values(chunk, features, seed).sum(axis=1, dtype=np.uint64))
     return keys
 
 
-@njit(cache=True, nogil=True)
-def _hash_sparse_rows(starts, features, values, seed):  # type: ignore[no-untyped-def]
+def _hash_sparse_rows(
+    starts: NDArray[Any], features: NDArray[Any], values: NDArray[np.float64], seed: np.uint64
+) -> Keys:
     """Hash the rows of a sparse matrix, as `hash_rows` would those of the dense one."""
-    keys = np.empty(len(starts) - 1, np.uint64)
-    for i in range(len(keys)):
-        key = seed
-        for k in range(starts[i], starts[i + 1]):
-            key += _hash_value(np.float64(values[k]), features[k], seed)
-        keys[i] = mix(key)
-    return keys
+    sums = np.zeros(len(values) + 1, np.uint64)
+    np.cumsum(_hash_values(values, features, seed), out=sums[1:])
+    return mix(seed + sums[starts[1:]] - sums[starts[:-1]])
 
 
 def _numbered(X: Any) -> NDArray[np.float64]:
@@ -86,10 +85,9 @@ def sample_keys(X: Any, seed: int) -> Keys:
         rows.sum_duplicates()
         return _hash_sparse_rows(rows.indptr, rows.indices, rows.data.astype(np.float64), np.uint64(seed))
     try:
-        values = np.array(X, dtype=np.float64, order="C")
+        values = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         values = _numbered(X)
-    values.flags.writeable = False  # one compiled version serves all arrays
     return hash_rows(values, np.uint64(seed))
 
 

@@ -39,6 +39,7 @@ from skecoc.learners.columns import (
     weight_params,
 )
 from skecoc.learners.folds import MANY_SAMPLES
+from skecoc.support.processes import results_here
 from skecoc.support.threads import one_thread
 
 #: Probabilities below this, such as the zeros of trees, count as this much.
@@ -364,10 +365,15 @@ class MulticlassTrainer:
             return
         clones = SeededClones(self.learner)
         tasks = ((clones.make(self.root), self.X, self.y, self._rows(fold), dict(self.fit_params)) for fold in missing)
-        if len(missing) == 1 or effective_n_jobs(self.n_jobs) == 1:
-            found = (_fit_model(*task) for task in tasks)
-        else:
-            found = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(delayed(_fit_model)(*task) for task in tasks)
+        found: list[Any] = []
+        if not self.verbose:
+            found += results_here(_fit_model, tasks, len(missing), self.n_jobs)
+        if len(found) < len(missing):
+            if effective_n_jobs(self.n_jobs) == 1:
+                found += (_fit_model(*task) for task in tasks)
+            else:
+                parallel = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)
+                found += parallel(delayed(_fit_model)(*task) for task in tasks)
         for fold, model in zip(missing, found, strict=True):
             self._models[fold] = model
             self.on_fit()

@@ -7,7 +7,6 @@ from sys import getsizeof
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context
 from sklearn.utils import check_random_state
@@ -26,6 +25,7 @@ from skecoc.learners.columns import (
     weight_params,
 )
 from skecoc.learners.stumps import StumpAdaBoostClassifier, respond
+from skecoc.support.compiling import inlined, kernel
 
 #: Steps of the k-means: few, since it is to be weak.
 MAX_ITER = 4
@@ -283,7 +283,9 @@ def weak_kmeans(
     times the work on the few hundred rows of two classes (`benchmarks/weak_kmeans.py` has the ratio).
     """
     centres = distinct_start(X, n_clusters, random_state, weight)
-    _move_centres(X, weight, centres, max_iter)
+    sums, by_feature = np.empty_like(centres), np.empty(centres.T.shape)
+    distances, mass = np.empty(len(centres)), np.empty(len(centres))
+    _move_centres(X, weight, max_iter, centres, sums, mass, by_feature, distances, np.full(len(X), -1))
     return centres
 
 
@@ -293,65 +295,73 @@ def distinct_start(X: Floats, n_clusters: int, random_state: np.random.RandomSta
     mass = np.cumsum(weight[order])
     draws = random_state.uniform(size=20 * n_clusters) * mass[-1]
     drawn = X[order[np.minimum(np.searchsorted(mass, draws, side="right"), len(X) - 1)]]
-    return drawn[_first_distinct(drawn, n_clusters)]
-
-
-@njit(cache=True, nogil=True)
-def _first_distinct(rows, n_wanted):  # type: ignore[no-untyped-def]
-    """List the first rows that are equal to no row before them, at most so many."""
-    found = np.empty(n_wanted, dtype=np.intp)
-    n_found = 0
-    for i in range(rows.shape[0]):
-        is_new = n_found < n_wanted
-        for k in found[:n_found]:
-            is_new = is_new and not (rows[i] == rows[k]).all()
-        if is_new:
-            found[n_found] = i
-            n_found += 1
-    return found[:n_found]
-
-
-@njit(cache=True, nogil=True)
-def _move_centres(X, weight, centres, max_iter):  # type: ignore[no-untyped-def]
-    """Move centres to the means of their rows, in place, a few times or until no row changes its region."""
-    region = np.full(X.shape[0], -1)
-    for _ in range(max_iter):
-        previous, region = region, nearest_centre(X, centres)
-        if (region == previous).all():
+    found: dict[bytes, int] = {}
+    for number, row in enumerate(drawn + 0.0):  # -0.0 becomes 0.0: they are equal, but not in their bits
+        found.setdefault(row.tobytes(), number)
+        if len(found) == n_clusters:
             break
-        sums, mass = _sum_regions(X, region, weight, centres.shape[0])
+    return drawn[list(found.values())]
+
+
+def nearest_centre(X: Floats, centres: Floats) -> Integers:
+    """Find the nearest centre of each row, the first one if several are."""
+    nearest = np.empty(len(X), dtype=np.intp)
+    by_feature = np.array(centres.T, dtype=np.float64, order="C")
+    _find_nearest(X, by_feature, np.empty(len(centres)), nearest)
+    return nearest
+
+
+@kernel
+def _move_centres(X, weight, max_iter, centres, sums, mass, by_feature, distances, region):  # type: ignore[no-untyped-def]
+    """Move centres to the means of their rows, in place, a few times or until no row changes its region.
+
+    `region` starts as -1 everywhere; what stands between it and the centres is worked with.
+    """
+    for _ in range(max_iter):
         for k in range(centres.shape[0]):
+            for j in range(centres.shape[1]):
+                by_feature[j, k] = centres[k, j]
+        if not _find_nearest(X, by_feature, distances, region):
+            break
+        _sum_regions(X, region, weight, sums, mass)
+        for k in range(mass.size):
             if mass[k] > 0.0:
-                centres[k] = sums[k] / mass[k]
+                for j in range(centres.shape[1]):
+                    centres[k, j] = sums[k, j] / mass[k]
 
 
-@njit(cache=True, nogil=True)
-def nearest_centre(X, centres):  # type: ignore[no-untyped-def]
-    """Find the nearest centre of each row, the first one if several are.
+@inlined
+def _sum_regions(X, region, weight, sums, mass):  # type: ignore[no-untyped-def]
+    """Sum the weighted rows of each region, and the weights."""
+    for k in range(mass.size):
+        mass[k] = 0.0
+        for j in range(sums.shape[1]):
+            sums[k, j] = 0.0
+    for i in range(X.shape[0]):
+        mass[region[i]] += weight[i]
+        for j in range(X.shape[1]):
+            sums[region[i], j] += weight[i] * X[i, j]
+
+
+@inlined
+def _find_nearest(X, by_feature, distances, nearest):  # type: ignore[no-untyped-def]
+    """Write the number of each row's nearest centre, the first one if several are; tell whether any has changed.
 
     Distances to all centres grow together, feature by feature, so that the processor computes several at once.
     """
-    nearest = np.zeros(X.shape[0], dtype=np.intp)
-    by_feature = np.ascontiguousarray(centres.T)
-    distances = np.empty(centres.shape[0])
+    has_changed = False
     for i in range(X.shape[0]):
-        distances[:] = 0.0
+        for k in range(distances.size):
+            distances[k] = 0.0
         for j in range(X.shape[1]):
             value = X[i, j]
             for k in range(distances.size):
                 difference = value - by_feature[j, k]
                 distances[k] += difference * difference
-        nearest[i] = distances.argmin()
-    return nearest
-
-
-@njit(cache=True, nogil=True)
-def _sum_regions(X, region, weight, n_regions):  # type: ignore[no-untyped-def]
-    """Sum the weighted rows of each region, and the weights."""
-    sums = np.zeros((n_regions, X.shape[1]))
-    mass = np.zeros(n_regions)
-    for i in range(X.shape[0]):
-        mass[region[i]] += weight[i]
-        for j in range(X.shape[1]):
-            sums[region[i], j] += weight[i] * X[i, j]
-    return sums, mass
+        best = 0
+        for k in range(1, distances.size):
+            if distances[k] < distances[best]:
+                best = k
+        has_changed |= nearest[i] != best
+        nearest[i] = best
+    return has_changed

@@ -6,10 +6,10 @@ weighted error): so the largest absolute edge over all cuts is the lowest error 
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from skecoc.learners.base import MAX_BINS, Codes, Floats, take_rows
+from skecoc.learners.base import MAX_BINS, Codes, Floats, read_only, take_rows
+from skecoc.support.compiling import inlined, kernel
 
 Ints = NDArray[np.int64]
 RowNumbers = NDArray[np.uint32]
@@ -23,28 +23,145 @@ _LARGEST_FALL = 2.0**10
 _BLOCK = 256
 
 
-@njit(cache=True, nogil=True)
-def boost(
+def boost_groups(
+    codes: Codes,
+    starts: Ints,
+    rows: NDArray[np.intp] | None,
+    bounds: Ints,
+    signed: Floats,
+    n_estimators: int,
+    tolerance: float,
+    smallest_error: float,
+) -> tuple[Ints, Ints, Ints, Ints, Floats, Ints]:
+    """Boost stumps on groups of rows of coded features, ``rows[bounds[g]:bounds[g + 1]]``, each on its own.
+
+    None for `rows` means all of them, in one group. Return each stump's feature, its bins on both sides of the cut,
+    polarity (vote on the left) and alpha, and where the stumps of each group begin. The absolute values of `signed`,
+    which is overwritten, sum to 1 in each group.
+    """
+    n_groups, largest = len(bounds) - 1, int(np.diff(bounds).max(initial=0))
+    features, left, right, polarities = (np.empty(n_groups * n_estimators, np.int64) for _ in range(4))
+    alphas = np.empty(n_groups * n_estimators)
+    firsts = np.zeros(n_groups + 1, np.int64)
+    own, own_starts, most_bins = np.empty((0, 0), codes.dtype), np.empty(0, np.int64), 0
+    taken, taken_starts = codes, starts
+    if rows is not None:
+        own, own_starts = np.empty((len(codes), largest), codes.dtype), np.empty_like(starts)
+        # The same memory once to write to and once to read from: codes are read-only, and so one compiled version does.
+        taken, taken_starts = read_only(own), read_only(own_starts)
+        most_bins = int(np.diff(starts).max())
+    words = np.zeros((most_bins + 7) // 8, np.uint64)
+    _boost_groups(
+        codes,
+        starts,
+        np.empty(0, np.intp) if rows is None else rows,
+        bounds,
+        signed,
+        n_estimators,
+        tolerance,
+        smallest_error,
+        own,
+        own_starts,
+        taken,
+        taken_starts,
+        np.empty(min(int(starts[-1]), own.size), np.int64),
+        words,
+        words.view(np.uint8),
+        np.empty(8 * len(words), codes.dtype),
+        np.empty(starts[-1]),
+        np.empty(largest, np.uint32),
+        np.empty(largest),
+        features,
+        left,
+        right,
+        polarities,
+        alphas,
+        firsts,
+    )
+    last = firsts[-1]
+    return features[:last], left[:last], right[:last], polarities[:last], alphas[:last], firsts
+
+
+@kernel
+def _boost_groups(
+    codes: Codes,
+    starts: Ints,
+    rows: NDArray[np.intp],
+    bounds: Ints,
+    signed: Floats,
+    n_estimators: int,
+    tolerance: float,
+    smallest_error: float,
+    own: Codes,
+    own_starts: Ints,
+    taken: Codes,
+    taken_starts: Ints,
+    kept: Ints,
+    words: NDArray[np.uint64],
+    marks: NDArray[np.uint8],
+    ranks: Codes,
+    histograms: Floats,
+    order: RowNumbers,
+    changes: Floats,
+    features: Ints,
+    left: Ints,
+    right: Ints,
+    polarities: Ints,
+    alphas: Floats,
+    firsts: Ints,
+) -> None:
+    """Boost stumps group by group: what is worked with comes first, what comes out last, from `features` on."""
+    for g in range(bounds.size - 1):
+        begin, end = bounds[g], bounds[g + 1]
+        if rows.size > 0:
+            take_rows(codes, starts, rows[begin:end], words, marks, ranks, own, kept, own_starts)
+        first = firsts[g]
+        n_stumps = _boost(
+            taken,
+            taken_starts,
+            signed[begin:end],
+            n_estimators,
+            tolerance,
+            smallest_error,
+            histograms[: taken_starts[taken_starts.size - 1]],
+            order[: end - begin],
+            changes,
+            features[first:],
+            left[first:],
+            polarities[first:],
+            alphas[first:],
+        )
+        last_bin = taken_starts[taken_starts.size - 1] - 1
+        for t in range(first, first + n_stumps):
+            place = taken_starts[max(features[t], 0)] + left[t]
+            after = min(place + 1, last_bin)
+            left[t] = kept[place] if rows.size > 0 else place
+            right[t] = kept[after] if rows.size > 0 else after
+        firsts[g + 1] = first + n_stumps
+
+
+@inlined
+def _boost(
     codes: Codes,
     starts: Ints,
     signed: Floats,
     n_estimators: int,
     tolerance: float,
     smallest_error: float,
-) -> tuple[Ints, Ints, Ints, Floats]:
-    """Boost stumps on coded features; return each stump's feature, cut, polarity (vote on the left) and alpha.
+    histograms: Floats,
+    rows: RowNumbers,
+    changes: Floats,
+    features: Ints,
+    cuts: Ints,
+    polarities: Ints,
+    alphas: Floats,
+) -> int:
+    """Boost stumps on all rows of coded features; write each stump's feature, cut, polarity and alpha, return how many.
 
-    The absolute values of `signed`, which is overwritten, sum to 1. A round changes either the rows that the stump gets
-    wrong or those it gets right, whichever are fewer: multiplying all weights by a constant changes nothing.
+    A round changes either the rows that the stump gets wrong or those it gets right, whichever are fewer: multiplying
+    all weights by a constant changes nothing.
     """
-    n_samples = codes.shape[1]
-    features = np.empty(n_estimators, np.int64)
-    cuts = np.empty(n_estimators, np.int64)
-    polarities = np.empty(n_estimators, np.int64)
-    alphas = np.empty(n_estimators)
-    histograms = np.empty(starts[-1])
-    rows = np.empty(n_samples, np.uint32)
-    changes = np.empty(n_samples)
+    n_samples = signed.size
     _start_over(signed, 1.0, rows, changes, histograms)
     weight, edge = _sum_weights(signed, rows)
     heaviest = weight
@@ -54,13 +171,13 @@ def boost(
         slack = 2.0 * tolerance * weight  # a difference of errors counts twice in edges
         features[t], cuts[t], polarities[t], best = best_stump(histograms, starts, edge, slack)
         if best <= slack:  # a weighted error of one half
-            return features[:t], cuts[:t], polarities[:t], alphas[:t]
+            return t
         n_wrong = _part_wrong_from_right(codes, signed, features[t], cuts[t], polarities[t], rows)
         wrong, wrong_edge = _sum_weights(signed, rows[:n_wrong])
         error = max(wrong / weight, smallest_error)
         alphas[t] = 0.5 * np.log((1.0 - error) / error)
         if wrong == 0.0:
-            return features[: t + 1], cuts[: t + 1], polarities[: t + 1], alphas[: t + 1]
+            return t + 1
         right, right_edge = weight - wrong, edge - wrong_edge
         if 2 * n_wrong <= n_samples:
             factor = (1.0 - error) / error
@@ -77,54 +194,10 @@ def boost(
             weight, edge = _sum_weights(signed, rows)
             heaviest = weight
             changed = rows
-    return features, cuts, polarities, alphas
+    return n_estimators
 
 
-@njit(cache=True, nogil=True)
-def boost_groups(
-    codes: Codes,
-    starts: Ints,
-    rows: NDArray[np.intp],
-    bounds: Ints,
-    signed: Floats,
-    n_estimators: int,
-    tolerance: float,
-    smallest_error: float,
-) -> tuple[Ints, Ints, Ints, Ints, Floats, Ints]:
-    """Boost stumps on groups of rows, ``rows[bounds[g]:bounds[g + 1]]``, each on its own.
-
-    Return each stump's feature, its bins on both sides of the cut, polarity and alpha, and where the stumps of each
-    group begin. The absolute values of `signed`, which is overwritten, sum to 1 in each group.
-    """
-    n_groups = bounds.size - 1
-    features = np.empty(n_groups * n_estimators, np.int64)
-    left, right = np.empty_like(features), np.empty_like(features)
-    polarities = np.empty_like(features)
-    alphas = np.empty(features.size)
-    firsts = np.zeros(n_groups + 1, np.int64)
-    n_bins = np.diff(starts)
-    words = np.zeros((n_bins.max() + 7) // 8, np.uint64)
-    for g in range(n_groups):
-        taken = rows[bounds[g] : bounds[g + 1]]
-        own = np.empty((codes.shape[0], taken.size), codes.dtype)
-        kept = np.empty(np.minimum(n_bins, taken.size).sum(), np.int64)
-        own_starts = np.empty_like(starts)
-        take_rows(codes, starts, taken, words, words.view(np.uint8), own, kept, own_starts)
-        found, cuts, votes, weights = boost(
-            own, own_starts, signed[bounds[g] : bounds[g + 1]], n_estimators, tolerance, smallest_error
-        )
-        first = firsts[g]
-        for t in range(found.size):
-            features[first + t], polarities[first + t], alphas[first + t] = found[t], votes[t], weights[t]
-            place = own_starts[max(found[t], 0)] + cuts[t]
-            left[first + t] = kept[place]
-            right[first + t] = kept[min(place + 1, kept.size - 1)]
-        firsts[g + 1] = first + found.size
-    last = firsts[-1]
-    return features[:last], left[:last], right[:last], polarities[:last], alphas[:last], firsts
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def _start_over(signed: Floats, weight: float, rows: RowNumbers, changes: Floats, histograms: Floats) -> None:
     """Divide all weights by their sum, empty the histograms, and list every row as changed."""
     for i in range(signed.size):
@@ -135,7 +208,7 @@ def _start_over(signed: Floats, weight: float, rows: RowNumbers, changes: Floats
         histograms[k] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_weights(signed: Floats, rows: RowNumbers) -> tuple[float, float]:
     """Sum the weights and the signed weights of some rows."""
     weight = 0.0
@@ -146,7 +219,7 @@ def _sum_weights(signed: Floats, rows: RowNumbers) -> tuple[float, float]:
     return weight, edge
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _scale_weights(signed: Floats, rows: RowNumbers, factor: float, changes: Floats) -> None:
     """Multiply the weights of some rows, and note by how much each changes."""
     for j in range(rows.size):
@@ -154,7 +227,7 @@ def _scale_weights(signed: Floats, rows: RowNumbers, factor: float, changes: Flo
         signed[rows[j]] *= factor
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_rows(
     codes: Codes, starts: Ints, histograms: Floats | Ints, rows: RowNumbers | Ints, changes: Floats | Ints
 ) -> None:
@@ -181,7 +254,7 @@ def add_rows(
             into_a[a[rows[j]]] += changes[j]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def best_stump(histograms: Floats, starts: Ints, total: float, slack: float) -> tuple[int, int, int, float]:
     """Find the stump of lowest error: its feature (-1: constant), cut, vote on the left, and absolute edge."""
     feature, cut, left_edge = -1, 0, total
@@ -196,7 +269,7 @@ def best_stump(histograms: Floats, starts: Ints, total: float, slack: float) -> 
     return feature, cut, 1 if left_edge > 0.0 else -1, best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _largest_edge(histogram: Floats, total: float) -> float:
     """Find the largest absolute edge over all cuts of a feature: twice the sum up to the cut less half the total.
 
@@ -224,7 +297,7 @@ def _largest_edge(histogram: Floats, total: float) -> float:
     return 2.0 * max(highest, -lowest)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _first_cut(histogram: Floats, total: float, level: float) -> tuple[int, float]:
     """Find the first cut whose absolute edge reaches a level: its last bin on the left, and its edge."""
     edge = -total
@@ -237,7 +310,7 @@ def _first_cut(histogram: Floats, total: float, level: float) -> tuple[int, floa
     return last, edge
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _part_wrong_from_right(
     codes: Codes, signed: Floats, feature: int, cut: int, polarity: int, rows: RowNumbers
 ) -> int:
@@ -257,7 +330,6 @@ def _part_wrong_from_right(
     return n_wrong
 
 
-@njit(cache=True, nogil=True)
 def add_votes(
     X: NDArray[np.float64] | NDArray[np.float32],
     features: Ints,
@@ -269,42 +341,55 @@ def add_votes(
 
     Model `q` owns the stumps ``starts[q]:starts[q + 1]``; the constant stump has feature -1 and an infinite threshold.
     """
-    n_samples = X.shape[0]
-    n_models = starts.size - 1
-    result = np.empty((n_samples, n_models))
-    place = np.full(X.shape[1], -1, np.int64)  # where in `block` a feature lies
-    used = np.empty(X.shape[1], np.int64)
-    n_used = 0
-    for feature in features:
-        if place[max(feature, 0)] < 0:
-            place[max(feature, 0)] = n_used
-            used[n_used] = max(feature, 0)
-            n_used += 1
-    block = np.zeros((n_used, _BLOCK))
-    sums = np.empty(_BLOCK)
-    for first in range(0, n_samples, _BLOCK):
-        n_rows = min(_BLOCK, n_samples - first)
-        for k in range(n_used):
-            for i in range(n_rows):
-                block[k, i] = X[first + i, used[k]]
-        for q in range(n_models):
-            for i in range(_BLOCK):
-                sums[i] = 0.0
-            for t in range(starts[q], starts[q + 1]):
-                _add_vote(block[place[max(features[t], 0)]], thresholds[t], votes[t], sums)
-            for i in range(n_rows):
-                result[first + i, q] = sums[i]
+    result = np.empty((len(X), len(starts) - 1))
+    features = np.maximum(features, 0)
+    is_used = np.zeros(X.shape[1], dtype=np.bool_)
+    is_used[features] = True
+    used = np.flatnonzero(is_used)
+    places = (np.cumsum(is_used) - 1)[features]
+    _add_votes(X, used, places, thresholds, votes, starts, np.zeros((len(used), _BLOCK)), np.empty(_BLOCK), result)
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def _add_votes(
+    X: NDArray[np.float64] | NDArray[np.float32],
+    used: Ints,
+    places: Ints,
+    thresholds: Floats,
+    votes: Floats,
+    starts: Ints,
+    block: Floats,
+    sums: Floats,
+    result: Floats,
+) -> None:
+    """Write the votes of several models; `used` lists the features that stumps look at, `places` each stump's there.
+
+    Rows are worked on block by block: `block` has those features of some rows, one after the other.
+    """
+    n_samples = X.shape[0]
+    for first in range(0, n_samples, _BLOCK):
+        n_rows = min(_BLOCK, n_samples - first)
+        for k in range(used.size):
+            for i in range(n_rows):
+                block[k, i] = X[first + i, used[k]]
+        for q in range(starts.size - 1):
+            for i in range(_BLOCK):
+                sums[i] = 0.0
+            for t in range(starts[q], starts[q + 1]):
+                _add_vote(block[places[t]], thresholds[t], votes[t], sums)
+            for i in range(n_rows):
+                result[first + i, q] = sums[i]
+
+
+@inlined
 def _add_vote(values: Floats, threshold: float, vote: float, sums: Floats) -> None:
     """Add one stump's vote for each of a block of values."""
     for i in range(_BLOCK):
         sums[i] += vote if values[i] <= threshold else -vote
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_votes_of_groups(
     X: NDArray[np.float64] | NDArray[np.float32],
     group: NDArray[np.intp],

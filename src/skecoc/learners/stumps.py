@@ -18,10 +18,11 @@ from skecoc.learners.base import (
     check_labels,
     check_rows,
     code_features,
+    read_only,
     set_features,
 )
 from skecoc.learners.columns import Response
-from skecoc.learners.stump_kernels import add_votes, add_votes_of_groups, boost, boost_groups
+from skecoc.learners.stump_kernels import add_votes, add_votes_of_groups, boost_groups
 
 #: Two stumps whose weighted errors differ by no more than this are equally good: rounding does far less.
 TIE_TOLERANCE = 1e-10
@@ -81,10 +82,11 @@ class StumpAdaBoostClassifier(MarginClassifier):
 
     **Sample weights.** Only their ratios matter. Samples of weight zero are dropped: no threshold takes notice of them.
 
-    **Exactness and memory.** Every feature is coded once by the ranks of its values, in one byte a cell if no feature
-    has more than 256 distinct values, in two otherwise. A feature with more than 65,536 distinct values is cut into
-    65,536 bins of equally many, and only thresholds between bins are tried: then, and only then, is the search not
-    exact. Features in ``float32`` are compared with thresholds as ``float64``, without a copy. NaN is refused.
+    **Exactness and memory.** Every feature is coded once by the ranks of its values, in two bytes a cell, or in one if
+    there are more than four million cells and no feature has more than 256 distinct values. A feature with more than
+    65,536 distinct values is cut into 65,536 bins of equally many, and only thresholds between bins are tried: then,
+    and only then, is the search not exact. Features in ``float32`` are compared with thresholds as ``float64``, without
+    a copy. NaN is refused.
 
     References
     ----------
@@ -138,17 +140,20 @@ class StumpAdaBoostClassifier(MarginClassifier):
                 signed = signed[counted]
                 taken = counted if taken is None else taken[counted]
         signed /= np.abs(signed).sum()
-        self._boost(prepared if taken is None else prepared.take(taken), signed)
+        features, thresholds, polarities, alphas, _ = self._boost(prepared, taken, np.array([0, len(signed)]), signed)
+        set_features(self, prepared.n_features, prepared.feature_names)
+        self.features_, self.thresholds_, self.polarities_, self.alphas_ = features, thresholds, polarities, alphas
+        self.n_estimators_ = len(alphas)
         return self
 
-    def _boost(self, coded: FeatureCodes, signed: Floats) -> None:
-        """Set the fitted attributes from coded rows and their signed weights, which are overwritten."""
-        set_features(self, coded.n_features, coded.feature_names)
-        self.features_, cuts, self.polarities_, self.alphas_ = boost(
-            coded.codes, coded.starts, signed, self.n_estimators, TIE_TOLERANCE, SMALLEST_ERROR
+    def _boost(
+        self, coded: FeatureCodes, rows: NDArray[np.intp] | None, bounds: NDArray[np.int64], signed: Floats
+    ) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64], Floats, NDArray[np.int64]]:
+        """Return features, thresholds, polarities and alphas of stumps of groups of rows, and where groups begin."""
+        features, left, right, polarities, alphas, firsts = boost_groups(
+            coded.codes, coded.starts, rows, bounds, signed, self.n_estimators, TIE_TOLERANCE, SMALLEST_ERROR
         )
-        self.n_estimators_ = len(self.alphas_)
-        self.thresholds_ = coded.thresholds(self.features_, cuts)
+        return features, coded.thresholds_between(features, left, right), polarities, alphas, firsts
 
     def fit_groups(
         self,
@@ -169,10 +174,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
             if sample_weight is not None:  # as `fit_rows` does, so that no sum overflows
                 signed[first:last] /= np.abs(signed[first:last]).max()
             signed[first:last] /= np.abs(signed[first:last]).sum()
-        features, left, right, polarities, alphas, firsts = boost_groups(
-            prepared.codes, prepared.starts, rows, bounds, signed, self.n_estimators, TIE_TOLERANCE, SMALLEST_ERROR
-        )
-        thresholds = prepared.thresholds_between(features, left, right)
+        features, thresholds, polarities, alphas, firsts = self._boost(prepared, rows, bounds, signed)
         learners = []
         for first, last in pairwise(firsts):
             learner = object.__new__(type(self))  # what `copy` would make, at length
@@ -195,7 +197,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         if known:
             starts = np.zeros(len(learners) + 1, np.int64)
             np.cumsum([0 if learner is None else learner.n_estimators_ for learner in learners], out=starts[1:])
-            add_votes_of_groups(_read_only(X), group, *_joined_stumps(known), starts, F)
+            add_votes_of_groups(read_only(X), group, *_joined_stumps(known), starts, F)
         return F
 
     def _margins(self, X: NDArray[Any]) -> Floats:
@@ -255,14 +257,7 @@ def _decision_functions(
     """Compute F of several fitted classifiers for the same checked samples, one column each."""
     starts = np.zeros(len(learners) + 1, np.int64)
     np.cumsum([learner.n_estimators_ for learner in learners], out=starts[1:])
-    return add_votes(_read_only(X), *_joined_stumps(learners), starts)
-
-
-def _read_only(X: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that cannot be written to: one compiled version then serves memory maps as well."""
-    view = X.view()
-    view.flags.writeable = False
-    return view
+    return add_votes(read_only(X), *_joined_stumps(learners), starts)
 
 
 def _joined_stumps(

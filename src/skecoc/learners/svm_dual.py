@@ -15,10 +15,10 @@ way when an ensemble trains its columns in threads too. And inverses are needed 
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from skecoc.learners.base import Floats, Integers
+from skecoc.support.compiling import kernel
 
 #: Added to the diagonal of a kernel matrix before it is inverted; near-duplicate rows make it singular.
 RIDGE = 1e-10
@@ -38,7 +38,7 @@ WORKING_TOLERANCE = 0.1
 MAX_ROUNDS = 1000
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def submatrix(matrix: Floats, rows: Integers, columns: Integers) -> Floats:
     """Copy some rows and columns of a matrix, several times as fast as indexing and without the GIL."""
     block = np.empty((len(rows), len(columns)))
@@ -49,14 +49,14 @@ def submatrix(matrix: Floats, rows: Integers, columns: Integers) -> Floats:
     return block
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def subtract(vector: Floats, factor: float, other: Floats) -> None:
     """Subtract a multiple of another vector, in place."""
     for i in range(len(vector)):
         vector[i] -= factor * other[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def margins_on(kernel: Floats, coefficients: Floats, intercepts: Floats) -> Floats:
     """Compute ``coefficients @ kernel + intercepts[:, None]``, but equal solutions of a path only once."""
     margins = np.empty((len(coefficients), kernel.shape[1]))
@@ -71,7 +71,7 @@ def margins_on(kernel: Floats, coefficients: Floats, intercepts: Floats) -> Floa
     return margins
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def negative_inverse(kernel: Floats, free: Integers) -> tuple[Floats, NDArray[np.bool_]]:
     """Invert the free rows' kernel matrix by sweeping; rows that depend on earlier ones are left out."""
     n_free = len(free)
@@ -87,7 +87,7 @@ def negative_inverse(kernel: Floats, free: Integers) -> tuple[Floats, NDArray[np
     return tableau, independent
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apply_inverse(tableau: Floats, swept: NDArray[np.bool_], vector: Floats) -> tuple[Floats, Floats]:
     """Multiply the inverse on the swept entries by a vector and by ones."""
     n = len(vector)
@@ -101,7 +101,7 @@ def apply_inverse(tableau: Floats, swept: NDArray[np.bool_], vector: Floats) -> 
     return product, sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(tableau: Floats, pivot: int, sign: float, column: Floats) -> None:
     """Sweep a symmetric matrix, of which the lower triangle is kept, on one pivot (sign=1), or undo it (sign=-1).
 
@@ -123,7 +123,7 @@ def sweep(tableau: Floats, pivot: int, sign: float, column: Floats) -> None:
     tableau[pivot, pivot] = -1.0 / divisor
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solve_path(
     kernel: Floats, signs: Floats, weight: Floats, penalties: Floats, tol: float
 ) -> tuple[Floats, Floats, bool]:
@@ -162,7 +162,7 @@ def solve_path(
     return coefficients, intercepts, converged
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _intercept(coefficient: Floats, residual: Floats, lower: Floats, upper: Floats) -> float:
     """Average the residuals of the free rows; without any, take the middle of what the conditions allow."""
     free = _free_rows(coefficient, lower, upper)
@@ -172,7 +172,7 @@ def _intercept(coefficient: Floats, residual: Floats, lower: Floats, upper: Floa
     return (top + bottom) / 2.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _extremes(coefficient: Floats, residual: Floats, lower: Floats, upper: Floats) -> tuple[float, float]:
     """Give the largest residual of those that can rise and the smallest of those that can fall."""
     top, bottom = -np.inf, np.inf
@@ -184,13 +184,13 @@ def _extremes(coefficient: Floats, residual: Floats, lower: Floats, upper: Float
     return top, bottom
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _free_rows(coefficient: Floats, lower: Floats, upper: Floats) -> Integers:
     """List the rows whose coefficients are between their bounds."""
     return np.flatnonzero((lower < coefficient) & (coefficient < upper))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _solve(kernel: Floats, coefficient: Floats, residual: Floats, lower: Floats, upper: Floats, tol: float) -> bool:
     """Solve the dual for one penalty, in place; return whether the tolerance was reached."""
     for _ in range(MAX_ROUNDS):
@@ -210,7 +210,7 @@ def _solve(kernel: Floats, coefficient: Floats, residual: Floats, lower: Floats,
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _working_rows(coefficient: Floats, residual: Floats, lower: Floats, upper: Floats) -> tuple[Integers, float]:
     """Choose the free rows and those that violate the conditions most; return them and the largest violation."""
     n_rows = len(residual)
@@ -239,7 +239,7 @@ def _working_rows(coefficient: Floats, residual: Floats, lower: Floats, upper: F
     return np.flatnonzero(chosen), top - bottom
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _move(kernel: Floats, coefficient: Floats, residual: Floats, rows: Integers, value: Floats) -> None:
     """Give some rows new coefficients, and all rows the residuals that follow."""
     for k in range(len(rows)):
@@ -249,7 +249,7 @@ def _move(kernel: Floats, coefficient: Floats, residual: Floats, rows: Integers,
             subtract(residual, change, kernel[rows[k]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _solve_dense(
     kernel: Floats, coefficient: Floats, residual: Floats, lower: Floats, upper: Floats, tol: float
 ) -> bool:
@@ -275,7 +275,7 @@ def _solve_dense(
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pair_steps(
     kernel: Floats, coefficient: Floats, residual: Floats, lower: Floats, upper: Floats, tol: float, max_steps: int
 ) -> tuple[int, float]:
@@ -314,7 +314,7 @@ def _pair_steps(
     return max_steps, np.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _free_step(kernel: Floats, coefficient: Floats, residual: Floats, lower: Floats, upper: Floats) -> None:
     """Move the free coefficients towards the optimum over them, dropping each that reaches a bound on the way."""
     free = _free_rows(coefficient, lower, upper)
@@ -344,7 +344,7 @@ def _free_step(kernel: Floats, coefficient: Floats, residual: Floats, lower: Flo
     _move(kernel, coefficient, residual, free, value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_moving(vector: Floats, moving: NDArray[np.bool_]) -> float:
     """Sum the entries of a vector that move."""
     total = 0.0
@@ -354,7 +354,7 @@ def _sum_moving(vector: Floats, moving: NDArray[np.bool_]) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _room(value: Floats, direction: Floats, lower: Floats, upper: Floats) -> tuple[float, int]:
     """Find how much of a direction, at most all, fits between bounds, and the entry that hits its bound first."""
     fraction, hit = 1.0, -1

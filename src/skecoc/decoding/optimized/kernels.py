@@ -7,16 +7,16 @@ A row's margin losses are ``z_p = margin + t_p - t_y`` for the rivals p of its c
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from skecoc.decoding.base import Floats, Indices
+from skecoc.support.compiling import inlined, kernel
 
 #: How a row marks the classes that its curvature concerns.
 RIVAL, OWN = 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def project_shares(values: Floats, rivals: Indices, shares: Floats) -> tuple[int, bool]:
     """Project values onto ``shares >= 0, sum(shares) <= 1``; return how many are positive, and if the sum is 1.
 
@@ -52,7 +52,7 @@ def project_shares(values: Floats, rivals: Indices, shares: Floats) -> tuple[int
     return n_kept, True
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _write_shifted_margins(
     scores: Floats, own: int, margin: float, smoothing: float, centre: Floats, values: Floats
 ) -> None:
@@ -64,7 +64,7 @@ def _write_shifted_margins(
     values[own] = -np.inf
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _lead(scores: Floats, own: int) -> float:
     """Return by how much the best rival's score exceeds that of the row's own class."""
     highest = -np.inf
@@ -74,7 +74,7 @@ def _lead(scores: Floats, own: int) -> float:
     return highest - scores[own]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _read_centre(shift: NDArray[np.float32], centre: Floats) -> float:
     """Copy a row's shift to the centre of smoothing; return its squared size."""
     size = 0.0
@@ -84,7 +84,7 @@ def _read_centre(shift: NDArray[np.float32], centre: Floats) -> float:
     return size
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _move_centre(
     scores: Floats,
     own: int,
@@ -98,59 +98,59 @@ def _move_centre(
     """Move the centre of smoothing to the shares that it gives, in place; return its squared size."""
     _write_shifted_margins(scores, own, margin, smoothing, centre, values)
     n_active, _ = project_shares(values, rivals, shares)
-    centre[:] = 0.0
     size = 0.0
+    for p in range(len(centre)):
+        centre[p] = 0.0
     for k in range(n_active):
         centre[rivals[k]] = shares[k]
         size += shares[k] ** 2
     return size
 
 
-@njit(cache=True, nogil=True)
-def _signed_part(row: Floats, group: int, bounds: Indices, columns: Indices, signs: Floats) -> Floats:
-    """Return the row's entries where a class has weights, times the class's codes."""
+@kernel
+def _signed_part(row: Floats, group: int, bounds: Indices, columns: Indices, signs: Floats, room: Floats) -> Floats:
+    """Return the row's entries where a class has weights, times the class's codes, in a part of the room."""
     first = bounds[group]
-    part = np.empty(bounds[group + 1] - first)
+    part = room[: bounds[group + 1] - first]
     for k in range(len(part)):
         part[k] = row[columns[first + k]] * signs[first + k]
     return part
 
 
-@njit(cache=True, nogil=True)
-def _add_square(curvature: Floats, top: int, left: int, part: Floats, factor: float) -> None:
-    """Add the lower triangle of ``factor * outer(part, part)`` at a place of the curvature."""
-    for i in range(len(part)):
-        scaled = factor * part[i]
-        target = curvature[top + i, left : left + i + 1]
-        for j in range(len(target)):
-            target[j] += scaled * part[j]
-
-
-@njit(cache=True, nogil=True)
-def _add_product(curvature: Floats, top: int, left: int, of_rows: Floats, of_columns: Floats, factor: float) -> None:
-    """Add ``factor * outer(of_rows, of_columns)`` at a place of the curvature."""
+@kernel
+def _add_product(
+    curvature: Floats, top: int, left: int, of_rows: Floats, of_columns: Floats, factor: float, is_square: bool
+) -> None:
+    """Add ``factor * outer(of_rows, of_columns)`` at a place of the curvature; of a square, the lower triangle."""
     for i in range(len(of_rows)):
         scaled = factor * of_rows[i]
-        target = curvature[top + i, left : left + len(of_columns)]
+        target = curvature[top + i, left : left + (i + 1 if is_square else len(of_columns))]
         for j in range(len(target)):
             target[j] += scaled * of_columns[j]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _add_pair(
-    row: Floats, a: int, b: int, factor: float, curvature: Floats, bounds: Indices, columns: Indices, signs: Floats
+    row: Floats,
+    a: int,
+    b: int,
+    factor: float,
+    curvature: Floats,
+    bounds: Indices,
+    columns: Indices,
+    signs: Floats,
+    room: Floats,
 ) -> None:
     """Add the second derivative of ``factor / 2 * (t_a - t_b)**2`` by the weights, lower triangle."""
-    if a < b:
-        a, b = b, a
-    of_a = _signed_part(row, a, bounds, columns, signs)
-    of_b = _signed_part(row, b, bounds, columns, signs)
-    _add_square(curvature, bounds[a], bounds[a], of_a, factor)
-    _add_square(curvature, bounds[b], bounds[b], of_b, factor)
-    _add_product(curvature, bounds[a], bounds[b], of_a, of_b, -factor)
+    upper, lower = max(a, b), min(a, b)
+    of_upper = _signed_part(row, upper, bounds, columns, signs, room[0])
+    of_lower = _signed_part(row, lower, bounds, columns, signs, room[1])
+    _add_product(curvature, bounds[upper], bounds[upper], of_upper, of_upper, factor, True)
+    _add_product(curvature, bounds[lower], bounds[lower], of_lower, of_lower, factor, True)
+    _add_product(curvature, bounds[upper], bounds[lower], of_upper, of_lower, -factor, False)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _add_kink(
     row: Floats,
     own: int,
@@ -161,6 +161,7 @@ def _add_kink(
     bounds: Indices,
     columns: Indices,
     signs: Floats,
+    room: Floats,
 ) -> None:
     """Add the curvature of a row whose shares change with the weights.
 
@@ -168,14 +169,12 @@ def _add_kink(
     other, as ``I - 1 / n``, the Laplacian of a complete graph, does.
     """
     for k in range(len(rivals)):
-        if not full:
-            _add_pair(row, rivals[k], own, factor, curvature, bounds, columns, signs)
-            continue
-        for m in range(k):
-            _add_pair(row, rivals[k], rivals[m], factor / len(rivals), curvature, bounds, columns, signs)
+        for m in range(k if full else 1):
+            other, scaled = (rivals[m], factor / len(rivals)) if full else (own, factor)
+            _add_pair(row, rivals[k], other, scaled, curvature, bounds, columns, signs, room)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _mark_classes(own: int, rivals: Indices, full: bool, marks: NDArray[np.uint8]) -> None:
     """Mark rivals and, unless their shares change against each other only, the row's own class."""
     for p in rivals:
@@ -184,7 +183,7 @@ def _mark_classes(own: int, rivals: Indices, full: bool, marks: NDArray[np.uint8
         marks[own] = OWN
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _add_slope(row: Floats, own: int, rivals: Indices, shares: Floats, weight: float, gradient: Floats) -> None:
     """Add the derivative of ``weight * shares @ z`` by the classes' weights times codes."""
     total = 0.0
@@ -199,19 +198,23 @@ def _add_slope(row: Floats, own: int, rivals: Indices, shares: Floats, weight: f
         of_own[q] -= total * row[q]
 
 
-@njit(cache=True, nogil=True)
 def row_scores(codewords: Floats, code: Floats) -> Floats:
     """Multiply each row by a matrix in an order that, unlike a library's, never changes with the number of rows."""
     scores = np.zeros((len(codewords), code.shape[1]))
+    _add_scores(codewords, code, scores)
+    return scores
+
+
+@kernel
+def _add_scores(codewords: Floats, code: Floats, scores: Floats) -> None:
+    """Add the product of each row and a matrix to its scores."""
     for i in range(len(codewords)):
         for q in range(len(code)):
             x = codewords[i, q]
             for p in range(code.shape[1]):
                 scores[i, p] += x * code[q, p]
-    return scores
 
 
-@njit(cache=True, nogil=True)
 def add_rows(
     codewords: Floats,
     scores: Floats,
@@ -241,8 +244,61 @@ def add_rows(
     noted in `marks` (n, n_classes) and `factors` (n,) unless these are empty.
     """
     n_classes = scores.shape[1]
-    values, shares, centre = np.empty(n_classes), np.empty(n_classes), np.zeros(n_classes)
-    rivals = np.empty(n_classes, dtype=np.intp)
+    values, shares, centre = np.zeros((3, n_classes))
+    rivals, room = np.empty(n_classes, dtype=np.intp), np.empty((2, codewords.shape[1]))
+    _add_rows(
+        codewords,
+        scores,
+        y,
+        weight,
+        shift,
+        margin,
+        smoothing,
+        previous_smoothing,
+        bounds,
+        columns,
+        signs,
+        stride,
+        sums,
+        gradient,
+        curvature,
+        marks,
+        factors,
+        values,
+        shares,
+        centre,
+        rivals,
+        room,
+    )
+
+
+@kernel
+def _add_rows(
+    codewords: Floats,
+    scores: Floats,
+    y: Indices,
+    weight: Floats,
+    shift: NDArray[np.float32],
+    margin: float,
+    smoothing: float,
+    previous_smoothing: float,
+    bounds: Indices,
+    columns: Indices,
+    signs: Floats,
+    stride: int,
+    sums: Floats,
+    gradient: Floats,
+    curvature: Floats,
+    marks: NDArray[np.uint8],
+    factors: Floats,
+    values: Floats,
+    shares: Floats,
+    centre: Floats,
+    rivals: Indices,
+    room: Floats,
+) -> None:
+    """Add a chunk of rows to sums; from `values` on arrays are worked with, and the centre is zero before."""
+    n_classes = scores.shape[1]
     for i in range(len(codewords)):
         own = y[i]
         lead = _lead(scores[i], own)
@@ -277,4 +333,4 @@ def add_rows(
                 factors[i] = factor
                 _mark_classes(own, rivals[:n_active], full, marks[i])
             else:
-                _add_kink(codewords[i], own, rivals[:n_active], full, factor, curvature, bounds, columns, signs)
+                _add_kink(codewords[i], own, rivals[:n_active], full, factor, curvature, bounds, columns, signs, room)

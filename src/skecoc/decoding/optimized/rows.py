@@ -154,7 +154,8 @@ def map_blocks(rows: Rows, function: Callable[[Block], Result]) -> Iterable[Resu
     """Apply a function to every block, in threads if the rows want more than one job."""
     if isinstance(rows, RemoteRows):
         return rows.map(function)
-    if effective_n_jobs(rows.n_jobs) == 1:
+    is_one_block = isinstance(rows, MemoryRows) and rows.n_rows < _BLOCK_ROWS
+    if is_one_block or effective_n_jobs(rows.n_jobs) == 1:
         return map(function, rows.blocks())
     threads = Parallel(n_jobs=rows.n_jobs, require="sharedmem", return_as="generator")
     return threads(delayed(function)(block) for block in rows.blocks())
