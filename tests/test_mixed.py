@@ -124,6 +124,7 @@ def test_the_learners_of_mixed():
     assert names == ["stumps", "logistic", "svm", "svm_sharp", "trees", "boosting"]
     assert "boosting" not in dict(mixed_learners(n_classes=31))
     assert "svm" not in dict(mixed_learners(n_samples=20_001))
+    assert "boosting" not in dict(mixed_learners(n_features=1_001))
     assert list(resolve_learners("mixed", 5, 100)) == names
 
 

@@ -142,7 +142,8 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise ValueError("y must hold at least 2 classes, got 1 class")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        learners = self._learners(len(self.classes_), len(y))
+        n_features = X.shape[1] if len(getattr(X, "shape", ())) == 2 else None  # rows may also be texts
+        learners = self._learners(len(self.classes_), len(y), n_features)
         self._fit_code(*_positive_weights(X, class_index, weight, self._route(learners, weight, fit_params)))
         return self
 

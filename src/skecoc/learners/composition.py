@@ -28,10 +28,12 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
             return next(iter(resolve_learners(self.estimator).values()))
         return StumpAdaBoostClassifier() if self.estimator is None else self.estimator
 
-    def _learners(self, n_classes: int | None = None, n_samples: int | None = None) -> dict[str, BaseEstimator]:
+    def _learners(
+        self, n_classes: int | None = None, n_samples: int | None = None, n_features: int | None = None
+    ) -> dict[str, BaseEstimator]:
         """Return the learners by their names; a single one is called ""."""
         if is_several(self.estimator):
-            learners = resolve_learners(self.estimator, n_classes, n_samples)
+            learners = resolve_learners(self.estimator, n_classes, n_samples, n_features)
             taken = sorted(learners.keys() & BaseEstimator.get_params(self, deep=False).keys())
             if taken:
                 raise ValueError(f"names in estimator must not be those of parameters, got {', '.join(taken)}")

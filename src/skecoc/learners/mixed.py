@@ -39,11 +39,15 @@ DROP = "drop"
 
 # Boosting fits one tree per class and iteration, so it is left out with more classes than this.
 _MOST_CLASSES_OF_BOOSTING = 30
+# A tree of boosting looks at all features in every node, which takes most of the time where there are very many.
+_MOST_FEATURES_OF_BOOSTING = 1_000
 # The time of support vector machines grows with the square of the samples, so they are left out with more.
 _MOST_SAMPLES_OF_SVM = 20_000
 
 
-def mixed_learners(n_classes: int | None = None, n_samples: int | None = None) -> list[tuple[str, BaseEstimator]]:
+def mixed_learners(
+    n_classes: int | None = None, n_samples: int | None = None, n_features: int | None = None
+) -> list[tuple[str, BaseEstimator]]:
     """List the learners that ``estimator="mixed"`` stands for, the cheap ones first.
 
     Boosted stumps are trained column by column, and by regions where the code grows. The others are multiclass by
@@ -56,6 +60,8 @@ def mixed_learners(n_classes: int | None = None, n_samples: int | None = None) -
         Number of classes: with more than 30, boosting, which takes a tree per class, is left out.
     n_samples : int, default=None
         Number of samples: with more than 20,000, support vector machines are left out.
+    n_features : int, default=None
+        Number of features: with more than 1,000, boosting is left out.
 
     Returns
     -------
@@ -75,7 +81,7 @@ def mixed_learners(n_classes: int | None = None, n_samples: int | None = None) -
     if n_samples is None or n_samples <= _MOST_SAMPLES_OF_SVM:
         learners += [("svm", _scaled(SVC(C=1.0))), ("svm_sharp", _scaled(SVC(C=100.0)))]
     learners.append(("trees", MulticlassLearner(ExtraTreesClassifier(n_estimators=200))))
-    if n_classes is None or n_classes <= _MOST_CLASSES_OF_BOOSTING:
+    if (n_classes or 0) <= _MOST_CLASSES_OF_BOOSTING and (n_features or 0) <= _MOST_FEATURES_OF_BOOSTING:
         boosting = HistGradientBoostingClassifier(max_leaf_nodes=8, early_stopping=False)
         learners.append(("boosting", MulticlassLearner(boosting)))
     return learners
@@ -92,7 +98,7 @@ def is_several(estimator: Any) -> bool:
 
 
 def resolve_learners(
-    estimator: Any, n_classes: int | None = None, n_samples: int | None = None
+    estimator: Any, n_classes: int | None = None, n_samples: int | None = None, n_features: int | None = None
 ) -> dict[str, BaseEstimator]:
     """Return the learners that `estimator` stands for, by name, without those that are dropped.
 
@@ -104,7 +110,7 @@ def resolve_learners(
             raise ValueError(
                 f"estimator must be a classifier, a list of (name, classifier) or 'mixed', got {estimator!r}"
             )
-        return dict(mixed_learners(n_classes, n_samples))
+        return dict(mixed_learners(n_classes, n_samples, n_features))
     pairs = list(estimator)
     well_formed = all(isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs)
     if not pairs or not well_formed:
