@@ -6,16 +6,18 @@ import json
 import os
 import pickle
 import sys
+import warnings
 import zipfile
 from importlib import import_module
 
 import joblib
 import numpy as np
 import pytest
+import sklearn
 import skops.io
+from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
@@ -338,17 +340,32 @@ def test_without_skops_the_extra_is_named(model, monkeypatch):
         dump_model(model)
 
 
-def test_neighbours_are_loaded_only_if_they_are_trusted(path):
-    # Their labels are indices that scikit-learn's compiled code does not check.
-    name = "sklearn.neighbors._classification.KNeighborsClassifier"
-    model = KNeighborsClassifier(1, algorithm="brute").fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(ModelFileError, match="KNeighborsClassifier cannot be saved: it holds sklearn") as caught:
+def test_estimators_that_nobody_checks_are_loaded_only_if_they_are_trusted(path):
+    # Compiled code takes the arrays of its centres as they are.
+    name = "sklearn.cluster._kmeans.KMeans"
+    model = KMeans(2, n_init=1, random_state=0).fit([[0.0], [1.0]])
+    with pytest.raises(ModelFileError, match="KMeans cannot be saved: it holds sklearn") as caught:
         save_model(model, path)
     assert caught.value.untrusted == [name]
     save_model(model, path, trusted=[name])
     with pytest.raises(ModelFileError, match="is refused: it holds types that are not trusted"):
         load_model(path)
-    assert load_model(path, trusted=[name]).predict([[0.9]]).tolist() == [1]
+    assert load_model(path, trusted=[name]).predict([[0.9]]).shape == (1,)
+
+
+def test_another_scikit_learn_is_warned_of_once(path, monkeypatch):
+    """Not once per learner, as scikit-learn itself would."""
+    forest = RandomForestClassifier(3, random_state=0).fit(X, y)
+    with monkeypatch.context() as patch:
+        for module in (sklearn, sklearn.base):
+            patch.setattr(module, "__version__", "1.7.0")
+        save_model(forest, path)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        load_model(path)
+    assert [str(warning.message).split(" (")[0] for warning in caught] == [
+        f"{str(path)!r} was saved with scikit-learn 1.7.0"
+    ]
 
 
 def test_a_model_whose_arrays_do_not_fit_is_not_saved(path):

@@ -10,7 +10,7 @@ import skops.io
 from scipy.sparse import coo_matrix, csr_matrix
 from sklearn.ensemble import (
     ExtraTreesClassifier,
-    GradientBoostingClassifier,
+    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     IsolationForest,
@@ -440,9 +440,9 @@ def test_boosting_that_cannot_be_checked_must_be_trusted(models):
     assert unchecked_types(models["boosting"]) == set()
     prefix = "sklearn.ensemble._hist_gradient_boosting.gradient_boosting."
     assert unchecked_types([models["categories"]]) == {f"{prefix}HistGradientBoostingClassifier"}
-    older = GradientBoostingClassifier(n_estimators=2).fit(X, y)
-    assert unchecked_types(older) == {"sklearn.ensemble._gb.GradientBoostingClassifier"}
-    with pytest.raises(ModelFileError, match=r"it holds sklearn\.ensemble\._gb\.GradientBoostingClassifier"):
+    older = GradientBoostingRegressor(n_estimators=2).fit(X, np.arange(len(X)))
+    assert unchecked_types(older) == {"sklearn.ensemble._gb.GradientBoostingRegressor"}
+    with pytest.raises(ModelFileError, match=r"it holds sklearn\.ensemble\._gb\.GradientBoostingRegressor"):
         dump_model(older)
 
 

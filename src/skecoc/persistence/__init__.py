@@ -3,8 +3,9 @@
 Needs skops: ``pip install "scikit-ecoc[persistence]"``. A model's file is a zip archive: skops' description of the
 model and its arrays, and ``skecoc.json``, which says what made it. Only types of scikit-learn, numpy and scipy that
 skops trusts, and those of `TRUSTED_TYPES`, are loaded. What a file holds for compiled code is checked first: stumps,
-support vectors and trees, alone, in forests and in histogram-based boosting. Estimators of scikit-learn that run other
-compiled code, such as neighbours, must be named as trusted.
+support vectors, indicators, and trees, alone, in forests and in boosting. Search trees of nearest neighbours are not
+taken from files, but built anew. With that, all classifiers of scikit-learn can be loaded but
+`TunedThresholdClassifierCV`; estimators that run other compiled code, such as `KMeans`, must be named as trusted.
 """
 
 import hashlib
@@ -20,34 +21,19 @@ from types import ModuleType
 from typing import Any
 
 import sklearn
-from sklearn._loss._loss import CyHalfBinomialLoss, CyHalfMultinomialLoss
+from sklearn.exceptions import InconsistentVersionWarning
 
 from skecoc import __version__
 from skecoc.decoding import DECODERS
 from skecoc.decoding.losses import LOSSES
-from skecoc.persistence.restored import check_restored, unchecked_types
+from skecoc.persistence.allowed import SKLEARN_TYPES
+from skecoc.persistence.neighbours import leave_out_search_trees
+from skecoc.persistence.restored import check_restored, rebuild, unchecked_types
 from skecoc.persistence.shared import share_learners
 from skecoc.support.errors import import_extra
 from skecoc.support.files import replacement
 
 __all__ = ["TRUSTED_TYPES", "ModelFileError", "dump_model", "load_model", "save_model"]
-
-# What fitted trees of scikit-learn are made of. Arrays of `Tree` and `TreePredictor` could lead compiled code astray,
-# so skops does not trust them; here `check_restored` has checked them before anybody predicts. Losses, links and
-# intervals hold numbers alone, and what they compute for `predict` is numpy's; older versions of skops do not trust
-# them, newer ones do.
-_TREE_TYPES = (
-    "sklearn.tree._tree.Tree",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
-    "sklearn._loss.link.Interval",
-    "sklearn._loss.link.LogitLink",
-    "sklearn._loss.link.MultinomialLogit",
-    "sklearn._loss.loss.HalfBinomialLoss",
-    "sklearn._loss.loss.HalfMultinomialLoss",
-    # Older versions of scikit-learn know these by another module.
-    *(f"{loss.__module__}.{loss.__qualname__}" for loss in (CyHalfBinomialLoss, CyHalfMultinomialLoss)),
-)
 
 #: What this package adds to the types that skops trusts: all that fitted models of it are made of.
 TRUSTED_TYPES = (
@@ -58,6 +44,9 @@ TRUSTED_TYPES = (
     "skecoc.decoding.logistic.LogisticCertificate",
     "skecoc.decoding.optimized.decoder.Certificate",
     "skecoc.benchmarking.data.MedianImputer",
+    "skecoc.tables.dates.DateEncoder",
+    "skecoc.tables.encoders.CategoryEncoder",
+    "skecoc.tables.encoders.SentenceEncoder",
     "skecoc.tables.preprocessing._days",
     "skecoc.tables.preprocessing._floats",
     "skecoc.tables.preprocessing._strings",
@@ -74,7 +63,7 @@ TRUSTED_TYPES = (
     "skecoc.learners.stumps.StumpAdaBoostClassifier",
     "skecoc.learners.svm.TunedSVMClassifier",
     "skecoc.tables.model.TableClassifier",
-    *_TREE_TYPES,
+    *SKLEARN_TYPES,
 )
 
 _FORMAT = "skecoc-model-1"
@@ -188,9 +177,14 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     skops = _skops()
     untrusted = import_module("skops.io.exceptions").UntrustedTypesFoundException
     try:
-        model = skops.loads(content, trusted=[*TRUSTED_TYPES, *trusted])
+        with warnings.catch_warnings():
+            # Every learner would warn on its own of what is said above.
+            warnings.simplefilter("ignore", InconsistentVersionWarning)
+            model = skops.loads(content, trusted=[*TRUSTED_TYPES, *trusted])
         check_restored(model)
         foreign = _foreign_types(content, model, trusted)
+        if not foreign:
+            rebuild(model)
     except untrusted:
         model, foreign = None, _foreign_types(content, None, trusted)
     except Exception as error:  # skops checks types, not whether the rest of a description makes sense
@@ -205,6 +199,7 @@ def _skops() -> ModuleType:
     """Import skops, or say how to get it."""
     skops = import_extra("skops.io", "persistence", "saving and loading models")
     share_learners()
+    leave_out_search_trees()
     return skops
 
 

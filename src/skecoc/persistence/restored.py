@@ -8,8 +8,14 @@ from typing import Any, get_args
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
+from sklearn.feature_extraction import DictVectorizer, FeatureHasher
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+from sklearn.neighbors import NearestCentroid
+from sklearn.neighbors._base import NeighborsBase
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm._base import BaseLibSVM, BaseSVC
 from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import Tree
@@ -20,7 +26,16 @@ from skecoc.learners import MulticlassLearner, RegionClassifier, StumpAdaBoostCl
 from skecoc.learners.columns import Response
 from skecoc.learners.mixed import MarginColumn
 from skecoc.learners.multiclass import MulticlassColumn
-from skecoc.persistence.trees import check_bins, check_boosting, check_decision_tree
+from skecoc.persistence.allowed import is_plain
+from skecoc.persistence.encoders import (
+    check_generator,
+    check_hasher,
+    check_one_hot,
+    check_random_state,
+    check_vocabulary,
+)
+from skecoc.persistence.neighbours import check_neighbours, rebuild_neighbours
+from skecoc.persistence.trees import check_bins, check_boosting, check_decision_tree, check_gradient_boosting
 from skecoc.persistence.trees import require as _require
 
 # What boosted stumps are made of, with the types as their compiled code reads them.
@@ -37,37 +52,9 @@ _LIBSVM_ARRAYS = {
 }
 # Kernels that libsvm computes from the support vectors; others read whatever the indices of vectors point to.
 _KERNELS = ("linear", "poly", "rbf", "sigmoid")
-
-# Parts of scikit-learn whose estimators predict by Python and numpy alone, or are checked below. The others hand what
-# a file holds to compiled code that trusts it, such as the indices of neighbours.
-_PLAIN_MODULES = {
-    "calibration",
-    "compose",
-    "discriminant_analysis",
-    "dummy",
-    "ensemble",
-    "feature_extraction",
-    "feature_selection",
-    "frozen",
-    "impute",
-    "kernel_approximation",
-    "linear_model",
-    "model_selection",
-    "multiclass",
-    "multioutput",
-    "naive_bayes",
-    "neural_network",
-    "pipeline",
-    "preprocessing",
-    "svm",
-    "tree",
-}
-_PLAIN_CLASSES = ("sklearn.decomposition._pca.PCA", "sklearn.decomposition._truncated_svd.TruncatedSVD")
-# Their compiled code takes anything for a tree, and writes as many columns as there are trees.
-_COMPILED_CLASSES = (
-    "sklearn.ensemble._gb.GradientBoostingClassifier",
-    "sklearn.ensemble._gb.GradientBoostingRegressor",
-)
+_MOST_JOBS = 1024
+# What has no attributes, and is checked all the same.
+_COMPILED = (Tree, np.random.RandomState, np.random.Generator)
 
 
 def unchecked_types(model: Any) -> set[str]:
@@ -86,8 +73,7 @@ def _is_checked(estimator: BaseEstimator) -> bool:
     if isinstance(estimator, BaseHistGradientBoosting):
         # Categories are encoded by a transformer of the file's choice, after which nobody counts the features.
         return vars(estimator).get("_preprocessor") is None
-    name = _name(estimator)
-    return name in _PLAIN_CLASSES or (name.split(".")[1] in _PLAIN_MODULES and name not in _COMPILED_CLASSES)
+    return is_plain(_name(estimator))
 
 
 def check_restored(model: Any) -> None:
@@ -103,6 +89,11 @@ def check_restored(model: Any) -> None:
             _check_text(value)
 
 
+def rebuild(model: Any) -> None:
+    """Make anew what is not taken from a file, of a model that `check_restored` has checked."""
+    rebuild_neighbours(list(_parts(model)))
+
+
 def _check_text(value: Any) -> None:
     """Refuse an array of text with numbers that stand for no character: to read one would end in a SystemError."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "U" and value.size:
@@ -113,7 +104,8 @@ def _check_text(value: Any) -> None:
 def _parts(model: Any) -> Iterator[Any]:
     """Walk over all objects with attributes that a model is made of, each once, however deep.
 
-    Trees are among them where they do not belong: those of decision trees are checked with these.
+    Trees are among them where they do not belong: those of decision trees are checked with these. Random numbers are
+    among them, too.
     """
     seen: set[int] = set()
     waiting = [model]
@@ -131,7 +123,7 @@ def _parts(model: Any) -> Iterator[Any]:
         if hasattr(part, "__dict__"):
             yield part
             waiting += [value for name, value in vars(part).items() if not (name == "tree_" and _may_hold_a_tree(part))]
-        elif isinstance(part, Tree):
+        elif isinstance(part, _COMPILED):
             yield part
 
 
@@ -155,6 +147,19 @@ def _check_methods(part: Any) -> None:
     if _is_ours(part):
         replaced = [name for name in getattr(part, "__dict__", ()) if callable(getattr(type(part), name, None))]
         _require(not replaced, f"{type(part).__name__} has other methods than its type: {', '.join(replaced)}")
+
+
+def _check_jobs(estimator: BaseEstimator) -> None:
+    """Check how many threads an estimator of scikit-learn starts to predict."""
+    jobs: Any = vars(estimator).get("n_jobs")
+    known = jobs is None or (isinstance(jobs, int | np.integer) and -_MOST_JOBS <= jobs <= _MOST_JOBS)
+    _require(known, "n_jobs is no number, or out of range")
+
+
+def _check_centroids(estimator: NearestCentroid) -> None:
+    """Check by which distance the nearest centroid is searched; the centroids are checked when it is."""
+    metric = vars(estimator).get("metric")
+    _require(isinstance(metric, str) and metric in ("euclidean", "manhattan"), "centroids have an unknown distance")
 
 
 def _check_sparse(matrix: Any) -> None:
@@ -295,6 +300,17 @@ _CHECKS: dict[type, Callable[[Any], None]] = {
     BaseLibSVM: _check_libsvm,
     BaseDecisionTree: check_decision_tree,
     BaseHistGradientBoosting: check_boosting,
+    GradientBoostingClassifier: check_gradient_boosting,
     _BinMapper: check_bins,
     Tree: _refuse_tree,
+    BaseEstimator: _check_jobs,
+    NeighborsBase: check_neighbours,
+    NearestCentroid: _check_centroids,
+    OneHotEncoder: check_one_hot,
+    CountVectorizer: check_vocabulary,
+    DictVectorizer: check_vocabulary,
+    FeatureHasher: check_hasher,
+    HashingVectorizer: check_hasher,
+    np.random.RandomState: check_random_state,
+    np.random.Generator: check_generator,
 }

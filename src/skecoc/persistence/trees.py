@@ -4,12 +4,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn._loss.link import BaseLink
+from sklearn._loss.loss import ExponentialLoss, HalfBinomialLoss, HalfMultinomialLoss
 from sklearn.base import ClassifierMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
 from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
-from sklearn.tree import BaseDecisionTree
+from sklearn.tree import BaseDecisionTree, DecisionTreeRegressor
 from sklearn.tree._tree import Tree
 
 Indices = NDArray[np.int64]
@@ -95,6 +99,43 @@ def check_boosting(model: BaseHistGradientBoosting) -> None:
         for tree in trees:
             require(isinstance(tree, TreePredictor), "a tree of boosting is no tree")
             _check_predictor(tree, n_features, is_category)
+
+
+def check_gradient_boosting(model: GradientBoostingClassifier) -> None:
+    """Check gradient boosting, whose trees are checked one by one; a model that was not fitted has none.
+
+    Compiled code takes what it is given for trees of one output, and writes as many columns as there are trees a round.
+    """
+    parts = vars(model)
+    if "estimators_" not in parts:
+        return
+    n_features = count_of_features(model, "boosting")
+    classes: Any = parts.get("classes_")
+    require(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 1, "boosting has no classes")
+    n_trees = len(classes) if len(classes) > 2 else 1
+    trees = parts["estimators_"]
+    fits = is_array(trees, "object", (None, n_trees)) and len(trees) > 0
+    require(fits and parts.get("n_trees_per_iteration_") == n_trees, "boosting has other trees than classes")
+    for tree in trees.ravel():
+        require(isinstance(tree, DecisionTreeRegressor) and "tree_" in vars(tree), "a tree of boosting is no tree")
+        require(vars(tree).get("n_features_in_") == n_features, "trees of boosting have different features")
+        require(tree.tree_.value.shape[1:] == (1, 1), "a tree of boosting has several values")
+    loss: Any = parts.get("_loss")
+    kinds = (HalfMultinomialLoss,) if n_trees > 1 else (HalfBinomialLoss, ExponentialLoss)
+    is_loss = isinstance(loss, kinds) and loss.is_multiclass is (n_trees > 1)
+    require(is_loss and isinstance(vars(loss).get("link"), BaseLink), "the loss of boosting does not fit the classes")
+    _check_start(parts.get("init_"), len(classes))
+
+
+def _check_start(start: Any, n_classes: int) -> None:
+    """Check what gradient boosting begins with: one probability for each class, or none."""
+    if isinstance(start, str) and start == "zero":
+        return
+    require(isinstance(start, DummyClassifier), "boosting begins with another estimator than a DummyClassifier")
+    parts = vars(start)
+    is_prior = parts.get("_strategy") == "prior" and parts.get("n_outputs_") == 1
+    fits = is_array(parts.get("class_prior_"), "float64", (n_classes,)) and parts.get("n_classes_") == n_classes
+    require(is_prior and fits, "what boosting begins with does not fit the classes")
 
 
 def check_bins(mapper: _BinMapper) -> None:

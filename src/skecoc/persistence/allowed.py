@@ -1,0 +1,93 @@
+"""What fitted learners of scikit-learn are made of, and which of its estimators predict from files without harm."""
+
+from sklearn import calibration
+from sklearn._loss import loss as losses
+from sklearn._loss._loss import CyExponentialLoss, CyHalfBinomialLoss, CyHalfMultinomialLoss
+
+_LOSSES = (CyExponentialLoss, CyHalfBinomialLoss, CyHalfMultinomialLoss)
+_KERNELS = [
+    "CompoundKernel",
+    "ConstantKernel",
+    "DotProduct",
+    "Exponentiation",
+    "ExpSineSquared",
+    "Matern",
+    "Product",
+    "RBF",
+    "RationalQuadratic",
+    "Sum",
+    "WhiteKernel",
+]
+
+#: Types that skops does not trust, or did not in older versions, and that may be loaded all the same. Arrays of `Tree`
+#: and `TreePredictor` could lead compiled code astray: `check_restored` has checked them before anybody predicts. The
+#: others hold numbers, arrays and estimators, which are checked themselves, and compute with Python and numpy alone.
+SKLEARN_TYPES = (
+    "sklearn.tree._tree.Tree",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
+    "sklearn._loss.link.Interval",
+    "sklearn._loss.link.HalfLogitLink",
+    "sklearn._loss.link.LogitLink",
+    "sklearn._loss.link.MultinomialLogit",
+    *(f"{losses.__name__}.{name}" for name in ("ExponentialLoss", "HalfBinomialLoss", "HalfMultinomialLoss")),
+    # Older versions of scikit-learn know these by another module.
+    *(f"{loss.__module__}.{loss.__qualname__}" for loss in _LOSSES),
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    *("sklearn.calibration._TemperatureScaling" for _ in range(hasattr(calibration, "_TemperatureScaling"))),
+    "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
+    *(f"sklearn.gaussian_process.kernels.{name}" for name in _KERNELS),
+    "sklearn.metrics._scorer._PassthroughScorer",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split.StratifiedKFold",
+    "sklearn.multiclass._ConstantPredictor",
+    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+    "sklearn.utils._bunch.Bunch",
+)
+
+# Parts of scikit-learn whose estimators predict by Python and numpy alone, or are checked. The others hand what a file
+# holds to compiled code that trusts it.
+_PLAIN_MODULES = {
+    "calibration",
+    "compose",
+    "discriminant_analysis",
+    "dummy",
+    "ensemble",
+    "feature_extraction",
+    "feature_selection",
+    "frozen",
+    "gaussian_process",
+    "impute",
+    "isotonic",
+    "kernel_approximation",
+    "linear_model",
+    "model_selection",
+    "multiclass",
+    "multioutput",
+    "naive_bayes",
+    "neural_network",
+    "pipeline",
+    "preprocessing",
+    "semi_supervised",
+    "svm",
+    "tree",
+}
+_PLAIN_CLASSES = (
+    "sklearn.decomposition._pca.PCA",
+    "sklearn.decomposition._truncated_svd.TruncatedSVD",
+    "sklearn.neighbors._classification.KNeighborsClassifier",
+    "sklearn.neighbors._classification.RadiusNeighborsClassifier",
+    "sklearn.neighbors._nearest_centroid.NearestCentroid",
+    "sklearn.neighbors._regression.KNeighborsRegressor",
+    "sklearn.neighbors._regression.RadiusNeighborsRegressor",
+    "sklearn.neighbors._unsupervised.NearestNeighbors",
+)
+# Compiled code takes what they hold for trees of the right number, which is checked for classifiers only.
+_COMPILED_CLASSES = ("sklearn.ensemble._gb.GradientBoostingRegressor",)
+
+
+def is_plain(name: str) -> bool:
+    """Tell by its type whether an estimator runs no compiled code on what a file holds, or is checked."""
+    return name in _PLAIN_CLASSES or (name.split(".")[1] in _PLAIN_MODULES and name not in _COMPILED_CLASSES)
