@@ -1,35 +1,135 @@
-"""Write files whole or not at all."""
+"""Write files whole or not at all, and clean up after processes that were killed meanwhile."""
 
 import os
+import platform
+import re
+import stat
 import tempfile
+import time
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
 from skecoc.support.errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+#: What model files end in.
+MODEL_SUFFIX = ".skops"
+
+# Files that are being written are called .skecoc-SYSTEM-RANDOM, and locked.
+_PREFIX = ".skecoc-"
+_TEMPORARY = re.compile(r"\.skecoc-(?:([0-9a-f]{12})-)?[a-z0-9_]{8}")
+_DAY = 86_400  # seconds
 
 
 @contextmanager
 def replacement(path: Path) -> Iterator[BinaryIO]:
     """Open a file to write beside `path`, which it replaces when the block ends without an error.
 
-    A symbolic link is followed, and the permissions of an existing file are kept.
+    A symbolic link is followed, and the permissions of an existing file are kept. What killed processes have left in
+    the same folder is removed.
     """
     path = path.resolve()
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".skecoc-")
-    temporary = Path(name)
+    remove_leftovers(path.parent)
+    handle, temporary = _open_locked(path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(mode)
-        temporary.replace(path)
+            if fcntl is None:
+                file.close()  # Windows renames no open files; elsewhere the lock is held until the end
+            temporary.chmod(mode)
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _open_locked(folder: Path) -> tuple[int, Path]:
+    """Create a temporary file, locked as long as it is open, which also the end of the process ends."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=folder, prefix=f"{_PREFIX}{_system()}-")
+        try:
+            if _lock(handle, wait=True) is None:  # no locks here: then only its age tells that nobody writes it
+                os.close(handle)
+                Path(name).unlink()
+                handle, name = tempfile.mkstemp(dir=folder, prefix=_PREFIX)
+            if os.fstat(handle).st_nlink:
+                return handle, Path(name)
+        except BaseException:
+            os.close(handle)
+            Path(name).unlink(missing_ok=True)
+            raise
+        os.close(handle)  # removed by another process between creation and lock
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove temporary files of this user whose writers have ended, once per process and folder.
+
+    A writer of this system is gone if its file is not locked. Files of other systems that share the folder, and those
+    from before a restart, are removed when they are a day old.
+    """
+    if str(folder) in _cleaned:
+        return
+    _cleaned.add(str(folder))
+    with suppress(OSError), os.scandir(folder) as entries:
+        found = [entry.path for entry in entries if _TEMPORARY.fullmatch(entry.name)]
+        for name in found:
+            with suppress(OSError):  # another process may have removed it
+                _remove_leftover(Path(name))
+
+
+def _remove_leftover(path: Path) -> None:
+    """Remove a temporary file if its writer has ended."""
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode) or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
+        return
+    named = _TEMPORARY.fullmatch(path.name)
+    is_old = time.time() - status.st_mtime > _DAY
+    if named is None or (named[1] != _system() and not is_old):
+        return
+    handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        is_free = _lock(handle, wait=False)
+        if is_free or (is_free is None and is_old):
+            path.unlink()
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, *, wait: bool) -> bool | None:
+    """Lock an open file; return False if another process has, and None if the file system has no locks."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+@cache
+def _system() -> str:
+    """Return what tells this system, since it was started, from others that may share a folder."""
+    try:
+        text = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").replace("-", "")
+    except OSError:
+        text = f"{zlib.crc32(platform.node().encode()):08x}0000"
+    return text[:12]
+
+
+_cleaned: set[str] = set()
 
 
 def check_writable(argument: str, path: Path) -> None:
@@ -42,6 +142,12 @@ def check_writable(argument: str, path: Path) -> None:
     target = folder if _is_replaceable(path) else path
     if not os.access(target, os.W_OK):
         raise InputError(f"{argument}: no permission to write '{path}'")
+
+
+def check_model_path(argument: str, path: Path) -> None:
+    """Refuse a name for a model's file that says to be something else, such as a pickle."""
+    if _is_replaceable(path) and path.suffix.lower() != MODEL_SUFFIX:
+        raise InputError(f"{argument}: '{path}' does not end in {MODEL_SUFFIX}, as files of models do")
 
 
 def make_folder(argument: str, folder: Path) -> None:

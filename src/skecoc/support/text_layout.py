@@ -1,6 +1,43 @@
-"""Lay out columns of text side by side, in blocks no wider than a terminal."""
+"""Text for terminals and pages: no control characters, columns side by side, blocks no wider than a terminal."""
 
+import unicodedata
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+
+def printable(text: str) -> str:
+    r"""Spell out what a terminal or a browser would obey rather than show: names come from files of any origin.
+
+    >>> printable("caf\u00e9 \x1b[2J\n")
+    'caf\xe9 \\x1b[2J\\n'
+    """
+    return "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in text)
+
+
+def printable_data(value: Any) -> Any:
+    r"""Spell out control characters in all texts of plain data; tuples become lists, as in JSON.
+
+    >>> printable_data({"names": ("a\x07", 1)})
+    {'names': ['a\\x07', 1]}
+    """
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {key: printable_data(part) for key, part in value.items()}
+    return [printable_data(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def align_left(lines: Sequence[str]) -> list[str]:
+    r"""Left-align names; wide characters take two places on a terminal, accents of their own none.
+
+    >>> align_left(["ab", "c"])
+    ['ab', 'c ']
+    """
+    widths = [
+        sum(0 if unicodedata.combining(mark) else 1 + (unicodedata.east_asian_width(mark) in "WF") for mark in line)
+        for line in lines
+    ]
+    return [line + " " * (max(widths) - width) for line, width in zip(lines, widths, strict=True)]
 
 
 def align(header: Sequence[str], cells: Sequence[str]) -> list[str]:
