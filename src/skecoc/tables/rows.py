@@ -8,17 +8,18 @@ import re
 import zlib
 from collections.abc import Iterator
 from io import BytesIO
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from skecoc.tables.dialect import Utf8Stream, is_separator_line
 
 _BLOCK = 2**18
 # Without a bound, a quote that is missing would fill memory.
 _LONGEST_ROW = 64 * 2**20
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
 _EMPTY = (b"", b'""')
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class _Layout(NamedTuple):
@@ -42,7 +43,7 @@ class CheckedRows:
     `header` is the row that names the columns; its number of cells must be set as `n_cells` before reading.
     """
 
-    def __init__(self, stream: BinaryIO, separator: str) -> None:
+    def __init__(self, stream: Utf8Stream, separator: str) -> None:
         self.n_cells = 0
         self._stream, self._separator = stream, separator.encode()
         mark = re.escape(self._separator)
@@ -84,14 +85,13 @@ class CheckedRows:
             self._text += b"\n"
 
     def _read_header(self) -> bytes:
-        """Take the first row that is not blank; spreadsheets like to put a byte order mark first."""
+        """Take the first row that is not blank; Excel may say first what separates cells."""
         while not self._is_last:
             self._read_on()
-            self._text = self._text.removeprefix(_BYTE_ORDER_MARK)
             layout, start = self._layout(), 0
             for end in (layout.ends + 1).tolist():
                 row = self._text[start:end]
-                if row.strip(b" \r\n" + self._separator):
+                if row.strip(b" \r\n" + self._separator) and not is_separator_line(row.decode("utf-8", "replace")):
                     defect = self._bad_encoding(end, layout)
                     if defect is not None:
                         raise ValueError(defect[1])

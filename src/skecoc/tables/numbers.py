@@ -1,0 +1,265 @@
+"""How people write numbers: decimal and thousands marks, currencies, percentages, accounting negatives."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+with suppress(ImportError):  # `open_table` says how to install it
+    import pandas as pd
+
+#: How booleans are written.
+BOOLEANS = MappingProxyType({"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False})
+#: Decimal marks, and the thousands mark that usually comes with each.
+PARTNERS = MappingProxyType({".": ",", ",": "."})
+
+_BLANKS = " \t\u00a0\u2009\u202f"
+_MINUS = "−–－﹣"  # what a hyphen may have become on its way through a spreadsheet or a text processor
+_SYMBOLS = "$¢£¤¥฿\u20a0-\u20cf"
+_CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BRL|MXN|ZAR|KRW|TRY|ILS|SGD|HKD"
+# Marks that separate thousands and are never decimal ones.
+_ALWAYS_THOUSANDS = " \u00a0\u2009\u202f'’"
+# Text of which a smaller share is numbers does not tell how numbers are written.
+_MOST_NUMBERS = 0.8
+# Cells that are tried first: if one of them is no number, the column is text. Fewer cells are also matched one by one.
+_FIRST_CELLS = 100
+_FEW_CELLS = 2000
+_HAS_ARROW = find_spec("pyarrow") is not None
+
+
+def parse_numbers(texts: Any, decimal: str = ".", thousands: str | None = None) -> NDArray[np.float64]:
+    """Read numbers as people write them; what is none becomes NaN.
+
+    Parameters
+    ----------
+    texts : array-like of shape (n_cells,)
+        Text, or something missing.
+    decimal : str, default="."
+        The decimal mark.
+    thousands : str, default=None
+        The mark between groups of three digits, beside blanks and apostrophes, which are always taken for one.
+
+    Returns
+    -------
+    ndarray of shape (n_cells,)
+        The numbers.
+
+    Examples
+    --------
+    >>> parse_numbers(["$1,234.50", "45%", "(7)", "−2", "1 000", "seven"], thousands=",").tolist()
+    [1234.5, 0.45, -7.0, -2.0, 1000.0, nan]
+    >>> parse_numbers(["1.234,5", "0,5"], decimal=",", thousands=".").tolist()
+    [1234.5, 0.5]
+    """
+    cells = _strings(texts)
+    numbers = np.full(len(cells), np.nan)
+    bare = _matches(cells, _patterns(decimal, thousands)["bare"])
+    numbers[bare] = _floats(cells[bare], decimal, thousands)
+    rest = ~bare & cells.notna().to_numpy()
+    if rest.any():
+        adorned = np.flatnonzero(rest)[_matches(cells[rest], _patterns(decimal, thousands)["any"])]
+        numbers[adorned] = _adorned(cells.iloc[adorned], decimal, thousands)
+    return numbers
+
+
+def _adorned(cells: "pd.Series[Any]", decimal: str, thousands: str | None) -> NDArray[np.float64]:
+    """Read numbers with something around them, or other marks between thousands."""
+    bare = cells.str.replace(rf"[(){_BLANKS}{_SYMBOLS}'’%]|{_CODES}", "", regex=True)
+    bare = bare.str.replace(f"[{_MINUS}]", "-", regex=True)
+    values = _floats(bare, decimal, thousands)
+    values[cells.str.contains("(", regex=False).to_numpy(dtype=bool)] *= -1
+    values[cells.str.contains("%", regex=False).to_numpy(dtype=bool)] /= 100
+    return values
+
+
+def _floats(cells: "pd.Series[Any]", decimal: str, thousands: str | None) -> NDArray[np.float64]:
+    """Read numbers of digits and marks only."""
+    for mark, meaning in ((thousands, ""), (decimal, ".")):
+        if mark and mark != meaning:
+            cells = cells.str.replace(mark, meaning, regex=False)
+    if _HAS_ARROW:
+        import pyarrow as pa
+
+        with suppress(pa.ArrowInvalid):  # it takes no plus, and no blanks
+            return np.array(pa.array(cells).cast(pa.float64()), dtype=np.float64)
+    return cells.to_numpy(dtype=object).astype(np.float64)
+
+
+def _strings(texts: Any) -> "pd.Series[Any]":
+    """Return cells as text, and what is no text as missing; pyarrow, if there, makes searching several times faster."""
+    cells = texts if isinstance(texts, pd.Series) else pd.Series(texts, dtype=object)
+    if isinstance(cells.dtype, pd.StringDtype):
+        return cells.reset_index(drop=True)
+    objects = cells.to_numpy(dtype=object)
+    text = [cell if isinstance(cell, str) else None for cell in objects]
+    return pd.Series(text, dtype=pd.StringDtype("pyarrow" if _HAS_ARROW else "python"))
+
+
+def _matches(cells: "pd.Series[Any]", pattern: str) -> NDArray[np.bool_]:
+    """Tell which cells match a pattern as a whole."""
+    return cells.str.fullmatch(pattern).fillna(False).to_numpy(dtype=bool)
+
+
+@lru_cache
+def _patterns(decimal: str, thousands: str | None) -> Mapping[str, str]:
+    """Make the patterns of numbers: "plain" ones, which any parser takes, "bare" ones, and "any"."""
+    point, blanks = re.escape(decimal), f"[{_BLANKS}]*"
+    fraction = rf"(?:{point}[0-9]*)?"
+
+    def digits(marks: str) -> str:
+        groups = rf"[1-9][0-9]{{0,2}}(?:[{marks}][0-9]{{3}})+{fraction}|" if marks else ""
+        return rf"(?:(?:{groups}[0-9]+{fraction}|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+
+    mark = re.escape(thousands) if thousands else ""
+    money = f"(?:[{_SYMBOLS}]|{_CODES})"
+    sign, amount = f"[-+{_MINUS}]?", f"{digits(_ALWAYS_THOUSANDS + mark)}{blanks}{money}?{blanks}%?"
+    signed = f"(?:{sign}{blanks}{money}?|{money}{blanks}{sign}){blanks}{amount}"
+    adorned = rf"{signed}|\({blanks}{money}?{blanks}{amount}{blanks}\)"
+    endless = "[-+]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?"
+    return {
+        "plain": f"{blanks}(?:[-+]?{digits('')}|{endless}){blanks}",
+        "bare": f"{blanks}(?:[-+]?{digits(mark)}|{endless}){blanks}",
+        "any": f"{blanks}(?:{adorned}|{endless}){blanks}",
+    }
+
+
+@lru_cache
+def _matcher(decimal: str, thousands: str | None, kind: str) -> Callable[[str], Any]:
+    """Return what tells whether a single cell is a number of a kind."""
+    return re.compile(_patterns(decimal, thousands)[kind]).fullmatch
+
+
+def shown_decimal(cells: Sequence[str]) -> str | None:
+    """Tell which decimal mark the cells of a column show; None if it may be either, or if they are mostly no numbers.
+
+    >>> shown_decimal(["1,234", "5,1"]), shown_decimal(["1,234.5"]), shown_decimal(["12,345", "6"])
+    (',', '.', None)
+    """
+    marked = [cell for cell in cells if "," in cell or "." in cell]
+    counts = {mark: _count(marked, mark, partner) for mark, partner in PARTNERS.items()}
+    best = max(counts, key=lambda mark: counts[mark])
+    is_shown = counts["."] != counts[","] and counts[best] >= _MOST_NUMBERS * len(marked)
+    return best if is_shown else None
+
+
+def _count(cells: Sequence[str], decimal: str, thousands: str) -> int:
+    """Count the cells that are numbers."""
+    if len(cells) > _FEW_CELLS:
+        return int(_matches(_strings(cells), _patterns(decimal, thousands)["any"]).sum())
+    return sum(map(bool, map(_matcher(decimal, thousands, "any"), cells)))
+
+
+@dataclass(frozen=True)
+class Marks:
+    """How a table writes numbers: the decimal mark of all columns, and of those that show their own.
+
+    If they are given, `is_fixed` says that they hold whatever the cells look like; `thousands` is None where it
+    follows from the decimal mark.
+    """
+
+    decimal: str = "."
+    thousands: str | None = None
+    is_fixed: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def decimal_of(self, column: Any, cells: Sequence[str] | None = None) -> str:
+        """Return the decimal mark of a column, which its cells may show."""
+        if self.is_fixed:
+            return self.decimal
+        if cells is None:
+            return self.columns.get(column, self.decimal)
+        return shown_decimal(cells[:_FEW_CELLS]) or shown_decimal(cells) or self.decimal
+
+    def parse(self, texts: Any, decimal: str) -> NDArray[np.float64]:
+        """Read numbers with this decimal mark."""
+        return parse_numbers(texts, decimal, self._thousands(decimal))
+
+    def _thousands(self, decimal: str) -> str | None:
+        """Return the mark between thousands that goes with a decimal mark."""
+        return self.thousands or PARTNERS.get(decimal)
+
+    def is_number(self, cell: str, decimal: str) -> bool:
+        """Tell whether a cell is a number with this decimal mark."""
+        return bool(_matcher(decimal, self._thousands(decimal), "any")(cell))
+
+    def unusual(self, cells: Iterable[str]) -> str | None:
+        """Return the first cell that is written in another way than digits around the decimal mark."""
+        is_plain = _matcher(self.decimal, None, "plain")
+        return next((cell for cell in cells if not is_plain(cell)), None)
+
+
+def guess_marks(
+    columns: Mapping[str, Sequence[str]],
+    decimal: str | None = None,
+    thousands: str | None = None,
+    usual: str | None = None,
+) -> Marks:
+    """Find out how columns of text write numbers; marks that are given are not guessed.
+
+    What no cell of the table shows is taken to be the usual mark.
+
+    >>> guess_marks({"length": ["5,1", "4,9"], "people": ["1,234", "2,345"]}).decimal
+    ','
+    """
+    if decimal is None and thousands is not None:
+        decimal = PARTNERS.get(thousands)
+    if decimal is not None:
+        return Marks(decimal, thousands, is_fixed=True)
+    shown = {name: mark for name, cells in columns.items() if (mark := shown_decimal(cells))}
+    votes = [*shown.values()]
+    n_points, n_commas = votes.count("."), votes.count(",")
+    usual = usual or "."
+    return Marks(usual if n_points == n_commas else "," if n_commas > n_points else ".", thousands, columns=shown)
+
+
+def number_column(column: "pd.Series[Any]", marks: Marks) -> "pd.Series[Any]":
+    """Make numbers of the cells of a column of text that are some; if all are, the column becomes floats."""
+    if column.dtype.kind in "iuf":
+        return column
+    values, missing = marks.parse(column, marks.decimal_of(column.name)), column.isna().to_numpy()
+    if not (strays := np.isnan(values) & ~missing).any():
+        return pd.Series(values, column.index, name=column.name)
+    mixed = values.astype(object)
+    mixed[strays] = column.to_numpy(dtype=object)[strays]
+    return pd.Series(mixed, column.index, dtype=object, name=column.name)
+
+
+def typed_column(text: "pd.Series[Any]", marks: Marks) -> "pd.Series[Any]":
+    """Give a column of text the type that all its values have: booleans, whole numbers or floats, else text."""
+    missing = text.isna()
+    words = text[~missing].astype(str)
+    if len(words) and all(cells.isin(list(BOOLEANS)).all() for cells in (words[:_FIRST_CELLS], words)):
+        return text.astype(str).map(BOOLEANS).astype("boolean" if missing.any() else bool)
+    if not _may_be_numbers(words[:_FIRST_CELLS].tolist(), marks):
+        return text
+    decimal = marks.decimal_of(text.name, words.tolist())
+    is_plain = Marks(decimal).unusual(words[:_FIRST_CELLS]) is None
+    may_be_plain = is_plain and (decimal == "." or not words.str.contains(".", regex=False).any())
+    if may_be_plain and (numbers := _plain_numbers(text)) is not None:
+        return numbers
+    values = marks.parse(text, decimal)
+    if (np.isnan(values) & ~missing.to_numpy()).any():
+        return text
+    is_whole = not missing.any() and not words.str.contains(rf"[%{re.escape(decimal)}]").any()
+    is_whole = is_whole and bool((np.abs(values) < 2**53).all() and (values == np.floor(values)).all())
+    return pd.Series(values.astype(np.int64) if is_whole else values, text.index, name=text.name)
+
+
+def _may_be_numbers(cells: Sequence[str], marks: Marks) -> bool:
+    """Tell whether all of a few cells are numbers, with the same marks."""
+    decimals = [marks.decimal] if marks.is_fixed else list(PARTNERS)
+    return any(all(marks.is_number(cell, decimal) for cell in cells) for decimal in decimals)
+
+
+def _plain_numbers(text: "pd.Series[Any]") -> "pd.Series[Any] | None":
+    """Read numbers with nothing but a decimal point, whole ones exactly; None if there is another cell."""
+    found = pd.to_numeric(text.to_numpy(dtype=object), errors="coerce")
+    numbers = pd.Series(found, text.index, name=text.name)
+    return None if (numbers.isna() & text.notna()).any() else numbers
