@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.impute import SimpleImputer
 
 from skecoc.benchmarking import DEFAULT_DATA_SETS, DataSet, load_data_sets
-from skecoc.benchmarking.data import MedianImputer, check_data_set
+from skecoc.benchmarking.data import MedianImputer, check_data_set, forget_prepared
 from skecoc.datasets import list_uci
 from skecoc.support.errors import InputError
 
@@ -50,9 +50,9 @@ def test_a_long_list_of_rare_classes_is_cut():
     assert "in class r0, r1, r2, r3, r4 and 3 more: kept" in note
 
 
-def test_notes_of_a_data_set_follow_that_on_rare_classes():
+def test_notes_of_a_data_set_come_before_that_on_rare_classes():
     noted = replace(data_set({"a": 5, "b": 4}), notes=["a column is left out"])
-    assert check_data_set(noted, folds=5)[1:] == ["a column is left out"]
+    assert check_data_set(noted, folds=5)[:1] == ["a column is left out"]
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,25 @@ CELLS = st.one_of(st.just(float("nan")), st.floats(-1e6, 1e6))
 def test_gaps_are_filled_as_scikit_learn_does(X):
     theirs = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X)
     np.testing.assert_array_equal(MedianImputer().fit_transform(X), theirs)
+
+
+def test_parts_are_prepared_once_for_methods_in_turn():
+    fitted = []
+
+    class Counting(MedianImputer):
+        def fit(self, X, y=None):
+            fitted.append(len(X))
+            return super().fit(X)
+
+    data = replace(data_set({"a": 4, "b": 4}), preprocessor=Counting())
+    train, test = np.arange(6), np.arange(6, 8)
+    first, again = data.prepared(train, test), data.prepared(train.copy(), test)
+    assert again[0] is first[0]
+    data.prepared(train, test, keep_missing=True)
+    assert data.prepared(train, test)[0] is first[0]
+    replace(data, y=data.y[::-1].copy()).prepared(train, test)
+    data.prepared(np.arange(2, 8), np.arange(2))
+    assert fitted == [6] * 4
+    forget_prepared()
+    data.prepared(np.arange(2, 8), np.arange(2))
+    assert fitted == [6] * 5

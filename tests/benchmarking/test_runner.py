@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skecoc.benchmarking import load_data_sets, runner
-from skecoc.benchmarking.methods import make_learner
+from skecoc.benchmarking.learners import make_learner
 from skecoc.benchmarking.protocol import Protocol
 from skecoc.benchmarking.runner import run
 from skecoc.benchmarking.store import Store

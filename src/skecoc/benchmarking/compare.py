@@ -11,12 +11,17 @@ from joblib import delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from skecoc.benchmarking.data import DataSet, check_data_set
-from skecoc.benchmarking.methods import DEFAULT_METHODS, check_methods, make_learner, takes_learner
+from skecoc.benchmarking.data import DataSet, check_data_set, forget_prepared
+from skecoc.benchmarking.learners import make_learner
+from skecoc.benchmarking.methods import DEFAULT_METHODS, check_methods, takes_learner, why_not
+from skecoc.benchmarking.metrics import find_metric
 from skecoc.benchmarking.runs import RunKey, batches_of
 from skecoc.benchmarking.trials import BatchOutcome, run_batch, warning_notes
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.processes import run_all
+
+#: The binary learner of codes unless another is named.
+DEFAULT_LEARNER = "stumps"
 
 #: A comparison has one learner, which need not have a name, and leaves its response to the classifier.
 _LEARNER, _RESPONSE = "learner", "auto"
@@ -36,6 +41,7 @@ class Record:
     n_train: int
     n_test: int
     accuracy: float
+    score: float  # by the metric of the comparison
     n_columns: int
     fit_seconds: float
     predict_seconds: float
@@ -54,7 +60,8 @@ class Comparison:
     methods : list of str
         Names of the methods.
     settings : dict
-        Learner, folds, repeats and seed.
+        Learner, folds, repeats, seed, class weight, the metric and how to read it, and the command that would fit one
+        of the methods, with ``{method}`` in the place of its name (empty for shipped data).
     notes : list of str
         What a reader should know: rare classes, columns left out, methods that do without the learner, warnings.
     """
@@ -82,12 +89,15 @@ def compare(
     data_sets: Sequence[DataSet],
     methods: Sequence[str] = DEFAULT_METHODS,
     *,
-    learner: str | BaseEstimator = "stumps",
+    learner: str | BaseEstimator = DEFAULT_LEARNER,
     folds: int = 5,
     repeats: int = 1,
     seed: int = 0,
+    metric: str = "accuracy",
+    class_weight: str | None = None,
     n_jobs: int | None = None,
     show_progress: bool = False,
+    fit_command: str = "",
 ) -> Comparison:
     """Cross-validate every method on every data set.
 
@@ -102,10 +112,11 @@ def compare(
         Names ``coding/decoding``, such as ``"one-vs-one/loss-weighted"``; ``"mixed"`` and ``"wolc"``, which have their
         own decoding; scikit-learn's strategies ``"sklearn/one-vs-one"``, ``"sklearn/one-vs-rest"`` and
         ``"sklearn/output-code"``; its classifiers ``"sklearn/random-forest"``, ``"sklearn/extra-trees"``,
-        ``"sklearn/boosting"``, ``"sklearn/svm"`` and ``"sklearn/logistic"``.
+        ``"sklearn/boosting"``, ``"sklearn/svm"`` and ``"sklearn/logistic"``; ``"sklearn/majority"``, which guesses.
     learner : str or classifier, default="stumps"
-        The binary learner: ``"stumps"``, ``"svm"``, the import path of a classifier, or a classifier. ``"mixed"`` has
-        its own learners, and scikit-learn's classifiers need none; a note says so.
+        The binary learner: a short name such as ``"stumps"``, ``"svm"`` or ``"random-forest"``, also with parameters,
+        the import path of a classifier, or a classifier. ``"mixed"`` has its own learners, and scikit-learn's
+        classifiers need none; a note says so.
     folds : int, default=5
         Number of folds, at least 2.
     repeats : int, default=1
@@ -113,15 +124,22 @@ def compare(
     seed : int, default=0
         Splits and runs derive their seeds from this one and from what they are, so results depend neither on `n_jobs`
         nor on which other methods and data sets are compared.
+    metric : str, default="accuracy"
+        What runs are scored by: ``"accuracy"``, ``"balanced-accuracy"``, ``"macro-f1"``, ``"log-loss"``, or the name of
+        a scorer of scikit-learn.
+    class_weight : {"balanced"}, default=None
+        Whether samples of rare classes weigh more in training, so that all classes weigh the same.
     n_jobs : int, default=None
         How many runs are done at the same time, as joblib understands it.
     show_progress : bool, default=False
         Whether a progress bar is drawn on standard error.
+    fit_command : str, default=""
+        The command that would fit one of the methods, ``{method}`` in the place of its name, for reports.
 
     Returns
     -------
     Comparison
-        Accuracy, code length and seconds of every run; classifiers that are no codes have a length of 0.
+        Score, accuracy, code length and seconds of every run; classifiers that are no codes have a length of 0.
 
     Raises
     ------
@@ -144,10 +162,17 @@ def compare(
     name, count = Counter(data_set.name for data_set in data_sets).most_common(1)[0]
     if count > 1:
         raise InputError(f"datasets: {name!r} is the name of more than one data set")
+    if class_weight not in (None, "balanced"):
+        raise InputError(f"class_weight: expected 'balanced' or None, got {class_weight!r}")
     estimator = make_learner(learner)
+    chosen = find_metric(metric, min(len(np.unique(data_set.y)) for data_set in data_sets))
+    for method in methods:
+        reason = why_not(method, estimator, probabilities=chosen.needs_probabilities, weights=class_weight is not None)
+        if reason:
+            raise InputError(f"methods: {reason}")
     notes = [note for data_set in data_sets for note in check_data_set(data_set, folds)]
     tasks = [
-        delayed(run_batch)(batch, data_set, estimator, folds, seed)
+        delayed(run_batch)(batch, data_set, estimator, folds, seed, chosen, class_weight)
         for data_set, repeat, fold in product(data_sets, range(repeats), range(folds))
         for batch in batches_of(data_set.name, repeat, fold, _LEARNER, [_RESPONSE], methods)
     ]
@@ -155,6 +180,7 @@ def compare(
     outcomes: list[BatchOutcome] = run_all(
         tasks, n_jobs, show_progress=show_progress, total=n_runs, runs_of=lambda outcome: len(outcome.runs)
     )
+    forget_prepared()
     records, warned = _in_order(outcomes, data_sets, methods)
     return Comparison(
         records=records,
@@ -168,13 +194,25 @@ def compare(
             for data_set in data_sets
         ],
         methods=methods,
-        settings={"learner": str(learner), "folds": folds, "repeats": repeats, "seed": seed},
+        settings={
+            "learner": str(learner),
+            "folds": folds,
+            "repeats": repeats,
+            "seed": seed,
+            "class_weight": class_weight or "",
+            "metric": chosen.name,
+            "higher_is_better": chosen.higher_is_better,
+            "in_percent": chosen.in_percent,
+            "fit_command": fit_command,
+        },
         notes=[*notes, *_notes_on_learners(methods, learner), *warning_notes(warned)],
     )
 
 
 def _notes_on_learners(methods: Sequence[str], learner: str | BaseEstimator) -> list[str]:
-    """Say which methods do without the learner that was chosen."""
+    """Say which methods do without the learner that was chosen; none if it is the default."""
+    if learner == DEFAULT_LEARNER:
+        return []
     without = [method for method in methods if not takes_learner(method)]
     return [f"the learner, {learner}, is not that of {spell_out(without)}"] if without else []
 
@@ -188,6 +226,11 @@ def _in_order(
     def place(key: RunKey) -> tuple[int, int, int, int]:
         return names.index(key.data_set), key.repeat, key.fold, methods.index(key.method)
 
-    runs = sorted((run for outcome in outcomes for run in outcome.runs), key=lambda run: place(run.key))
+    pairs = [pair for outcome in outcomes for pair in zip(outcome.runs, outcome.scores, strict=True)]
     warned = sorted((pair for outcome in outcomes for pair in outcome.warnings), key=lambda pair: place(pair[0]))
-    return [Record(**{column.name: getattr(run, column.name) for column in fields(Record)}) for run in runs], warned
+    copied = [column.name for column in fields(Record) if column.name != "score"]
+    records = [
+        Record(score=score, **{name: getattr(run, name) for name in copied})
+        for run, score in sorted(pairs, key=lambda pair: place(pair[0].key))
+    ]
+    return records, warned

@@ -1,9 +1,9 @@
 """Data sets of an experiment: shipped ones by name, what a fold of them is prepared with, and checks before any run."""
 
-from collections import Counter
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ DEFAULT_DATA_SETS = (
     "vowel",
 )
 
+# Gaps are frequent from this share of the rows on, and this number.
+_FREQUENT_GAPS, _FEWEST_GAPS = 0.05, 5
+
 
 @dataclass(frozen=True)
 class DataSet:
@@ -40,7 +43,7 @@ class DataSet:
     Parameters
     ----------
     name : str
-        What tables call it; it is also part of the seeds of its runs.
+        What tables call it.
     X : ndarray of shape (n_samples, n_features) or pandas.DataFrame
         The samples; numbers may be NaN where a value is missing.
     y : ndarray of shape (n_samples,)
@@ -50,6 +53,16 @@ class DataSet:
         and scaling to [0, 1]. `skecoc.tables.as_data_set` makes one for a data frame.
     notes : sequence of str, default=()
         What a reader should know about X, such as columns that are left out.
+    classes : ndarray of shape (n_classes,), default=None
+        Names of the classes in their order, if `y` holds indices into them.
+    groups : ndarray of shape (n_samples,), default=None
+        Samples of a group are on one side of every split.
+    identity : str, default=None
+        What the seeds of its runs depend on; None stands for the name.
+    order : sequence of labels, default=()
+        The classes in their order, if they have one.
+    decimal : str, default="."
+        The decimal mark of the file that X comes from.
 
     Examples
     --------
@@ -62,12 +75,76 @@ class DataSet:
     y: NDArray[Any]
     preprocessor: Any = None
     notes: Sequence[str] = ()
+    classes: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    identity: str | None = None
+    order: Sequence[Any] = ()
+    decimal: str = "."
 
-    def prepared(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any], Any]:
-        """Return the training and test part as numbers, and the preprocessor fitted on the training part."""
+    @property
+    def seed_name(self) -> str:
+        """What the seeds of its runs depend on."""
+        return self.name if self.identity is None else self.identity
+
+    def class_names(self) -> list[str]:
+        """Name the classes, in their order."""
+        return [str(label) for label in (np.unique(self.y) if self.classes is None else self.classes)]
+
+    def prepared(
+        self, train: NDArray[np.intp], test: NDArray[np.intp], *, keep_missing: bool = False
+    ) -> tuple[NDArray[Any], NDArray[Any], Any]:
+        """Return the training and test part as numbers, and the preprocessor fitted on the training part.
+
+        With `keep_missing`, numbers that are missing stay NaN, for learners that take them.
+        """
+        for known in _LAST_PREPARED:
+            if known.is_of(self, train, keep_missing):
+                return known.parts
         preprocessor = scaled_numbers() if self.preprocessor is None else clone(self.preprocessor)
-        X_train = preprocessor.fit_transform(_safe_indexing(self.X, train))
-        return X_train, preprocessor.transform(_safe_indexing(self.X, test)), preprocessor
+        leave_missing(preprocessor, keep_missing)
+        X_train = preprocessor.fit_transform(_safe_indexing(self.X, train), self.y[train])
+        parts = (X_train, preprocessor.transform(_safe_indexing(self.X, test)), preprocessor)
+        _LAST_PREPARED.append(_Prepared(self, train, keep_missing, parts))
+        return parts
+
+
+class _Prepared(NamedTuple):
+    """The last parts that were prepared, which the next method is likely to want, too."""
+
+    data_set: DataSet
+    train: NDArray[np.intp]
+    keep_missing: bool
+    parts: tuple[NDArray[Any], NDArray[Any], Any]
+
+    def is_of(self, data_set: DataSet, train: NDArray[np.intp], keep_missing: bool) -> bool:
+        """Tell whether these are the parts that are wanted."""
+        is_same = self.data_set is data_set and self.keep_missing == keep_missing
+        return is_same and np.array_equal(self.train, train)
+
+
+# With gaps and without.
+_LAST_PREPARED: deque[_Prepared] = deque(maxlen=2)
+
+
+def forget_prepared() -> None:
+    """Release the parts that `DataSet.prepared` keeps for the next method, when there is none."""
+    _LAST_PREPARED.clear()
+
+
+def leave_missing(preprocessor: Any, keep_missing: bool) -> None:
+    """Set whether a preprocessor that is not fitted leaves missing numbers as they are; not all of them can."""
+    names = [name for name in preprocessor.get_params() if name.split("__")[-1] == "keep_missing"]
+    preprocessor.set_params(**dict.fromkeys(names, keep_missing))
+
+
+def are_frequent(is_missing: NDArray[np.bool_]) -> Any:
+    """Tell whether gaps of a column, or of each column of an array, are so many that they may matter themselves.
+
+    These are at least 5 % of the rows, and 5 rows; and as many rows have a value.
+    """
+    count, n_rows = is_missing.sum(axis=0), len(is_missing)
+    least = max(_FEWEST_GAPS, _FREQUENT_GAPS * n_rows)
+    return (count >= least) & (n_rows - count >= least)
 
 
 class MedianImputer(TransformerMixin, BaseEstimator):
@@ -75,21 +152,41 @@ class MedianImputer(TransformerMixin, BaseEstimator):
 
     It does what scikit-learn's `SimpleImputer` does for floats, but is made of nothing except numbers: that one holds
     a `numpy.dtype`, and restoring such an object from a forged file could corrupt memory.
+
+    Parameters
+    ----------
+    keep_missing : bool, default=False
+        Leave gaps as they are, except in columns without any value.
+    add_indicators : bool, default=False
+        Append an indicator of the gaps of each column that has many of them, unless they are left as they are. Columns
+        with gaps in the same rows share one.
     """
+
+    def __init__(self, keep_missing: bool = False, add_indicators: bool = False) -> None:
+        self.keep_missing = keep_missing
+        self.add_indicators = add_indicators
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn the medians of the columns of X, of shape (n_samples, n_features)."""
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
-        self.medians_ = np.zeros(X.shape[1])
-        filled = ~np.isnan(X).all(axis=0)
-        self.medians_[filled] = np.nanmedian(X[:, filled], axis=0)
+        is_missing = np.isnan(X)
+        self.medians_ = np.where(is_missing.all(axis=0), 0.0, np.nan)
+        if not self.keep_missing:
+            self.medians_ = _medians(X, is_missing)
+        indicated: dict[bytes, int] = {}
+        if self.add_indicators and not self.keep_missing:
+            for place in np.flatnonzero(are_frequent(is_missing)):
+                indicated.setdefault(is_missing[:, place].tobytes(), int(place))
+        self.indicated_ = np.array(list(indicated.values()), dtype=np.int64)
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Fill the gaps of samples of shape (n_samples, n_features)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        return np.where(np.isnan(X), self.medians_, X)
+        is_missing = np.isnan(X)
+        filled = np.where(is_missing, self.medians_, X)
+        return np.hstack([filled, is_missing[:, self.indicated_]]) if len(self.indicated_) else filled
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -97,9 +194,18 @@ class MedianImputer(TransformerMixin, BaseEstimator):
         return tags
 
 
-def scaled_numbers() -> Pipeline:
+def _medians(X: NDArray[np.float64], is_missing: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Compute the median of each column, 0 of those without any value."""
+    has_gaps, is_empty = is_missing.any(axis=0), is_missing.all(axis=0)
+    medians = np.zeros(X.shape[1])
+    medians[~has_gaps] = np.median(X[:, ~has_gaps], axis=0)
+    medians[has_gaps & ~is_empty] = np.nanmedian(X[:, has_gaps & ~is_empty], axis=0)  # takes long: column by column
+    return medians
+
+
+def scaled_numbers(*, add_indicators: bool = False) -> Pipeline:
     """Impute the median and scale to [0, 1]; a column without any value becomes 0."""
-    return make_pipeline(MedianImputer(), MinMaxScaler())
+    return make_pipeline(MedianImputer(add_indicators=add_indicators), MinMaxScaler())
 
 
 def load_data_sets(names: Sequence[str]) -> list[DataSet]:
@@ -133,7 +239,7 @@ def check_data_set(data_set: DataSet, folds: int) -> list[str]:
     _check_numbers(data_set)
     rare = _check_classes(data_set, folds)
     few = f"fewer rows than the {folds} folds in class {spell_out(rare)}: kept, but absent from some folds"
-    return [*([f"{data_set.name}: {few}"] if rare else []), *data_set.notes]
+    return [*data_set.notes, *([f"{data_set.name}: {few}"] if rare else [])]
 
 
 def _check_numbers(data_set: DataSet) -> None:
@@ -156,11 +262,10 @@ def _check_numbers(data_set: DataSet) -> None:
 def _check_classes(data_set: DataSet, folds: int) -> list[str]:
     """Refuse labels that cannot be split; return the classes with fewer samples than folds."""
     name, y = data_set.name, data_set.y
-    if y.dtype.kind in "fO" and (y != y).any():  # noqa: PLR0124 (NaN is what differs from itself)
-        raise InputError(f"data set {name!r} has rows without a class label")
-    if type_of_target(y) not in {"binary", "multiclass"}:
-        raise InputError(f"target: data set {name!r} has labels that are not classes, such as {y[0]}")
-    counts = Counter(y.tolist())
+    check_labels(name, y)
+    values, sizes = np.unique(y, return_counts=True)
+    labels = values if data_set.classes is None else data_set.classes[values]
+    counts = dict(zip(labels.tolist(), sizes.tolist(), strict=True))
     if len(counts) == 1:
         raise InputError(f"data set {name!r} has one class only ({next(iter(counts))}), expected two or more")
     if folds > len(y):
@@ -173,3 +278,11 @@ def _check_classes(data_set: DataSet, folds: int) -> list[str]:
     if sorted(counts.values())[-2] < 2:
         raise InputError(f"data set {name!r} has only one class with two rows or more, expected two such classes")
     return sorted(str(label) for label, count in counts.items() if count < folds)
+
+
+def check_labels(name: str, y: NDArray[Any]) -> None:
+    """Refuse labels that are missing, or no classes."""
+    if y.dtype.kind in "fO" and (y != y).any():  # noqa: PLR0124 (NaN is what differs from itself)
+        raise InputError(f"data set {name!r} has rows without a class label")
+    if type_of_target(y) not in {"binary", "multiclass"}:
+        raise InputError(f"target: data set {name!r} has labels that are not classes, such as {y[0]}")

@@ -1,6 +1,5 @@
 """Methods by name: ``coding/decoding``, and scikit-learn's strategies and classifiers for reference."""
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
@@ -8,14 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, clone
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
+from skecoc.benchmarking.learners import scaled
 from skecoc.classifiers import ECOCClassifier
 from skecoc.coding import CODINGS, CodeMatrix, dense_random
 from skecoc.decoding import DECODERS
@@ -23,9 +23,8 @@ from skecoc.growth.layered import LCECOCClassifier
 from skecoc.growth.one import ECOCOneClassifier
 from skecoc.growth.subclass import SubclassECOCClassifier
 from skecoc.growth.wolc import WOLCClassifier
-from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier, mixed_learners
-from skecoc.learners.columns import seeded_clone
-from skecoc.support.errors import InputError
+from skecoc.learners.columns import seeded_clone, takes_weights
+from skecoc.support.errors import InputError, did_you_mean
 
 #: The codes that grow, the classical ones, each with the decoding that shows it well, what plain votes lose beside it,
 #: and a forest.
@@ -55,10 +54,8 @@ STRATEGIES: Mapping[str, type[BaseEstimator]] = MappingProxyType(
 )
 
 
-def _scaled(classifier: BaseEstimator) -> BaseEstimator:
-    """Put a classifier behind a scaler of the features."""
-    return make_pipeline(StandardScaler(), classifier)
-
+#: What guessing is worth: always the most frequent class, with the shares of the classes as probabilities.
+MAJORITY = "sklearn/majority"
 
 #: scikit-learn's multiclass classifiers, which take no learner.
 CLASSIFIERS: Mapping[str, Callable[[], BaseEstimator]] = MappingProxyType(
@@ -66,8 +63,9 @@ CLASSIFIERS: Mapping[str, Callable[[], BaseEstimator]] = MappingProxyType(
         "sklearn/random-forest": RandomForestClassifier,
         "sklearn/extra-trees": ExtraTreesClassifier,
         "sklearn/boosting": HistGradientBoostingClassifier,
-        "sklearn/svm": lambda: _scaled(SVC(C=100.0)),
-        "sklearn/logistic": lambda: _scaled(LogisticRegression(max_iter=1000)),
+        "sklearn/svm": lambda: scaled(SVC(C=100.0)),
+        "sklearn/logistic": lambda: scaled(LogisticRegression(max_iter=1000)),
+        MAJORITY: lambda: DummyClassifier(strategy="prior"),
     }
 )
 
@@ -109,30 +107,35 @@ RESPONSES: Mapping[str, str] = MappingProxyType(
     {"auto": "auto", "labels": "predict", "probabilities": "predict_proba", "margins": "decision_function"}
 )
 
-#: Binary learners that have a short name; any other is named by its import path.
-LEARNERS: dict[str, Callable[[], BaseEstimator]] = {
-    "stumps": StumpAdaBoostClassifier,
-    # The search makes a hundred machines for every one that is kept: on 500 rows it takes a tenth of the time and, as
-    # measured, costs no accuracy.
-    "svm": partial(TunedSVMClassifier, search_rows=500),
-}
+# What people call a method for short.
+_SHORT_NAMES = {name.partition("/")[2]: name for name in CLASSIFIERS}
+
+#: The decoding of a coding that is named without one.
+_DEFAULT_DECODING = "loss-weighted"
 
 
 def check_methods(methods: Sequence[str]) -> list[str]:
     """Return the full names of methods, each once; an `InputError` lists the valid names for one that is not known.
 
-    Names are ``coding/decoding`` or one of `PEERS`; ``mixed``, ``wolc`` and its kin need no decoding, since they have
-    their own.
+    Names are ``coding/decoding`` or one of `PEERS`. A coding alone gets the decoding that suits it: ``mixed``, ``wolc``
+    and its kin have their own, the others loss-weighted decoding. Classifiers need no ``sklearn/``.
 
-    >>> check_methods(["one-vs-one/hamming", "wolc", "mixed", "one-vs-one/hamming"])
-    ['one-vs-one/hamming', 'wolc/optimized-weight', 'mixed/logistic-weight']
+    >>> check_methods(["one-vs-one/hamming", "wolc", "one-vs-one", "random-forest", "one-vs-one/hamming"])
+    ['one-vs-one/hamming', 'wolc/optimized-weight', 'one-vs-one/loss-weighted', 'sklearn/random-forest']
     """
     if not methods:
         raise InputError("methods: expected at least one")
-    full = [f"{method}/{_OWN_DECODINGS[method]}" if method in _OWN_DECODINGS else method for method in methods]
+    full = [_full_name(method) for method in methods]
     for method in full:
         _check_method(method)
     return list(dict.fromkeys(full))
+
+
+def _full_name(method: str) -> str:
+    """Complete a short name."""
+    if method in _CODINGS:
+        return f"{method}/{_OWN_DECODINGS.get(method, _DEFAULT_DECODING)}"
+    return _SHORT_NAMES.get(method, method)
 
 
 def coding_of(method: str) -> str:
@@ -147,18 +150,6 @@ def takes_learner(method: str) -> bool:
     [True, False, False]
     """
     return method not in CLASSIFIERS and coding_of(method) != MIXED
-
-
-def make_learner(learner: str | BaseEstimator) -> BaseEstimator:
-    """Make the learner of a short name (`LEARNERS`) or of an import path; an estimator is returned as it is."""
-    estimator = _construct(learner) if isinstance(learner, str) else learner
-    try:
-        is_usable = is_classifier(estimator)
-    except AttributeError:  # one that wraps nothing yet cannot say so itself
-        is_usable = False
-    if not is_usable:
-        raise InputError(f"learner: {learner!r} is not a scikit-learn classifier")
-    return estimator
 
 
 def make_classifier(method: str, learner: BaseEstimator, seed: int, response: str = "auto") -> BaseEstimator:
@@ -187,19 +178,35 @@ def make_classifier(method: str, learner: BaseEstimator, seed: int, response: st
     return ECOCClassifier(clone(learner), coding=code, **parameters)
 
 
-def make_small_classifier(method: str, learner: BaseEstimator) -> BaseEstimator:
-    """Build a classifier that is trained in no time and holds what one of the method would, to see what bears it."""
-    if takes_learner(method):
-        return ECOCClassifier(clone(learner), "one-vs-rest", "hamming", random_state=0)
-    small = [(name, _with_least_effort(member)) for name, member in mixed_learners()]
-    return WOLCClassifier(small, max_iter=1, n_folds=None, random_state=0)
+def why_not(method: str, learner: BaseEstimator, *, probabilities: bool, weights: bool) -> str:
+    """Say why a method has no probabilities, or takes no weights of samples, if these are wanted; else nothing.
+
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> why_not("one-vs-one/hamming", KNeighborsClassifier(), probabilities=True, weights=True)
+    'KNeighborsClassifier takes no weights, which class weights become'
+    """
+    classifier = make_classifier(method, learner, 0)
+    if probabilities and not hasattr(classifier, "predict_proba"):
+        return f"{method} has no probabilities, which the metric needs"
+    if weights and method != MAJORITY:
+        parts = [classifier, *([learner] if takes_learner(method) else [])]
+        lacking = [part for part in parts if not takes_weights(part)]
+        if lacking:
+            return f"{type(last_step(lacking[0])).__name__} takes no weights, which class weights become"
+    return ""
 
 
-def _with_least_effort(learner: BaseEstimator) -> BaseEstimator:
-    """Return an ensemble with two members, or a learner that stops after two iterations."""
-    parameters = learner.get_params()
-    names = [name for name in parameters if name.split("__")[-1] in ("n_estimators", "max_iter")]
-    return learner.set_params(**{name: 2 for name in names if parameters[name] > 2})
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline, or an estimator as it is."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def learner_names(classifier: Any, default: str) -> str:
+    """Name the learners that a fitted classifier has brought along, or else the default one."""
+    own = dict.fromkeys(map(str, getattr(classifier, "column_learners_", [])))
+    return ", ".join(own) if len(own) > 1 else default
 
 
 def _ten_random_columns(X: Any, y: NDArray[np.intp], seed: int) -> CodeMatrix:  # noqa: ARG001
@@ -232,43 +239,24 @@ def _count_learners(classifier: Any) -> int:
 
 
 def _check_method(method: str) -> None:
-    """Check one name."""
+    """Check one full name."""
     if method in PEERS:
         return
     coding, slash, decoding = method.partition("/")
     if not slash or coding == "sklearn":
-        raise InputError(
-            f"methods: {method!r} is not known; expected coding/decoding, such as one-vs-one/loss-weighted, "
-            f"or one of {', '.join(PEERS)}; {describe_parts()}"
-        )
+        meant = did_you_mean(method, [*_CODINGS, *_SHORT_NAMES, *PEERS])
+        expected = "expected a coding, coding/decoding such as one-vs-one/loss-weighted, or one of scikit-learn's"
+        names = "" if meant else f"; scikit-learn's: {', '.join(PEERS)}; {describe_parts()}"
+        raise InputError(f"methods: {method!r} is not known{meant}; {expected}{names}")
     decodings = [_OWN_DECODINGS[coding]] if coding in _OWN_DECODINGS else list(DECODERS)
     for part, name, valid in (("coding", coding, _CODINGS), ("decoding", decoding, decodings)):
         if name not in valid:
             raise InputError(
-                f"methods: the {part} {name!r} of {method!r} is not known; expected one of {', '.join(valid)}"
+                f"methods: the {part} {name!r} of {method!r} is not known{did_you_mean(name, valid)}; expected one of "
+                f"{', '.join(valid)}"
             )
 
 
 def describe_parts() -> str:
     """List in one line the codings and decodings that names of methods are made of."""
     return f"codings: {', '.join(_CODINGS)}; decodings: {', '.join(DECODERS)}"
-
-
-def _construct(name: str) -> BaseEstimator:
-    """Find a learner's class by its name and call it without arguments."""
-    if name in LEARNERS:
-        return LEARNERS[name]()
-    module, _, attribute = name.rpartition(".")
-    expected = f"expected {', '.join(LEARNERS)} or an import path such as sklearn.svm.SVC"
-    if not module or module.startswith("."):
-        raise InputError(f"learner: {name!r} is not known; {expected}")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # a module of the user's may fail in any way when it is run
-        raise InputError(f"learner: {name!r} cannot be imported ({error}); {expected}") from error
-    if not isinstance(found, type) or not issubclass(found, BaseEstimator):
-        raise InputError(f"learner: {name!r} is not a scikit-learn classifier; {expected}")
-    try:
-        return found()
-    except TypeError as error:
-        raise InputError(f"learner: {name!r} cannot be made without arguments ({error})") from error

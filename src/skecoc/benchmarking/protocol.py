@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any, Self
 
-from skecoc.benchmarking.methods import LEARNERS, PEERS, RESPONSES, check_methods, takes_learner
+from skecoc.benchmarking.learners import LEARNERS
+from skecoc.benchmarking.methods import PEERS, RESPONSES, check_methods, takes_learner
 from skecoc.benchmarking.runs import Batch, batches_of
 from skecoc.datasets import list_uci
 from skecoc.support.errors import InputError

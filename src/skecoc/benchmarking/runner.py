@@ -18,7 +18,7 @@ from joblib import delayed, effective_n_jobs
 from tqdm import tqdm
 
 from skecoc.benchmarking.data import DataSet, check_data_set, load_data_sets
-from skecoc.benchmarking.methods import make_learner
+from skecoc.benchmarking.learners import make_learner
 from skecoc.benchmarking.protocol import Protocol
 from skecoc.benchmarking.runs import Batch, RunKey
 from skecoc.benchmarking.store import CLAIM_SECONDS, Store

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from skecoc.benchmarking.methods import GROWN_CODINGS
 from skecoc.decoding import DECODERS
+from skecoc.support.errors import InputError
 
 Rows = NDArray[np.intp]
 
@@ -147,16 +148,27 @@ def batches_of(
     return [Batch(data_set, repeat, fold, learner, group[0], tuple(variants)) for group, variants in groups.items()]
 
 
-def split_rows(y: NDArray[Any], data_set: str, repeat: int, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
-    """Split the rows of a data set into training and test rows of folds, stratified by class.
+def split_rows(
+    y: NDArray[Any], identity: str, repeat: int, n_folds: int, seed: int, groups: NDArray[Any] | None = None
+) -> list[tuple[Rows, Rows]]:
+    """Split the rows of a data set into training and test rows of folds, stratified by class, groups kept whole.
 
     A class with fewer rows than folds is absent from some test parts. Nothing but the arguments decides on the folds,
     so all methods see the same.
     """
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed_of(seed, "folds", data_set, repeat))
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    if groups is not None and len(np.unique(groups)) < n_folds:
+        raise InputError(f"folds: {n_folds} is more than the {len(np.unique(groups))} groups")
+    splitter = kind(n_folds, shuffle=True, random_state=seed_of(seed, "folds", identity, repeat))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        return list(splitter.split(np.zeros(len(y)), y))
+        try:
+            parts = list(splitter.split(np.zeros(len(y)), y, groups))
+        except ValueError as error:
+            raise InputError(f"folds: {error}") from error
+    if groups is not None and any(len(test) == 0 or len(np.unique(y[train])) < 2 for train, test in parts):
+        raise InputError(f"folds: too few groups for {n_folds} folds with two classes in every training part")
+    return parts
 
 
 def seed_of(*identity: str | int) -> int:

@@ -19,8 +19,8 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binomtest, friedmanchisquare, rankdata, studentized_range, wilcoxon
 from scipy.stats import f as fisher
-from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 from scipy.stats import t as student
 
 Floats = NDArray[np.float64]
@@ -111,6 +111,47 @@ def paired_t_test(first: ArrayLike, second: ArrayLike, confidence: float = 0.95,
     p_value = 2 * float(student.sf(abs(statistic), n - 1))
     verdict = sign if abs(difference) > half else 0
     return TTest(difference, difference - half, difference + half, statistic, p_value, verdict)
+
+
+def wilson_interval(n_right: int, n_rows: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's interval of a share, which stays within [0, 1] and has a width even for all or none.
+
+    >>> [round(end, 3) for end in wilson_interval(9, 10)]
+    [0.596, 0.982]
+    """
+    found = binomtest(n_right, n_rows).proportion_ci(confidence, method="wilson")
+    return float(found.low), float(found.high)
+
+
+def interval_of_folds(
+    scores: ArrayLike, n_rows: int, limits: tuple[float | None, float | None] = (0.0, 1.0)
+) -> tuple[float, float]:
+    """Return a 95 % interval of the mean of folds' scores, within the limits of the metric.
+
+    It is that of `corrected_t_test`; for a share it is at least as wide as that of so many rows, which knows that few
+    of them prove little even if all folds agree.
+
+    >>> [round(end, 3) for end in interval_of_folds([1.0, 1.0, 1.0], 30)]
+    [0.886, 1.0]
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    low = high = float(values.mean())
+    if len(values) > 2:  # the spread of two values says next to nothing
+        found = corrected_t_test(values, np.zeros(len(values)), 1 / (len(values) - 1))
+        low, high = found.low, found.high
+    if limits == (0.0, 1.0):
+        by_rows = wilson_interval(round(float(values.mean()) * n_rows), n_rows)
+        low, high = min(low, by_rows[0]), max(high, by_rows[1])
+    return float(np.clip(low, *limits)), float(np.clip(high, *limits))
+
+
+def interval_half_width(std: ArrayLike, n_runs: int, test_share: float, confidence: float = 0.95) -> Floats:
+    """Return half the length of the confidence interval of a mean over runs with this standard deviation.
+
+    As `corrected_t_test` does, this allows for the samples that training parts share.
+    """
+    scale = np.sqrt(1 / n_runs + test_share) * float(student.isf((1 - confidence) / 2, n_runs - 1))
+    return np.asarray(std, dtype=np.float64) * scale
 
 
 @dataclass(frozen=True)

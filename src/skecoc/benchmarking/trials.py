@@ -5,15 +5,20 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import has_fit_parameter
 
 from skecoc.benchmarking.data import DataSet
 from skecoc.benchmarking.methods import (
+    MAJORITY,
     RESPONSES,
     WOLC_CODINGS,
     coding_of,
@@ -21,6 +26,7 @@ from skecoc.benchmarking.methods import (
     count_trained,
     make_classifier,
 )
+from skecoc.benchmarking.metrics import ACCURACY, METRICS, Metric
 from skecoc.benchmarking.runs import Batch, RoundRecord, RunKey, RunRecord, seed_of, shares_columns, split_rows
 from skecoc.classifiers import ECOCClassifier
 from skecoc.learners.columns import evaluate_columns, first_learner, resolve_response
@@ -37,6 +43,8 @@ class Fold(NamedTuple):
     y_train: NDArray[Any]
     X_test: Floats
     y_test: NDArray[Any]
+    weights: Floats | None = None  # of the training samples
+    largest: Any = None  # the largest class of all samples
 
 
 class Trial(NamedTuple):
@@ -57,40 +65,127 @@ class BatchOutcome:
     rounds: list[RoundRecord]
     warnings: list[tuple[RunKey, str]]  # each message once per run
     seconds: float
+    scores: list[float] = field(default_factory=list)  # of the runs, by the metric
 
 
-def run_batch(batch: Batch, data_set: DataSet, learner: BaseEstimator, n_folds: int, seed: int) -> BatchOutcome:
+def run_batch(
+    batch: Batch,
+    data_set: DataSet,
+    learner: BaseEstimator,
+    n_folds: int,
+    seed: int,
+    metric: Metric = ACCURACY,
+    class_weight: str | None = None,
+) -> BatchOutcome:
     """Train and test all runs of a batch; an `InputError` names the method that does not suit the data.
 
     Everything random is seeded by the identity of the batch, and linear algebra has one thread, so the outcome depends
     neither on where nor on when the batch is run.
     """
     begin = time.perf_counter()
-    run_seed = seed_of(seed, "run", batch.data_set, batch.repeat, batch.fold, coding_of(batch.keys[0].method))
+    run_seed = seed_of(seed, "run", data_set.seed_name, batch.repeat, batch.fold, coding_of(batch.keys[0].method))
     runs: list[RunRecord] = []
+    scores: list[float] = []
     rounds: list[RoundRecord] = []
     messages: list[tuple[RunKey, str]] = []
     with thread_pools().limit(limits=1):
         with recorded_warnings() as early, named_errors(batch.keys[0]):
-            train_rows, test_rows = split_rows(data_set.y, data_set.name, batch.repeat, n_folds, seed)[batch.fold]
-            X_train, X_test, _ = data_set.prepared(train_rows, test_rows)
-            fold = Fold(X_train, data_set.y[train_rows], X_test, data_set.y[test_rows])
-            is_shared = shares_columns(batch.coding, batch.variants[0][1])
+            fold, _ = make_fold(data_set, batch.keys[0], learner, n_folds, seed, class_weight)
+            is_shared = shares_columns(batch.coding, batch.variants[0][1]) and class_weight is None
             shared = SharedColumns(batch, learner, run_seed, fold) if is_shared else None
         for key in batch.keys:
             with recorded_warnings() as late, named_errors(key):
                 trial = shared.decode(key) if shared else try_alone(key, learner, run_seed, fold)
                 rounds.extend(round_records(key, trial.classifier, fold))
+                scores.append(score_trial(trial, fold, metric, np.unique(data_set.y)))
             runs.append(run_record(key, trial, fold))
             messages.extend((key, message) for message in distinct_messages([*early, *late]))
-    return BatchOutcome(batch, runs, rounds, messages, time.perf_counter() - begin)
+    return BatchOutcome(batch, runs, rounds, messages, time.perf_counter() - begin, scores)
+
+
+def make_fold(
+    data_set: DataSet, key: RunKey, learner: BaseEstimator, n_folds: int, seed: int, class_weight: str | None = None
+) -> tuple[Fold, Any]:
+    """Prepare the samples of a fold for a method; return the preprocessor, too.
+
+    Missing values stay where the method's classifier takes them.
+    """
+    parts = split_rows(data_set.y, data_set.seed_name, key.repeat, n_folds, seed, data_set.groups)
+    train, test = parts[key.fold]
+    keep_missing = takes_missing(make_classifier(key.method, learner, 0, key.response))
+    X_train, X_test, preprocessor = data_set.prepared(train, test, keep_missing=keep_missing)
+    y = data_set.y[train]
+    is_guessing = key.method == MAJORITY  # which knows the classes as they are
+    weights = None if class_weight is None or is_guessing else compute_sample_weight(class_weight, y)
+    labels, counts = np.unique(data_set.y, return_counts=True)
+    return Fold(X_train, y, X_test, data_set.y[test], weights, labels[counts.argmax()]), preprocessor
+
+
+def takes_missing(classifier: Any) -> bool:
+    """Tell whether a classifier takes NaN: so do all steps of a pipeline up to one that fills gaps."""
+    for step in _steps(classifier):
+        if not get_tags(step).input_tags.allow_nan:
+            return False
+        if type(step).__module__.startswith("sklearn.impute"):
+            return True
+    return True
+
+
+def _steps(estimator: Any) -> Iterator[Any]:
+    """Yield the steps of pipelines, however nested, one after the other."""
+    if isinstance(estimator, Pipeline):
+        for _, step in estimator.steps:
+            yield from _steps(step)
+    elif estimator is not None and not isinstance(estimator, str):  # "passthrough" does nothing
+        yield estimator
+
+
+def fit_weighted(classifier: Any, X: Any, y: NDArray[Any], weights: Floats | None) -> Any:
+    """Fit a classifier, with weights of the samples if there are any; those of a pipeline go to its last step."""
+    if weights is None:
+        return classifier.fit(X, y)
+    names, last = ["sample_weight"], classifier
+    while isinstance(last, Pipeline):
+        step, last = last.steps[-1]
+        names.insert(-1, step)
+    if not has_fit_parameter(last, "sample_weight"):
+        raise InputError(f"sample_weight: {type(last).__name__} takes no weights")
+    return classifier.fit(X, y, **{"__".join(names): weights})
+
+
+def class_probabilities(classifier: Any, X: Any, classes: NDArray[Any]) -> Floats | None:
+    """Predict probabilities of all classes, 0 for those that training has not seen; None if there are none."""
+    if not hasattr(classifier, "predict_proba"):
+        return None
+    found = np.asarray(classifier.predict_proba(X), dtype=np.float64)
+    if len(classifier.classes_) == len(classes):
+        return found
+    probabilities = np.zeros((len(found), len(classes)))
+    probabilities[:, np.searchsorted(classes, classifier.classes_)] = found
+    return probabilities
+
+
+def score_trial(trial: Trial, fold: Fold, metric: Metric, classes: NDArray[Any]) -> float:
+    """Score the predictions of a fold's test samples."""
+    truth, predicted = np.searchsorted(classes, fold.y_test), np.searchsorted(classes, trial.predicted)
+    is_by_labels = metric.name in METRICS and not metric.needs_probabilities
+    probabilities = None if is_by_labels else class_probabilities(trial.classifier, fold.X_test, classes)
+    return metric.score(truth, predicted, probabilities, len(classes))
 
 
 def try_alone(key: RunKey, learner: BaseEstimator, seed: int, fold: Fold) -> Trial:
     """Train and test a method whose columns serve no other."""
-    classifier = make_classifier(key.method, learner, seed, key.response)
+    trial = try_classifier(make_classifier(key.method, learner, seed, key.response), fold)
+    if key.method == MAJORITY and fold.largest is not None:
+        # Of equally large classes, the one that a training part has most of is the one that its test part has least of.
+        trial = trial._replace(predicted=np.full(len(fold.y_test), fold.largest))
+    return trial
+
+
+def try_classifier(classifier: Any, fold: Fold) -> Trial:
+    """Train and test a classifier."""
     begin = time.perf_counter()
-    classifier.fit(fold.X_train, fold.y_train)
+    fit_weighted(classifier, fold.X_train, fold.y_train, fold.weights)
     fitted = time.perf_counter()
     predicted = classifier.predict(fold.X_test)
     return Trial(classifier, predicted, fitted - begin, time.perf_counter() - fitted)
