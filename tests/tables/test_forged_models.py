@@ -11,12 +11,15 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.neighbors import KNeighborsClassifier
 
 from skecoc import ECOCClassifier
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.persistence import _labelled, _skops, dump_model
 from skecoc.tables import TableClassifier, fit_table
-from tests.tables.things import make_things
+from tests.tables.things import make_things, with_text
 from tests.tables.watching import ROOT, Watcher
 
 DANGEROUS = [
@@ -63,9 +66,10 @@ def outcome(content, tmp_path_factory):
 def content(things):
     """A small model, so that thousands of them are loaded in seconds."""
     learner = StumpAdaBoostClassifier(n_estimators=2)
-    used = things.X[["weight", "colour"]]
+    used = with_text(things.X[["weight", "colour", "picked"]])
     model = TableClassifier(ECOCClassifier(learner, "one-vs-rest", random_state=0)).fit(used, things.y)
     whole = fit_table(things, method="one-vs-rest/loss-based", learner=learner, folds=2)
+    assert {"sentence", "category", "date"} < set(model.kinds_.values())
     model.card_ = {**whole.card_, "important": {}, "notes": [], "target": "kind"}
     return dump_model(model)
 
@@ -202,6 +206,29 @@ def test_forged_files_are_used_or_refused_in_one_line(forge, n_files, least_refu
     found = [outcome(make(random)) for _ in range(n_files)]
     assert not [line for line in found if "\n" in line]
     assert sum(line != "good" for line in found) > least_refused * n_files
+
+
+LEARNERS = [
+    KNeighborsClassifier(3),
+    GradientBoostingClassifier(n_estimators=1, max_depth=2),
+    CalibratedClassifierCV(KNeighborsClassifier(3), method="isotonic", cv=2),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classifier", LEARNERS, ids=lambda classifier: type(classifier).__name__)
+@pytest.mark.parametrize("forge", [forge_types, forge_description, forge_arrays])
+def test_forged_files_of_other_learners_are_used_or_refused_in_one_line(classifier, forge, outcome):
+    frame = make_things()
+    model = TableClassifier(ECOCClassifier(classifier, "one-vs-rest", random_state=0))
+    model.fit(frame[["weight", "colour"]], frame["kind"])
+    with zipfile.ZipFile(io.BytesIO(dump_model(model))) as archive:
+        members = {name: archive.read(name) for name in archive.namelist() if name != "skecoc.json"}
+    assert outcome(pack(members)) == "good"
+    random = np.random.default_rng(0)
+    found = [outcome(forge(members, random)) for _ in range(40)]
+    assert not [line for line in found if "\n" in line]
+    assert sum(line != "good" for line in found) > 4
 
 
 def test_deep_nesting_is_refused(members, outcome):

@@ -4,13 +4,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc.persistence import load_model, save_model
 from skecoc.support.errors import InputError
 from skecoc.tables import TableClassifier
+from skecoc.tables.columns import kinds_of, typed
+from skecoc.tables.model import check_table_model, takes_missing
 from skecoc.tables.preprocessing import encoded_sources, make_preprocessor
-from tests.tables.things import make_things
+from tests.tables.things import make_messages, make_things
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +87,110 @@ def test_what_cannot_be_fitted(frame):
         TableClassifier(drop=["nothing"]).fit(frame, frame["kind"])
     with pytest.raises(InputError, match="no column is left to learn from"):
         TableClassifier().fit(frame[["id", "unit"]], frame["kind"])
-    with pytest.raises(InputError, match="row 2: column 'a' holds 'inf', expected a finite number"):
-        TableClassifier().fit(pd.DataFrame({"a": [1.0, np.inf, 0.0]}), [0, 1, 0])
+    with pytest.raises(InputError, match="more than one column is named 'weight'"):
+        TableClassifier().fit(frame[["weight", "ripe", "weight"]], frame["kind"])
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_stray_cells_of_new_rows_are_missing_with_a_warning(fitted, frame, method):
+    gaps = frame.head(9).assign(weight=None, picked=None)
+    cells = ["few", "inf", "-", "heavy", None, "", None, "NaN", float("inf")]
+    changed = frame.head(9).assign(weight=cells, picked=["soon", *[None] * 8])
+    with pytest.warns(UserWarning, match="as missing") as caught:
+        found = getattr(fitted, method)(changed)
+    np.testing.assert_array_equal(found, getattr(fitted, method)(gaps))
+    assert [str(warning.message) for warning in caught] == [
+        "column 'weight': 5 cells hold no finite number (the first 'few' in row 1) and count as missing",
+        "column 'picked': 1 cell holds no date (the first 'soon' in row 1) and counts as missing",
+    ]
+    assert caught[0].filename == __file__
+
+
+def test_classes_have_the_order_that_is_given(frame):
+    y = np.array(["low", "middle", "high"])[np.arange(60) % 3]
+    X = pd.DataFrame({"a": np.arange(60) % 3 + 0.1 * np.arange(60) / 60})
+    model = TableClassifier(ECOCClassifier(coding="ordinal"), classes=["low", "middle", "high", "top"]).fit(X, y)
+    assert model.classes_.tolist() == ["low", "middle", "high"]
+    assert model.classifier_.classes_.tolist() == [0, 1, 2]
+    assert model.predict(X).tolist() == y.tolist()
+    assert model.predict_proba(X).argmax(axis=1).tolist() == (np.arange(60) % 3).tolist()
+    plain = TableClassifier(ECOCClassifier()).fit(X, y)
+    assert plain.classes_.tolist() == ["high", "low", "middle"]
+    assert plain.predict(X).tolist() == y.tolist()
+    with pytest.raises(InputError, match="classes: the label 'middle' is not among them"):
+        TableClassifier(classes=["low", "high"]).fit(X, y)
+    with pytest.raises(InputError, match="classes: a label is there more than once"):
+        TableClassifier(classes=["low", "high", "middle", "low"]).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        ECOCClassifier(LogisticRegression()),
+        LogisticRegression(),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        make_pipeline(StandardScaler(), make_pipeline("passthrough", LogisticRegression())),
+    ],
+    ids=["code", "own", "pipeline", "nested"],
+)
+def test_weights_of_rows_reach_the_classifier(classifier):
+    X = pd.DataFrame({"a": [0.0, 1.0, 0.0, 1.0, 0.2, 0.9] * 3})
+    y = np.array([0, 1, 1, 0, 0, 1] * 3)
+    counts = np.array([5, 5, 1, 1, 1, 1] * 3)
+    weighted = TableClassifier(classifier).fit(X, y, sample_weight=counts)
+    repeated = TableClassifier(classifier).fit(X.loc[X.index.repeat(counts)], y.repeat(counts))
+    if not isinstance(classifier, Pipeline):
+        np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-3)
+    assert np.abs(weighted.predict_proba(X) - TableClassifier(classifier).fit(X, y).predict_proba(X)).max() > 0.1
+
+
+def test_a_classifier_without_weights_is_named():
+    X, y = pd.DataFrame({"a": [0.0, 1.0, 0.5, 2.0]}), [0, 1, 0, 1]
+    for classifier in (KNeighborsClassifier(1), make_pipeline(StandardScaler(), KNeighborsClassifier(1))):
+        with pytest.raises(InputError, match="sample_weight: KNeighborsClassifier takes no weights"):
+            TableClassifier(classifier).fit(X, y, sample_weight=[1, 2, 3, 4])
+
+
+@pytest.mark.parametrize(
+    ("classifier", "is_taken"),
+    [
+        (RandomForestClassifier(2), True),
+        (HistGradientBoostingClassifier(max_iter=2), True),
+        (LogisticRegression(), False),
+        (make_pipeline(StandardScaler(), LogisticRegression()), False),
+        (make_pipeline(StandardScaler(), SimpleImputer(), LogisticRegression()), True),
+        (make_pipeline(make_pipeline(StandardScaler()), DecisionTreeClassifier()), True),
+        (make_pipeline(make_pipeline(StandardScaler()), LogisticRegression()), False),
+        (ECOCClassifier(DecisionTreeClassifier()), True),
+        (ECOCClassifier(), False),
+    ],
+)
+def test_missing_values_stay_where_the_classifier_takes_them(classifier, is_taken, frame):
+    assert takes_missing(classifier) == is_taken
+    model = TableClassifier(classifier).fit(frame[["weight", "picked"]], frame["kind"])
+    assert np.isnan(model._encoded(frame)).any() == is_taken
+    assert model.predict(pd.DataFrame({"weight": [None], "picked": [None]}, dtype=object)).shape == (1,)
+
+
+def test_every_kind_of_column_is_saved_and_loaded(tmp_path):
+    messages, y = make_messages(160)
+    random = np.random.default_rng(0)
+    X = messages.assign(
+        town=[f"town {i}" for i in random.integers(0, 60, 160)],
+        gaps=np.where(random.random(160) < 0.2, np.nan, y + random.normal(size=160)),
+        day=pd.date_range("2023-06-01", periods=160, freq="3D").strftime("%d.%m.%Y"),
+        clock=[f"{hour}:30" for hour in random.integers(0, 24, 160)],
+        took=pd.to_timedelta(random.integers(1, 99, 160), unit="h"),
+        colour=random.choice(["red", "green"], 160),
+    )
+    model = TableClassifier(ECOCClassifier(), classes=[3, 2, 1, 0]).fit(X, y)
+    assert sorted(model.kinds_.values()) == sorted(
+        ["sentence", "number", "category", "number", "date, day first", "time", "duration", "text"]
+    )
+    save_model(model, tmp_path / "model.skops")
+    loaded = check_table_model(load_model(tmp_path / "model.skops"), tmp_path)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert model.score(X, y) > 0.8
 
 
 def test_parameters_are_those_of_an_estimator(frame):
@@ -93,16 +204,23 @@ def test_sources_of_encoded_features():
     random = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
-            "many": [f"v{i % 250}" for i in range(500)],
-            "n": random.normal(size=500),
+            "many": [f"v{i % 250}" for i in random.permutation(500)],
+            "n": np.where(random.random(500) < 0.2, np.nan, random.normal(size=500)),
             "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 9, 500), unit="D"),
             "few": random.choice(["a", "b"], 500),
+            "took": pd.to_timedelta(random.integers(0, 9, 500), unit="h"),
+            "message": make_messages(500)[0]["message"],
         }
     )
-    preprocessor = make_preprocessor(frame).fit(frame)
-    sources = encoded_sources(preprocessor)
-    assert sources.tolist() == [1, 2, *[0] * 100, 3, 3]
-    before = preprocessor.transform(frame)
-    for place, name in enumerate(frame.columns):
-        after = preprocessor.transform(frame.assign(**{name: frame[name].to_numpy()[::-1]}))
-        assert set(sources[(before != after).any(axis=0)]) == {place}
+    kinds = kinds_of(frame)
+    values = typed(frame, kinds)
+    for n_classes in (3, 40):
+        preprocessor = make_preprocessor(values, kinds).fit(values, random.permutation(500) % n_classes)
+        sources = encoded_sources(preprocessor)
+        before = preprocessor.transform(values)
+        assert sources.shape == before.shape[1:]
+        assert sources[:3].tolist() == [1, 1, 2]
+        assert (sources == 0).sum() == (3 if n_classes == 3 else 100)
+        for place, name in enumerate(values.columns):
+            after = preprocessor.transform(values.assign(**{name: values[name].to_numpy()[::-1]}))
+            assert set(sources[(before != after).any(axis=0)]) == {place}

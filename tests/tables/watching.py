@@ -9,7 +9,7 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from tests.tables.things import make_things
+from tests.tables.things import make_things, with_text
 
 ROOT = Path(__file__).resolve().parents[2]
 # What a forged file must not make Python do. Code that is compiled from text is told from modules by its name.
@@ -64,7 +64,7 @@ def use_model(path, rows):
     from skecoc.reports.model import summarize_model
     from skecoc.support.errors import InputError
     from skecoc.tables import describe_model
-    from skecoc.tables.describe import model_text
+    from skecoc.tables.describe_text import model_text
     from skecoc.tables.model import check_table_model, read_model
     from skecoc.tables.predicting import TablePredictions
     from skecoc.tables.reading import open_table
@@ -96,7 +96,7 @@ def outcome(path, rows):
 def serve():
     """Use the files named on standard input; write what came of each, and what was seen, as a line of JSON."""
     warnings.simplefilter("ignore")
-    rows = make_things(n_rows=4, seed=3).to_csv(index=False).encode()
+    rows = with_text(make_things(n_rows=4, seed=3)).to_csv(index=False).encode()
     # What is printed by others must not come between the lines.
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

@@ -1,16 +1,21 @@
 """What the columns of a user's table hold, and how cells of any origin become values of that kind."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from numbers import Number
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skecoc.benchmarking.data import are_frequent
 from skecoc.support.errors import InputError
-from skecoc.tables.reading import BOOLEANS
+from skecoc.tables.dates import DATE_KINDS, DateTexts, parse_times
+from skecoc.tables.encoders import MAX_CATEGORIES, words_of
+from skecoc.tables.numbers import BOOLEANS, parse_numbers
+from skecoc.tables.readers import MISSING_WORDS, dates_as_text
 
 with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd
@@ -19,86 +24,234 @@ with suppress(ImportError):  # `open_table` says how to install it
 KINDS: Mapping[str, str] = {
     "number": "a finite number",
     "boolean": "true or false",
-    "date": "a date such as 2024-01-31",
+    **dict.fromkeys(DATE_KINDS, "a date such as 2024-01-31"),
+    "time": "a time of day such as 14:30",
     "duration": "a duration such as 3 days",
     "text": "text",
+    "category": "text",
+    "sentence": "text",
 }
+#: Kinds whose cells are text of any kind.
+TEXT_KINDS = ("text", "category", "sentence")
 
-#: A text column's rarer values share one indicator beyond this many, which bounds the memory that free text can take.
-MAX_CATEGORIES = 100
-
-# Text of which at least this share is numbers, but not all, is numbers with stray cells.
-_MOST_NUMBERS = 0.8
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
+# Text of which at least this share is numbers, dates or the like is that, and the other cells are missing.
+_MOST = 0.8
+# Text of more different values than this is a category, which has no indicator for each of them.
+_FEW_VALUES = 40
+# Sentences have at least so many words, on average; about so many of them are looked at.
+_FEW_WORDS, _SOME_VALUES = 3, 2_000
+_DURATION = re.compile(r"[-+]?\d+ days?(?:,? [-+]?\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?")
 _IDENTIFIER_NAME = re.compile(r"(.*[ _-])?(id|uuid|guid|key|index|identifier)", re.IGNORECASE)
 # With fewer rows, whole numbers are often all different by chance.
 _FEW_ROWS = 20
+# What pandas calls the values of a column of Python objects, and what it is here.
+_KINDS_OF_OBJECTS = {
+    "empty": "number",
+    **dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), "number"),
+    "boolean": "boolean",
+    **dict.fromkeys(("datetime", "datetime64", "date"), "date"),
+    **dict.fromkeys(("timedelta", "timedelta64"), "duration"),
+    "time": "time",
+}
+
+
+@dataclass(frozen=True)
+class Strays:
+    """Cells of a column that are no values of its kind, and are taken as missing."""
+
+    count: int
+    first_row: int  # from 1
+    first_cell: str
 
 
 def kinds_of(frame: "pd.DataFrame") -> dict[str, str]:
-    """Tell what each column of a table holds, one of `KINDS`; text is a date if every value is ISO 8601."""
-    return {str(name): _kind_of(frame.iloc[:, place]) for place, name in enumerate(frame.columns)}
+    """Tell what each column of a table holds, one of `KINDS`, by its values, whatever their type is."""
+    kinds = _kinds_by_dtype(frame)
+    return {
+        str(name): kind or _kind_of_objects(frame.iloc[:, place])
+        for place, (name, kind) in enumerate(zip(frame.columns, kinds, strict=True))
+    }
 
 
-def _kind_of(column: "pd.Series[Any]") -> str:
-    """Tell what one column holds."""
-    dtype = column.dtype
-    if is_number(column):
-        return "boolean" if pd.api.types.is_bool_dtype(dtype) else "number"
-    if dtype.kind in "mM":
-        return "date" if dtype.kind == "M" else "duration"
-    return "text" if isinstance(dtype, pd.CategoricalDtype) else _kind_of_objects(column.dropna())
+def _kinds_by_dtype(frame: "pd.DataFrame") -> "list[str | None]":
+    """Tell what the columns hold by their types; there may be thousands of columns, but few types."""
+    kinds: dict[Any, str | None] = {dtype: _kind_of_dtype(dtype) for dtype in frame.dtypes.unique()}
+    return [kinds[dtype] for dtype in frame.dtypes]
 
 
-def _kind_of_objects(values: "pd.Series[Any]") -> str:
-    """Tell what a column of Python objects holds, all values of which are there."""
-    if values.empty:
-        return "number"
-    if isinstance(values.iloc[0], str) and not _ISO_DATE.fullmatch(values.iloc[0]):
-        return "text"
-    if values.map(lambda value: isinstance(value, bool)).all():
+def _kind_of_dtype(dtype: Any) -> str | None:
+    """Tell what a column holds by its type, if that tells."""
+    types = pd.api.types
+    if types.is_bool_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
         return "boolean"
-    if values.map(lambda value: isinstance(value, Number) and not isinstance(value, complex | bool)).all():
+    if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
         return "number"
-    is_date = values.map(str).map(_ISO_DATE.fullmatch).notna().all()
-    return "date" if is_date and _dates(values).notna().all() else "text"
+    return {"M": "date", "m": "duration"}.get(dtype.kind)
 
 
-def typed(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> "pd.DataFrame":
+def _kind_of_objects(column: "pd.Series[Any]") -> str:
+    """Tell what a column of Python objects, text or categories holds."""
+    objects = _objects(column)
+    # Text is not looked at twice.
+    inferred = "string" if isinstance(column.dtype, pd.StringDtype) else pd.api.types.infer_dtype(objects, skipna=True)
+    return _KINDS_OF_OBJECTS.get(inferred) or _kind_of_text(_texts(column))
+
+
+def _kind_of_text(texts: NDArray[np.object_]) -> str:
+    """Tell what text holds; NaN stands for missing values."""
+    codes, values = pd.factorize(texts)
+    is_there = np.array([value.strip() not in MISSING_WORDS for value in values], dtype=bool)
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))[is_there]
+    values = values[is_there]
+    if not len(values):
+        return "number"
+    if all(value in BOOLEANS for value in values):
+        return "boolean"
+    least = _MOST * counts.sum()
+    if counts[np.isfinite(_parse_numbers(values))].sum() >= least:
+        return "number"
+    dates = DateTexts(values)
+    date_kind = dates.kind(counts)
+    for kind in (date_kind, "time", "duration"):
+        parsed = dates.parse(kind) if kind == date_kind else _PARSERS[kind](values)
+        if counts[~np.isnat(parsed)].sum() >= least:
+            return kind
+    return _kind_of_words(values, counts)
+
+
+def _kind_of_words(values: NDArray[np.object_], counts: NDArray[np.intp]) -> str:
+    """Tell sentences from categories of many values, and these from others."""
+    n_rows = counts.sum()
+    if len(values) > min(_FEW_VALUES, n_rows / 2) and _are_sentences(values):
+        return "sentence"
+    return "category" if len(values) > _FEW_VALUES else "text"
+
+
+def _are_sentences(values: NDArray[np.object_]) -> bool:
+    """Tell whether different texts have several words each, most of which are words of others, too."""
+    some = values[:: len(values) // _SOME_VALUES + 1]
+    words = [{word for word in words_of(value) if not word.isdigit()} for value in some]
+    if sum(map(len, words)) < _FEW_WORDS * len(words):
+        return False
+    rows_with: dict[str, int] = {}
+    for row in words:
+        for word in row:
+            rows_with[word] = rows_with.get(word, 0) + 1
+    shared = sum(count for count in rows_with.values() if count > 1)
+    return 2 * shared >= sum(rows_with.values())
+
+
+def typed(frame: "pd.DataFrame", kinds: Mapping[str, str], strays: dict[str, Strays] | None = None) -> "pd.DataFrame":
     """Turn cells of any origin into values of the kinds that are expected; numbers and booleans become floats.
 
-    An InputError names the row and the column of a cell that is something else.
+    Cells that cannot be such values become missing, infinite ones, too. They are counted in `strays`, which may
+    already have those of earlier rows.
     """
+    frame = with_names(frame)
     missing = [name for name in kinds if name not in frame.columns]
     if missing:
         raise InputError(f"column {missing[0]!r} is missing")
-    columns = {name: _CONVERTERS[kind](frame[name]) for name, kind in kinds.items()}
-    for name, kind in kinds.items():
-        _check_cells(frame[name], columns[name], kind)
-    return pd.DataFrame(columns, index=frame.index, columns=list(kinds))
+    strays = {} if strays is None else strays
+    by_dtype = dict(zip(frame.columns, _kinds_by_dtype(frame), strict=True))
+    numbers = [name for name, kind in kinds.items() if kind == by_dtype[name] and kind in ("number", "boolean")]
+    texts = [name for name, kind in kinds.items() if kind == "number" and by_dtype[name] is None]
+    blocks = [_number_block(frame[names], strays) for names in (numbers, texts) if names]
+    known = {*numbers, *texts}
+    others = {name: _converted(frame[name], kind, strays) for name, kind in kinds.items() if name not in known}
+    values = pd.concat([*blocks, pd.DataFrame(others, index=frame.index)], axis="columns")
+    return values if list(values.columns) == list(kinds) else values[list(kinds)]
 
 
-def _check_cells(given: "pd.Series[Any]", converted: "pd.Series[Any]", kind: str) -> None:
-    """Refuse values that got lost, and infinite ones."""
-    bad = converted.isna().to_numpy()
-    if bad.any():  # looking for gaps in text takes long
-        bad = bad & given.notna().to_numpy()
-    if converted.dtype.kind == "f":
-        bad = bad | np.isinf(converted.to_numpy())
-    if bad.any():
-        place = int(np.flatnonzero(bad)[0])
-        row, cell = int(given.index[place]) + 1, str(given.iloc[place])
-        raise InputError(f"row {row}: column {given.name!r} holds {cell[:40]!r}, expected {KINDS[kind]}")
+def with_names(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table whose columns have distinct names that are text."""
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(f"X: more than one column is named {twice!r}, expected distinct names")
+    return frame.set_axis(names, axis="columns")
+
+
+def _number_block(frame: "pd.DataFrame", strays: dict[str, Strays]) -> "pd.DataFrame":
+    """Return columns of numbers, or of text, as finite floats; there may be thousands of them."""
+    if all(_kinds_by_dtype(frame)):
+        values: NDArray[np.float64] = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+        is_lost = np.zeros(values.shape, dtype=bool)
+    else:
+        objects = np.column_stack([_objects(column) for _, column in frame.items()])
+        values = _parse_numbers(objects.ravel()).reshape(objects.shape)
+        is_lost = np.isnan(values) & frame.notna().to_numpy()
+    is_lost |= np.isinf(values)
+    for place in np.flatnonzero(is_lost.any(axis=0)):
+        _count_strays(frame.iloc[:, int(place)], is_lost[:, place], strays)
+    return pd.DataFrame(np.where(is_lost, np.nan, values), frame.index, frame.columns)
+
+
+def _converted(column: "pd.Series[Any]", kind: str, strays: dict[str, Strays]) -> "pd.Series[Any]":
+    """Turn one column into values of a kind, and count the cells that are none."""
+    converted = _CONVERTERS[kind](column)
+    is_lost = converted.isna().to_numpy()
+    if is_lost.any() and kind not in TEXT_KINDS:  # looking for gaps takes long
+        _count_strays(column, is_lost & column.notna().to_numpy(), strays)
+    return converted
+
+
+def _count_strays(column: "pd.Series[Any]", is_lost: NDArray[np.bool_], strays: dict[str, Strays]) -> None:
+    """Add cells to those of earlier rows that are no values of their column's kind, and no words for missing ones."""
+    lost = np.flatnonzero(is_lost)
+    places = [place for place, cell in zip(lost, column.iloc[lost], strict=True) if not _is_missing_word(cell)]
+    if not places:
+        return
+    name, first = str(column.name), int(places[0])
+    row = int(column.index[first]) if pd.api.types.is_integer_dtype(column.index.dtype) else first
+    earlier = strays.get(name, Strays(0, row + 1, str(column.iloc[first])[:40]))
+    strays[name] = replace(earlier, count=earlier.count + len(places))
+
+
+def _is_missing_word(cell: Any) -> bool:
+    """Tell whether a cell holds what stands for a missing value in a text file."""
+    return isinstance(cell, str) and cell.strip() in MISSING_WORDS
+
+
+def _parse_numbers(cells: NDArray[np.object_]) -> NDArray[np.float64]:
+    """Read numbers of any type, also as people write them; what is none becomes NaN."""
+    numbers = np.asarray(pd.to_numeric(cells, errors="coerce"))
+    values = np.where(numbers.imag == 0, numbers.real, np.nan).astype(np.float64)
+    left = np.array(
+        [place for place in np.flatnonzero(np.isnan(values)) if isinstance(cells[place], str)], dtype=np.intp
+    )
+    if len(left):
+        values[left] = parse_numbers(cells[left], thousands=",")
+    return values
+
+
+def _parse_durations(texts: NDArray[np.object_]) -> NDArray[np.timedelta64]:
+    """Read durations, such as 3 days 04:05:06; what is none becomes NaT."""
+    known = [text if _DURATION.fullmatch(text.strip()) else None for text in texts]
+    return pd.to_timedelta(pd.Series(known, dtype=object), errors="coerce").to_numpy(dtype="m8[us]")
+
+
+# What reads text of a kind, all of whose values are there; dates are read by `DateTexts`.
+_PARSERS: dict[str, Callable[[NDArray[np.object_]], NDArray[Any]]] = {
+    "time": parse_times,
+    "duration": _parse_durations,
+}
+
+
+def _parsed(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
+    """Read dates, times of day or durations written as text; each different text is read once."""
+    codes, values = pd.factorize(_texts(column))
+    parsed = DateTexts(values).parse(kind) if kind in DATE_KINDS else _PARSERS[kind](values)
+    return pd.Series(np.append(parsed, np.array(["NaT"], dtype=parsed.dtype))[codes], column.index)
 
 
 def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Read numbers; what is none becomes NaN."""
-    if column.dtype.kind in "biuf":
+    if column.dtype.kind in "biuf" and not isinstance(column.dtype, pd.CategoricalDtype):
         values: Any = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif column.dtype.kind in "mMc":
         values = np.full(len(column), np.nan)
     else:
-        values = pd.to_numeric(_objects(column), errors="coerce").astype(np.float64)
+        values = _parse_numbers(_objects(column))
     return pd.Series(values, column.index)
 
 
@@ -109,24 +262,32 @@ def _booleans(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return words.where(words.notna(), numbers.where(numbers.isin([0.0, 1.0])))
 
 
-def _dates(column: "pd.Series[Any]") -> "pd.Series[Any]":
+def _dates(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
     """Read dates, in universal time; what is none becomes NaT."""
-    if column.dtype.kind == "M":
-        dates = pd.to_datetime(column, utc=True)
-    else:
-        dates = pd.to_datetime(pd.Series(_texts(column), column.index), utc=True, errors="coerce", format="ISO8601")
-    return dates.dt.tz_localize(None).astype("datetime64[us]")
+    if column.dtype.kind != "M":
+        return _parsed(column, kind)
+    return pd.to_datetime(column, utc=True).dt.tz_localize(None).astype("datetime64[us]")
+
+
+def _times(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Read times of day, as those of the first day of 1970; what is none becomes NaT."""
+    if column.dtype.kind != "M":
+        return _parsed(column, "time")
+    dates = _dates(column, "date")
+    return pd.Timestamp(0).as_unit("us") + (dates - dates.dt.floor("D"))
 
 
 def _durations(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Read durations; what is none becomes NaT."""
-    values = column if column.dtype.kind == "m" else pd.Series(_texts(column), column.index)
-    return pd.to_timedelta(values, errors="coerce").astype("timedelta64[us]")
+    if column.dtype.kind != "m":
+        return _parsed(column, "duration")
+    return column.astype("timedelta64[us]")
 
 
-def _as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Write any values as text."""
-    return pd.Series(_texts(column), column.index, dtype=object)
+def _words(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Write any values as text; what a text file would hold for a missing value is one."""
+    texts = pd.Series(_texts(column), column.index, dtype=object)
+    return texts.mask(texts.isin([*MISSING_WORDS]), np.nan)
 
 
 def _objects(column: "pd.Series[Any]") -> NDArray[np.object_]:
@@ -149,102 +310,99 @@ def _texts(column: "pd.Series[Any]") -> NDArray[np.object_]:
     return texts
 
 
-_CONVERTERS = {"number": _numbers, "boolean": _booleans, "date": _dates, "duration": _durations, "text": _as_text}
+_CONVERTERS: dict[str, Callable[["pd.Series[Any]"], "pd.Series[Any]"]] = {
+    "number": _numbers,
+    "boolean": _booleans,
+    **{kind: partial(_dates, kind=kind) for kind in DATE_KINDS},
+    "time": _times,
+    "duration": _durations,
+    **dict.fromkeys(TEXT_KINDS, _words),
+}
 
 
 def useless_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
     """Find the columns that nothing can be learnt from: "constant" ones, and each "identifier"."""
-    values = typed(frame, kinds)
-    # Whole numbers count only where they still are whole numbers; dates only as dates, never as text.
-    times = {name: values[name] for name, kind in kinds.items() if kind in ("date", "duration")}
-    identifiers = identifier_columns(frame[list(kinds)].assign(**times))
-    constant = [name for name in kinds if _is_constant(values[name])]
-    reasons = {**dict.fromkeys(identifiers, "identifier"), **dict.fromkeys(constant, "constant")}
+    return _useless(typed(frame, kinds), kinds)
+
+
+def _useless(values: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
+    """Find the columns of typed values that are constant or identifiers.
+
+    Identifiers are text that differs in every row, and whole numbers that count the rows one by one: in a file sorted
+    by class, these would give the class away.
+    """
+    numbers = [name for name, kind in kinds.items() if kind in ("number", "boolean")]
+    matrix = values[numbers].to_numpy()
+    reasons: dict[str, str] = {}
+    if len(values) >= 3:
+        steps = np.diff(matrix, axis=0)
+        counted = ((steps == 1).all(axis=0) | (steps == -1).all(axis=0)) & (matrix[0] == np.floor(matrix[0]))
+        reasons |= {numbers[place]: "identifier" for place in np.flatnonzero(counted)}
+        text = [name for name, kind in kinds.items() if kind in ("text", "category")]
+        reasons |= {name: "identifier" for name in text if values[name].notna().all() and values[name].is_unique}
+    is_constant = _are_constant(matrix)
+    reasons |= {numbers[place]: "constant" for place in np.flatnonzero(is_constant)}
+    others = [name for name, kind in kinds.items() if kind not in ("number", "boolean")]
+    reasons |= {name: "constant" for name in others if _is_constant(values[name])}
     return {name: reasons[name] for name in kinds if name in reasons}
 
 
-def identifier_columns(frame: "pd.DataFrame") -> list[Any]:
-    """Name the columns of text that differs in every row, and of whole numbers that count the rows one by one.
-
-    In a file sorted by class, these would give the class away.
-    """
-    if len(frame) < 3:
-        return []
-    return [name for place, name in enumerate(frame.columns) if _is_identifier(frame.iloc[:, place])]
-
-
-def _is_identifier(column: "pd.Series[Any]") -> bool:
-    """Tell whether a column only numbers or names its rows."""
-    if column.dtype.kind in "iu":
-        steps = np.diff(column.to_numpy(dtype=np.float64, na_value=np.nan))
-        return bool((steps == 1).all() or (steps == -1).all())
-    if is_number(column) or column.dtype.kind in "mM" or column.isna().any():
-        return False
-    text = column.astype(object).map(str)  # any object may be in a cell, also bytes that are no text
-    return text.is_unique and not is_mostly_numbers(text)
-
-
-def is_number(column: "pd.Series[Any]") -> bool:
-    """Tell columns of numbers and booleans from dates, text and categories."""
-    types, dtype = pd.api.types, column.dtype
-    return (types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype)) and not types.is_complex_dtype(dtype)
-
-
-def is_mostly_numbers(text: "pd.Series[Any]") -> bool:
-    """Tell whether text without missing values is numbers except for a few stray cells."""
-    share = pd.to_numeric(text, errors="coerce").notna().mean()
-    return bool(_MOST_NUMBERS <= share < 1)  # of no text at all the share is NaN
+def _are_constant(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which columns have the same number in all rows, but for gaps that are too few to matter."""
+    is_missing = np.isnan(matrix)
+    highest = np.where(is_missing, -np.inf, matrix).max(axis=0, initial=-np.inf)
+    lowest = np.where(is_missing, np.inf, matrix).min(axis=0, initial=np.inf)
+    return (highest <= lowest) & ~are_frequent(is_missing)
 
 
 def _is_constant(column: "pd.Series[Any]") -> bool:
-    """Tell whether all rows have the same value; of numbers and dates, the missing ones become that value, too."""
+    """Tell whether all rows have the same text or date; gaps in text are another value."""
     values = column.dropna()
-    if len(values) < len(column) and column.dtype.kind == "O":
+    if len(values) < len(column) and (column.dtype.kind == "O" or are_frequent(column.isna().to_numpy())):
         return values.empty
     return values.empty or bool((values == values.iloc[0]).all())
 
 
 def suspicious_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
     """Find columns that may be identifiers, and say why."""
-    found = {name: _suspicion(frame[name], kind) for name, kind in kinds.items()}
-    return {name: reason for name, reason in found.items() if reason}
-
-
-def _suspicion(column: "pd.Series[Any]", kind: str) -> str:
-    """Say why a column may be an identifier; nothing if there is no reason."""
-    if _IDENTIFIER_NAME.fullmatch(str(column.name)):
-        return "its name says so"
-    values = (_as_text(column) if kind == "text" else column).dropna()
-    n_values, n_rows = values.nunique(), len(column)
-    if kind == "number" and column.dtype.kind in "iu" and n_values == n_rows >= _FEW_ROWS:
-        return "whole numbers that are all different"
-    if kind == "text" and n_values > max(MAX_CATEGORIES, n_rows / 2) and not is_mostly_numbers(values):
-        return f"text with {n_values} different values in {n_rows} rows"
-    return ""
+    values = typed(frame, kinds)
+    found = dict.fromkeys((name for name in kinds if _IDENTIFIER_NAME.fullmatch(name)), "its name says so")
+    numbers = [name for name, kind in kinds.items() if kind == "number" and name not in found]
+    if len(values) >= _FEW_ROWS:
+        matrix = np.sort(values[numbers].to_numpy(), axis=0)  # NaN comes last, and is no whole number
+        differ = (matrix == np.floor(matrix)).all(axis=0) & (np.diff(matrix, axis=0) > 0).all(axis=0)
+        found |= {numbers[place]: "whole numbers that are all different" for place in np.flatnonzero(differ)}
+    for name, kind in kinds.items():
+        n_values = values[name].nunique() if kind == "category" else 0
+        if name not in found and n_values > max(MAX_CATEGORIES, len(values) / 2):
+            found[name] = f"text with {n_values} different values in {len(values)} rows"
+    return {name: found[name] for name in kinds if name in found}
 
 
 def stray_cells(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
-    """Find text columns that would hold numbers but for a few cells, and name the first of these."""
-    found = {name: _stray_cell(frame[name]) for name, kind in kinds.items() if kind == "text"}
-    return {name: reason for name, reason in found.items() if reason}
+    """Find columns with cells that are no values of their kind, and say how many there are and where the first is."""
+    strays: dict[str, Strays] = {}
+    typed(frame.reset_index(drop=True), kinds, strays)
+    return {name: describe_strays(strays[name], kinds[name]) for name in kinds if name in strays}
 
 
-def _stray_cell(column: "pd.Series[Any]") -> str:
-    """Name the first cell that is no number in a column of numbers; nothing if there is none."""
-    text = _as_text(column).reset_index(drop=True).dropna()
-    if not is_mostly_numbers(text):
-        return ""
-    strays = text[_numbers(text).isna()]
-    row, cell = int(strays.index[0]) + 1, str(strays.iloc[0])
-    return f"row {row} holds {cell[:40]!r}, {len(text) - len(strays)} of {len(text)} cells are numbers"
+def describe_strays(strays: Strays, kind: str) -> str:
+    """Say which cells of a column are no values of its kind."""
+    expected = KINDS[kind].removeprefix("a ").split(" such as ")[0]
+    cells, counted = ("1 cell holds", "counts") if strays.count == 1 else (f"{strays.count} cells hold", "count")
+    where = f"the first {strays.first_cell!r} in row {strays.first_row}"
+    return f"{cells} no {expected} ({where}) and {counted} as missing"
 
 
 def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Series[Any]":
     """Write the true classes of rows as those of a model are written, whatever type they have in a table."""
-    text, names = _as_text(truth), [str(label) for label in classes]
+    truth = dates_as_text(truth)
+    text, names = pd.Series(_texts(truth), truth.index, dtype=object), [str(label) for label in classes]
     if text.isin(names).all():
         return text
-    kind = _kind_of(truth)
+    kind = _kind_of_dtype(truth.dtype)
+    if kind is None and not isinstance(truth.dtype, pd.CategoricalDtype):
+        kind = _KINDS_OF_OBJECTS.get(pd.api.types.infer_dtype(truth, skipna=True))
     if classes.dtype.kind == "U" and kind not in ("number", "boolean"):
         return text
     read = _booleans if classes.dtype.kind == "b" or kind == "boolean" else _numbers

@@ -12,10 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
+from skecoc.benchmarking.data import leave_missing
+from skecoc.benchmarking.trials import fit_weighted, takes_missing
 from skecoc.growth.wolc import WOLCClassifier
 from skecoc.persistence import ModelFileError, load_model
 from skecoc.support.errors import InputError, import_extra
-from skecoc.tables.columns import KINDS, kinds_of, typed, useless_columns
+from skecoc.tables.columns import KINDS, Strays, describe_strays, kinds_of, typed, useless_columns, with_names
 from skecoc.tables.preprocessing import make_preprocessor
 
 with suppress(ImportError):  # `open_table` says how to install it
@@ -27,9 +29,11 @@ Floats = NDArray[np.float64]
 class TableClassifier(ClassifierMixin, BaseEstimator):
     """Classifier of the rows of a data frame.
 
-    New rows may have the columns in any order, and others beside them. Numbers, booleans and dates are imputed by
-    their median and scaled to [0, 1]; text becomes indicators, of which unknown values have none, or that of the rare
-    values if a column has more than 100. Columns that are constant or only number or name the rows are left out.
+    New rows may have the columns in any order, and others beside them. Numbers are scaled to [0, 1], and missing ones
+    stay missing if the classifier takes NaN; otherwise they become the median, beside an indicator where they are
+    frequent. Dates become elapsed days, year, month, weekday and hour, text of few values becomes indicators, that of
+    many the shares of the classes, and sentences become TF-IDF weights of words. Columns that are constant or only
+    number or name the rows are left out.
 
     Parameters
     ----------
@@ -37,13 +41,16 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         What is trained on the numbers that the columns become. None stands for ``WOLCClassifier()``.
     drop : sequence of str, default=()
         Columns to leave out.
+    classes : sequence of labels, default=None
+        The class labels in their order, which ordinal codes depend on; those without a row are left out. None stands
+        for the labels in sorted order.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The class labels, sorted.
+        The class labels, in their order.
     classifier_ : classifier
-        The trained classifier.
+        The trained classifier; its classes are indices into `classes_`.
     preprocessor_ : transformer
         What turns the columns into numbers.
     kinds_ : dict of str to str
@@ -71,14 +78,21 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "classifier": [HasMethods(["fit", "predict"]), None],
         "drop": ["array-like"],
+        "classes": ["array-like", None],
     }
 
-    def __init__(self, classifier: BaseEstimator | None = None, drop: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        drop: Sequence[str] = (),
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.classifier = classifier
         self.drop = drop
+        self.classes = classes
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: "pd.DataFrame", y: ArrayLike) -> Self:
+    def fit(self, X: "pd.DataFrame", y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn what the columns hold, and train the classifier.
 
         Parameters
@@ -87,23 +101,25 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             The table, without the classes.
         y : array-like of shape (n_rows,)
             Class labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, for the classifier or the last step of a pipeline.
 
         Returns
         -------
         self
             The fitted classifier.
         """
+        X = with_names(X)
+        self.classes_, indices = _number_classes(y, self.classes)
         self.kinds_, self.left_out_ = choose_columns(X, self.drop)
         values = typed(X, self.kinds_)
-        self.preprocessor_ = make_preprocessor(values).fit(values)
-        chosen = WOLCClassifier() if self.classifier is None else self.classifier
-        labels = np.asarray(y)
-        if labels.dtype == object and all(isinstance(label, str) for label in labels):
-            labels = labels.astype(str)  # frames hold text as objects, of which a file would know nothing
-        self.classifier_ = clone(chosen).fit(self.preprocessor_.transform(values), labels)
-        self.classes_ = self.classifier_.classes_
+        chosen = clone(WOLCClassifier() if self.classifier is None else self.classifier)
+        self.preprocessor_ = make_preprocessor(values, self.kinds_)
+        leave_missing(self.preprocessor_, takes_missing(chosen))
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self.classifier_ = fit_weighted(chosen, self.preprocessor_.fit_transform(values, indices), indices, weights)
         self.n_features_in_ = X.shape[1]
-        self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
+        self.feature_names_in_ = np.array(X.columns, dtype=str)  # a file holds an array of objects one by one
         self.card_: dict[str, Any] = {}
         return self
 
@@ -119,8 +135,13 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_rows,)
             Class labels.
+
+        Warns
+        -----
+        UserWarning
+            If cells are no values of their column's kind; they count as missing.
         """
-        return self.classifier_.predict(self._encoded(X))
+        return self.classes_[self.classifier_.predict(self._encoded(X))]
 
     def predict_proba(self, X: "pd.DataFrame") -> Floats:
         """Estimate the probability of each class for each row.
@@ -134,17 +155,48 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_rows, n_classes)
             Probabilities, in the order of `classes_`.
+
+        Warns
+        -----
+        UserWarning
+            If cells are no values of their column's kind; they count as missing.
         """
         return self.classifier_.predict_proba(self._encoded(X))
 
     def _encoded(self, X: "pd.DataFrame") -> Floats:
         """Turn the columns of new rows into numbers."""
         check_is_fitted(self)
-        return self.preprocessor_.transform(typed(X, self.kinds_))
+        strays: dict[str, Strays] = {}
+        values = typed(X, self.kinds_, strays)
+        for name, found in strays.items():
+            message = f"column {name!r}: {describe_strays(found, self.kinds_[name])}"
+            warnings.warn(message, UserWarning, stacklevel=3)
+        return self.preprocessor_.transform(values)
+
+
+def _number_classes(y: ArrayLike, order: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the classes in their order, and the index of each row's class."""
+    labels = np.asarray(y)
+    if labels.dtype == object and all(isinstance(label, str) for label in labels):
+        labels = labels.astype(str)  # frames hold text as objects, of which a file would know nothing
+    classes, indices = np.unique(labels, return_inverse=True)
+    if order is None:
+        return classes, indices
+    ordered = np.asarray(order).tolist()
+    places = {label: place for place, label in enumerate(ordered)}
+    unknown = [label for label in classes.tolist() if label not in places]
+    if unknown:
+        raise InputError(f"classes: the label {unknown[0]!r} is not among them; expected all labels in their order")
+    if len(places) < len(ordered):
+        raise InputError("classes: a label is there more than once")
+    ranks = np.array([places[label] for label in classes.tolist()])
+    by_rank = np.argsort(ranks)
+    return classes[by_rank], np.argsort(by_rank)[indices]
 
 
 def choose_columns(X: "pd.DataFrame", drop: Sequence[str] = ()) -> tuple[dict[str, str], dict[str, str]]:
     """Choose the columns to learn from, with what each holds; return the others, too, with the reason."""
+    X = with_names(X)
     unknown = [name for name in drop if name not in X.columns]
     if unknown:
         raise InputError(f"drop: {unknown[0]!r} is not a column of the table")
@@ -211,10 +263,16 @@ def _try(model: TableClassifier) -> None:
     names = {str(label).encode().decode() for label in labels}
     if len(names) < len(labels):
         raise ValueError("its classes are not distinct")
-    row = pd.DataFrame({name: [None] for name in kinds}, dtype=object)
+    if not np.array_equal(model.classifier_.classes_, np.arange(len(labels))):
+        raise ValueError("its classifier was not trained on these classes")
+    row = pd.DataFrame(np.full((1, len(kinds)), np.nan), columns=list(kinds))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         encoded = model.preprocessor_.transform(typed(row, kinds))
-        probabilities, predicted = model.classifier_.predict_proba(encoded), model.classifier_.predict(encoded)
+        predicted = model.classifier_.predict(encoded)
+        if hasattr(model.classifier_, "predict_proba"):
+            probabilities = model.classifier_.predict_proba(encoded)
+        else:
+            probabilities = np.zeros((1, len(model.classifier_.classes_)))
     if probabilities.shape != (1, len(labels)) or predicted.shape != (1,) or not np.isfinite(probabilities).all():
         raise ValueError("its probabilities do not fit its classes")
