@@ -4,13 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from skecoc.benchmarking import DataSet
-from skecoc.learners import StumpAdaBoostClassifier, mixed_learners
+from skecoc.benchmarking.methods import MAJORITY
+from skecoc.learners import StumpAdaBoostClassifier, mixed
 from skecoc.persistence import dump_model, load_model
 from skecoc.support.errors import InputError
 from skecoc.tables import fit_table, fitting
+from skecoc.tables.fitting import OWN_REFERENCES, REFERENCES
+from skecoc.tables.selection import default_methods
 
 
 class UsersOwn(ClassifierMixin, BaseEstimator):
@@ -58,71 +63,145 @@ def test_methods_of_all_kinds_can_be_saved(things, method):
 
 
 @pytest.fixture(scope="module")
-def mixed_model(things):
-    """What `fit_table` makes unless it is told otherwise."""
-    return fit_table(things, folds=2)
+def best_model(things):
+    """What `fit_table` makes unless it is told otherwise, with faster learners in the place of those of mixed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mixed, "mixed_learners", lambda *sizes: [("a", GaussianNB()), ("b", LogisticRegression())])
+        return fit_table(things, folds=2)
 
 
-def test_several_learners_are_the_default(mixed_model):
-    card = mixed_model.card_
-    assert (card["method"], card["learner"]) == (
+def test_several_methods_are_tried_by_default_and_the_best_is_saved(best_model):
+    card = best_model.card_
+    methods = [row["method"] for row in card["comparison"]]
+    assert sorted(methods) == sorted([MAJORITY, *default_methods(3, 5, has_learner=False)])
+    assert methods[-1] == MAJORITY
+    assert card["method"] == methods[0]
+    scores = [row["score"] for row in card["comparison"][:-1]]
+    assert scores == sorted(scores, reverse=True)
+    assert f"{card['method']} is saved as the best of 6 methods" in card["reason"]
+    assert card["important"]["pairs"].tolist()
+
+
+def test_the_best_is_chosen_by_the_metric(things, monkeypatch):
+    """Probabilities of a method that is always right but never sure are worth little by log-loss."""
+    frame = pd.DataFrame({"x": np.r_[np.linspace(0, 1, 30), np.linspace(2, 3, 30)]})
+    data_set = DataSet("two", frame, np.repeat(["a", "b"], 30))
+    monkeypatch.setattr(fitting, "default_methods", lambda *a, **k: ["one-vs-one/hamming", "sklearn/logistic"])
+    by_accuracy = fit_table(data_set, folds=2)
+    by_loss = fit_table(data_set, folds=2, metric="log-loss")
+    losses = {row["method"]: row["score"] for row in by_loss.card_["comparison"]}
+    assert by_loss.card_["method"] == min(losses, key=losses.get)
+    assert by_loss.card_["metric"]["name"] == "log-loss"
+    assert by_accuracy.card_["comparison"][0]["score"] == 1.0
+
+
+def test_a_model_of_several_learners_survives_the_file(things, tmp_path):
+    model = fit_table(things, method="mixed", folds=2)
+    path = tmp_path / "mixed.skops"
+    path.write_bytes(dump_model(model))
+    loaded = load_model(path)
+    np.testing.assert_array_equal(loaded.predict_proba(things.X), model.predict_proba(things.X))
+    assert loaded.card_["comparison"] == model.card_["comparison"]
+    assert (model.card_["method"], model.card_["learner"]) == (
         "mixed/logistic-weight",
         "stumps, logistic, svm, svm_sharp, trees, boosting",
     )
-    shown = {row["method"]: row["columns"] for row in card["comparison"]}
-    assert list(shown) == ["mixed/logistic-weight", "sklearn/random-forest", "sklearn/logistic"]
-    assert shown["sklearn/random-forest"] == shown["sklearn/logistic"] == 0.0
-    assert card["important"]["pairs"].tolist()
-    assert mixed_model.classifier_.estimator == "mixed"
-    assert mixed_model.classifier_.n_jobs is None
+    assert loaded.classifier_.estimator == "mixed"
 
 
-def test_a_model_of_several_learners_survives_the_file(mixed_model, things, tmp_path):
-    path = tmp_path / "mixed.skops"
-    path.write_bytes(dump_model(mixed_model))
-    loaded = load_model(path)
-    np.testing.assert_array_equal(loaded.predict_proba(things.X), mixed_model.predict_proba(things.X))
-    assert loaded.card_["comparison"] == mixed_model.card_["comparison"]
+@pytest.mark.parametrize("method", ["random-forest", "boosting", "logistic", "svm"])
+def test_classifiers_of_scikit_learn_can_be_saved(things, method, tmp_path):
+    model = fit_table(things, method=method, folds=2)
+    path = tmp_path / "own.skops"
+    path.write_bytes(dump_model(model))
+    np.testing.assert_array_equal(load_model(path).predict(things.X), model.predict(things.X))
+    row = model.card_["comparison"][0]
+    assert (model.card_["method"], row["columns"]) == (f"sklearn/{method}", row["columns"])
+    assert model.card_["learner"] == ""
 
 
 @pytest.mark.parametrize(
-    ("arguments", "method"),
+    ("arguments", "methods", "learner"),
     [
-        ({}, "mixed/logistic-weight"),
-        ({"method": "mixed"}, "mixed/logistic-weight"),
-        ({"learner": "stumps"}, "wolc/optimized-weight"),
-        ({"learner": GaussianNB()}, "wolc/optimized-weight"),
-        ({"method": "wolc"}, "wolc/optimized-weight"),
-        ({"method": "one-vs-one/hamming"}, "one-vs-one/hamming"),
+        ({}, default_methods(3, 5, has_learner=False), StumpAdaBoostClassifier),
+        ({"method": "auto"}, default_methods(3, 5, has_learner=False), StumpAdaBoostClassifier),
+        ({"learner": GaussianNB()}, default_methods(3, 5, has_learner=True), GaussianNB),
+        ({"learner": "random-forest"}, default_methods(3, 5, has_learner=True), RandomForestClassifier),
+        ({"method": "mixed"}, ["mixed/logistic-weight", *OWN_REFERENCES], StumpAdaBoostClassifier),
+        ({"method": "random-forest"}, OWN_REFERENCES, StumpAdaBoostClassifier),
+        ({"method": "wolc"}, ["wolc/optimized-weight", *REFERENCES], StumpAdaBoostClassifier),
+        ({"method": "one-vs-one"}, ["one-vs-one/loss-weighted", *REFERENCES], StumpAdaBoostClassifier),
+        (
+            {"method": "decoc", "class_weight": "balanced"},
+            ["decoc/loss-weighted", *OWN_REFERENCES],
+            StumpAdaBoostClassifier,
+        ),
     ],
 )
-def test_the_method_depends_on_the_learner_unless_it_is_named(things, monkeypatch, arguments, method):
+def test_what_is_tried(things, monkeypatch, arguments, methods, learner):
     monkeypatch.setattr(fitting, "_rehearse", lambda *a: None)
     seen = []
 
-    def evaluate(data_set, method, learner, **options):
-        seen.append((method, type(learner)))
+    def evaluate(data_set, methods, learner, metric, **options):
+        seen.append((methods, type(learner)))
         raise InputError("enough")
 
     monkeypatch.setattr(fitting, "evaluate", evaluate)
     with pytest.raises(InputError, match="enough"):
         fit_table(things, **arguments)
-    learner = GaussianNB if isinstance(arguments.get("learner"), GaussianNB) else StumpAdaBoostClassifier
-    assert seen == [(method, learner)]
+    assert seen == [([MAJORITY, *methods], learner)]
 
 
-def test_saving_is_rehearsed_with_all_learners(things, monkeypatch):
-    monkeypatch.setattr(fitting, "evaluate", lambda *a, **k: pytest.fail("work was done"))
-    rehearsed = []
+FAST = {"method": "one-vs-rest/hamming", "folds": 2}
 
-    def refuse(model, trusted):
-        rehearsed.append(model.classifier_)
-        raise InputError("not to be saved")
 
-    monkeypatch.setattr(fitting, "check_storable", refuse)
-    with pytest.raises(InputError, match="not to be saved"):
-        fit_table(things)
-    assert list(dict.fromkeys(rehearsed[0].column_learners_)) == [name for name, _ in mixed_learners()]
+def test_the_file_s_name_changes_nothing(things):
+    models = [fit_table(DataSet(name, things.X, things.y), **FAST) for name in ("a.csv", "b.parquet")]
+    assert models[0].card_["scores"] == models[1].card_["scores"]
+    np.testing.assert_array_equal(models[0].predict_proba(things.X), models[1].predict_proba(things.X))
+
+
+def test_groups_classes_in_order_and_weights_are_said(things):
+    X = things.X.assign(garden=np.arange(60) // 3)
+    order = ["pear", "apple", "Äpfel & <b>"]
+    model = fit_table(
+        DataSet("things", X, things.y), method="ordinal", folds=2, group="garden", order=order, class_weight="balanced"
+    )
+    assert model.card_["options"] == {
+        "class_weight": "balanced",
+        "group": "garden",
+        "order": order,
+        "compared_rows": 60,
+    }
+    assert model.classes_.tolist() == order
+    assert model.left_out_["garden"] == "dropped"
+    assert set(model.predict(X)) <= set(order)
+    assert model.score(X, things.y) > 0.6
+
+
+def test_a_large_table_is_compared_on_some_rows_and_fitted_to_all(things):
+    model = fit_table(things, max_rows=30, **FAST)
+    assert "methods are compared on 30 of the 60 rows (--max-rows)" in model.card_["notes"]
+    assert model.card_["confusion"].sum() == 30
+    whole = fit_table(things, **FAST)
+    np.testing.assert_array_equal(model.predict_proba(things.X), whole.predict_proba(things.X))
+
+
+def test_a_test_table_is_scored_by_the_final_model(things):
+    model = fit_table(things, test=DataSet("new.csv", things.X[:20], things.y[:20]), **FAST)
+    assert model.card_["test"]["score"] == pytest.approx(np.mean(model.predict(things.X[:20]) == things.y[:20]))
+    assert model.card_["test"]["n_rows"] == 20
+
+
+def test_without_time_only_the_first_method_is_tried(things):
+    model = fit_table(things, method="one-vs-rest/hamming", folds=2, time_budget=1e-9)
+    assert [row["method"] for row in model.card_["comparison"]] == ["one-vs-rest/hamming", MAJORITY]
+    assert "no time was left for sklearn/one-vs-one, sklearn/one-vs-rest" in model.card_["notes"]
+
+
+def test_a_learner_that_takes_no_weights_is_told_so(things):
+    with pytest.raises(InputError, match="method: KNeighborsClassifier takes no weights, which class weights become"):
+        fit_table(things, learner="knn", class_weight="balanced", trusted=[], **FAST)
 
 
 def test_a_column_that_may_be_an_identifier_is_pointed_out(things):
@@ -133,18 +212,25 @@ def test_a_column_that_may_be_an_identifier_is_pointed_out(things):
 
 
 def test_a_stray_cell_is_pointed_out_and_its_column_used(things):
-    X = things.X[["weight"]].assign(size=[*map(str, np.arange(59) / 4), "?"])
+    X = things.X[["weight"]].assign(size=[*map(str, np.arange(59) / 4), "few"])
     model = fit_table(DataSet("things", X, things.y), method="one-vs-rest/hamming", folds=2)
-    assert model.card_["notes"] == ["column 'size' is taken as text: row 60 holds '?', 59 of 60 cells are numbers"]
-    assert model.kinds_["size"] == "text"
+    assert model.card_["notes"] == [
+        "column 'size': 1 cell holds no finite number (the first 'few' in row 60) and counts as missing"
+    ]
+    assert model.kinds_["size"] == "number"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"method": "nothing"}, "methods: 'nothing' is not known"),
-        ({"method": "sklearn/one-vs-one"}, "method: 'sklearn/one-vs-one' is a reference, not a method of this package"),
-        ({"method": "sklearn/svm"}, "method: 'sklearn/svm' is a reference, not a method of this package"),
+        ({"method": "sklearn/one-vs-one"}, "method: 'sklearn/one-vs-one' is a reference, which is not saved"),
+        ({"method": "majority"}, "method: 'sklearn/majority' is a reference, which is not saved"),
+        ({"method": "random-forest", "learner": "svm"}, "learner: sklearn/random-forest has its own learners"),
+        ({"class_weight": "even"}, "class_weight: expected 'balanced' or None, got 'even'"),
+        ({"metric": "acuracy"}, "metric: 'acuracy' is not known"),
+        ({"group": "nothing"}, "group: 'nothing' is not a column"),
+        ({"order": ["apple"]}, "order: expected every class once"),
         ({"learner": "nothing"}, "learner: 'nothing' is not known"),
         ({"method": "mixed", "learner": "svm"}, "learner: mixed has its own learners; leave out either the method or"),
         ({"drop": ["nothing"]}, "drop: 'nothing' is not a column"),
@@ -162,7 +248,7 @@ def test_bad_arguments(things, arguments, message):
     [
         (["a"] * 6, "has one class only"),
         (["a", "b", "c", "d", "e", "f"], "folds: 2 is more than the 1 rows of the largest class"),
-        ([0.5, 1.5, 0.5, 1.5, 0.5, 1.5], "labels that are not classes"),
+        ([0.5, 1.5, 2.5, 3.5, 4.5, 5.5], "labels that are not classes"),
         (["a", "a", "a", "a", "a", "b"], "only one class with two rows or more"),
     ],
 )

@@ -3,7 +3,7 @@
 from skecoc.tables.describe import describe_model
 from skecoc.tables.fitting import fit_table
 from skecoc.tables.model import TableClassifier
-from skecoc.tables.preprocessing import as_data_set
+from skecoc.tables.preparation import as_data_set
 from skecoc.tables.reading import load_table
 
 __all__ = ["TableClassifier", "as_data_set", "describe_model", "fit_table", "load_table"]

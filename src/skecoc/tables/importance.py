@@ -1,9 +1,16 @@
 """Which columns of a table a model needs to separate two classes: shuffle one, and see what it confuses."""
 
+import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.feature_selection import f_classif
+
+from skecoc.support.threads import thread_pools
+from skecoc.tables.preprocessing import encoded_sources
+from skecoc.tables.selection import KeptTrial
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -14,9 +21,13 @@ MAX_ROWS = 400
 MAX_COLUMNS = 10
 #: Pairs of classes that are kept, the ones hardest to tell apart.
 MAX_PAIRS = 1_000
-# Shuffles of all columns together are about this many: fewer of each column where there are many columns.
-_N_SHUFFLES = 300
+#: Columns that are shuffled at most: those that differ most between the classes of the training part.
+MAX_SHUFFLED = 60
+# Shuffled rows of all columns together are about this many: fewer shuffles of each column where there are many.
+_N_SHUFFLED_ROWS = 40_000
 _MOST_SHUFFLES = 5
+# Rows that are predicted in one go.
+_ROWS_AT_ONCE = 5_000
 # With more columns times pairs of classes than this, counts would take too much memory.
 _MOST_COUNTS = 5_000_000
 
@@ -33,31 +44,79 @@ class PairCounts(NamedTuple):
         return PairCounts(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
 
 
-def can_count(n_columns: int, n_classes: int) -> bool:
-    """Tell whether a table is small enough for counts of all columns and pairs of classes."""
-    return n_columns * n_classes**2 <= _MOST_COUNTS
+def columns_that_matter(trials: Sequence[KeptTrial], n_columns: int, n_classes: int) -> dict[str, Any]:
+    """Find the columns that trained classifiers of some folds need for each pair of classes; see `important_columns`.
+
+    Nothing is found if there are too many pairs.
+    """
+    if not trials or min(n_columns, MAX_SHUFFLED) * n_classes**2 > _MOST_COUNTS:
+        return {}
+    columns = _promising_columns(trials[0], n_columns)
+    counts = [_count_fold(trial, columns, n_classes) for trial in trials]
+    return important_columns(sum(counts[1:], counts[0]), columns)
+
+
+def _promising_columns(trial: KeptTrial, n_columns: int) -> Integers:
+    """Choose the columns whose features differ most between classes, by the F statistic; all if they are few."""
+    if n_columns <= MAX_SHUFFLED:
+        return np.arange(n_columns)
+    X = np.nan_to_num(trial.fold.X_train)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # constant features
+        strength = np.nan_to_num(f_classif(X, trial.fold.y_train)[0], nan=0.0)
+    best = np.zeros(n_columns)
+    np.maximum.at(best, encoded_sources(trial.preprocessor), strength)
+    return np.sort(np.argsort(-best, kind="stable")[:MAX_SHUFFLED])
+
+
+def _count_fold(trial: KeptTrial, columns: Integers, n_classes: int) -> PairCounts:
+    """Count what each column is worth on the test part of a fold; class labels are indices."""
+    classifier, fold = trial.classifier, trial.fold
+    present = np.asarray(classifier.classes_, dtype=np.intp)
+
+    def score(X: Floats) -> Floats:
+        scores = np.full((len(X), n_classes), -np.inf)
+        if hasattr(classifier, "decision_function"):
+            found = np.asarray(classifier.decision_function(X))
+        else:
+            found = np.asarray(classifier.predict_proba(X))
+        scores[:, present] = found if found.ndim == 2 else np.column_stack([-found, found])
+        return scores
+
+    random = np.random.RandomState(trial.seed)
+    with thread_pools().limit(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return count_pairs(score, fold.X_test, fold.y_test, encoded_sources(trial.preprocessor), columns, random)
 
 
 def count_pairs(
-    score: Any, X: Floats, y: Integers, sources: Integers, n_columns: int, random_state: np.random.RandomState
+    score: Any, X: Floats, y: Integers, sources: Integers, columns: Integers, random_state: np.random.RandomState
 ) -> PairCounts:
-    """Count which pairs of classes a model separates, with all columns and with each one shuffled.
+    """Count which pairs of classes a model separates, with all columns and with each of some shuffled.
 
     `score` turns encoded rows into scores of the classes; `sources` has the column that each feature comes from.
     """
     drawn = np.sort(random_state.permutation(len(X))[:MAX_ROWS])
     X, y = X[drawn], y[drawn]
-    n_shuffles = max(1, min(_MOST_SHUFFLES, _N_SHUFFLES // n_columns))
+    n_shuffles = max(1, min(_MOST_SHUFFLES, _N_SHUFFLED_ROWS // (len(columns) * len(X))))
     scores = score(X)
     n_classes = scores.shape[1]
-    shuffled = np.zeros((n_columns, n_classes, n_classes))
-    for column in range(n_columns):
-        features = np.flatnonzero(sources == column)
-        for _ in range(n_shuffles):
-            changed = X.copy()
-            changed[:, features] = X[random_state.permutation(len(X))][:, features]
-            shuffled[column] += _count_right(score(changed), y) / n_shuffles
+    shuffled = np.zeros((len(columns), n_classes, n_classes))
+    shuffles = [place for place in range(len(columns)) for _ in range(n_shuffles)]
+    at_once = max(1, _ROWS_AT_ONCE // len(X))
+    for first in range(0, len(shuffles), at_once):
+        places = shuffles[first : first + at_once]
+        stacked = np.concatenate([_shuffled(X, sources == columns[place], random_state) for place in places])
+        for place, found in zip(places, np.split(score(stacked), len(places)), strict=True):
+            shuffled[place] += _count_right(found, y) / n_shuffles
     return PairCounts(np.bincount(y, minlength=n_classes).astype(np.float64), _count_right(scores, y), shuffled)
+
+
+def _shuffled(X: Floats, features: NDArray[np.bool_], random_state: np.random.RandomState) -> Floats:
+    """Return rows with some features shuffled, together."""
+    changed = X.copy()
+    changed[:, features] = X[random_state.permutation(len(X))][:, features]
+    return changed
 
 
 def _count_right(scores: Floats, y: Integers) -> Floats:
@@ -67,8 +126,8 @@ def _count_right(scores: Floats, y: Integers) -> Floats:
     return members.T @ (own[:, None] > scores)
 
 
-def important_columns(counts: PairCounts) -> dict[str, Any]:
-    """Rank the columns for each pair of classes, the hardest pairs first.
+def important_columns(counts: PairCounts, columns: Integers) -> dict[str, Any]:
+    """Rank the columns that were shuffled for each pair of classes, the hardest pairs first.
 
     ``told_apart`` is the share of rows that score higher for their own class than for the other; ``columns`` are
     those whose shuffling lowers it most, by ``drops``.
@@ -86,6 +145,6 @@ def important_columns(counts: PairCounts) -> dict[str, Any]:
     return {
         "pairs": np.column_stack([first, second]),
         "told_apart": told_apart,
-        "columns": best,
+        "columns": columns[best],
         "drops": np.take_along_axis(drops, best, axis=1),
     }

@@ -1,0 +1,219 @@
+"""The card of a model: what is known about it from held-out rows, as plain values that its file carries."""
+
+import platform
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.metrics import confusion_matrix
+
+import skecoc
+from skecoc.benchmarking.data import DataSet
+from skecoc.benchmarking.methods import MAJORITY
+from skecoc.benchmarking.metrics import Metric, common_measures
+from skecoc.benchmarking.statistics import TIE_DECIMALS, corrected_t_test, holm, interval_of_folds, wilson_interval
+from skecoc.support.errors import InputError, spell_out
+from skecoc.support.scores import ALPHA, p_phrase
+from skecoc.support.threads import thread_pools
+from skecoc.tables.columns import names_of_classes
+from skecoc.tables.importance import columns_that_matter
+from skecoc.tables.model import TableClassifier
+from skecoc.tables.selection import Evaluation
+
+with suppress(ImportError):  # `open_table` says how to install it
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
+
+#: Bins of the calibration table.
+N_BINS = 10
+
+_MOST_NAMED = 3
+# Samples with replacement of the test rows that an interval is made of.
+_N_RESAMPLES = 500
+
+
+def make_card(
+    evaluation: Evaluation, best: int, metric: Metric, data_set: DataSet, *, was_named: bool = False
+) -> dict[str, Any]:
+    """Sum up held-out results as plain values, which the file of a model carries; `best` is the method's position."""
+    names = data_set.class_names()
+    truth, predicted, n_classes = evaluation.truth, evaluation.predicted[best], len(names)
+    probabilities = evaluation.probabilities[best]
+    comparison = _comparison(evaluation, best, metric, data_set.groups)
+    interval = next(row["interval"] for row in comparison if row["is_chosen"])
+    largest = int(np.bincount(truth).argmax())
+    card: dict[str, Any] = {
+        "metric": metric.describe(),
+        "comparison": comparison,
+        "interval": interval,
+        "scores": evaluation.scores[best].tolist(),
+        "majority": {"class": names[largest], "share": float(np.mean(truth == largest))},
+        "measures": common_measures(truth, predicted, probabilities, n_classes),
+        "confusion": confusion_matrix(truth, predicted, labels=np.arange(n_classes)),
+        "calibration": calibration_bins(probabilities, truth),
+        "important": columns_that_matter(evaluation.kept[best], data_set.X.shape[1], n_classes),
+        "versions": {
+            "scikit-ecoc": skecoc.__version__,
+            "scikit-learn": sklearn.__version__,
+            "numpy": np.__version__,
+            "Python": platform.python_version(),
+        },
+    }
+    card["reason"] = _reason(comparison, metric, was_named=was_named)
+    card["warnings"] = _warnings(card, metric, names)
+    return card
+
+
+def _comparison(evaluation: Evaluation, best: int, metric: Metric, groups: NDArray[Any] | None) -> list[dict[str, Any]]:
+    """Sum up every method beside the chosen one, the best first, the majority class last."""
+    means = evaluation.scores.mean(axis=1)
+    rows: list[dict[str, Any]] = []
+    p_values: list[float] = []
+    for place, method in enumerate(evaluation.methods):
+        test = corrected_t_test(evaluation.scores[place], evaluation.scores[best], 1 / (evaluation.n_folds - 1))
+        is_right = evaluation.predicted[place] == evaluation.truth
+        p_values.append(test.p_value)
+        rows.append(
+            {
+                "method": method,
+                "score": float(means[place]),
+                "std": float(evaluation.scores[place].std(ddof=1)),
+                "interval": score_interval(metric, evaluation.scores[place], is_right, groups),
+                "accuracy": float(evaluation.accuracy[place].mean()),
+                "columns": float(evaluation.n_columns[place].mean()) if evaluation.is_code(place) else None,
+                "fit_seconds": float(np.median(evaluation.fit_seconds[place])),
+                "difference": float(means[place] - means[best]),
+                "is_chosen": place == best,
+                "is_baseline": method == MAJORITY,
+            }
+        )
+    others = [place for place in range(len(rows)) if place != best]
+    adjusted = dict(zip(others, holm([p_values[place] for place in others]).tolist(), strict=True))
+    for place, row in enumerate(rows):
+        row["p_value"] = adjusted.get(place)
+    return sorted(rows, key=lambda row: (row["is_baseline"], -metric.gain(row["score"]), not row["is_chosen"]))
+
+
+def score_interval(
+    metric: Metric, scores: Floats, is_right: NDArray[np.bool_], groups: NDArray[Any] | None
+) -> list[float]:
+    """Return a 95 % interval of a score: by the rows for accuracy, unless they come in groups, else by the folds."""
+    if metric.name == "accuracy" and groups is None:
+        return list(wilson_interval(int(is_right.sum()), len(is_right)))
+    return list(interval_of_folds(scores, len(is_right), metric.format.limits))
+
+
+def _reason(comparison: Sequence[dict[str, Any]], metric: Metric, *, was_named: bool) -> str:
+    """Say in a sentence why the method was taken, and what comes next to it."""
+    (own,) = (row for row in comparison if row["is_chosen"])
+    others = [row for row in comparison if not row["is_chosen"] and not row["is_baseline"]]
+    if not others:
+        return f"{own['method']} is saved."
+    why = ", as --method says" if was_named else f" as the best of {len(others) + 1} methods"
+    return f"{own['method']} is saved{why}; {_next_to(own, others[0], metric)}."
+
+
+def _next_to(own: dict[str, Any], other: dict[str, Any], metric: Metric) -> str:
+    """Compare the method that is saved with the best of the others."""
+    lead = metric.gain(own["score"]) - metric.gain(other["score"])
+    if round(lead, TIE_DECIMALS) == 0:
+        return f"{other['method']} scores the same"
+    chance, is_sure = p_phrase(other["p_value"]), other["p_value"] < ALPHA
+    sure = "significantly" if is_sure else "not significantly"
+    if lead < 0:
+        sure = sure if is_sure else f"though {sure}"
+        return f"{other['method']} scores better with {metric.format.text(other['score'])}, {sure} ({chance})"
+    return f"next is {other['method']} with {metric.format.text(other['score'])}, {sure} worse ({chance})"
+
+
+def _warnings(card: dict[str, Any], metric: Metric, names: Sequence[str]) -> list[str]:
+    """Say in words what makes a model worthless, or worth less than its score."""
+    found = []
+    baseline = next(row["score"] for row in card["comparison"] if row["is_baseline"])
+    worst = card["interval"][0] if metric.higher_is_better else card["interval"][1]
+    if metric.gain(worst) <= metric.gain(baseline):
+        own = next(row["score"] for row in card["comparison"] if row["is_chosen"])
+        scale, name = metric.format, repr(card["majority"]["class"])
+        found.append(
+            f"the model may be no better than guessing: its {scale.label} is {scale.text(own)} "
+            f"({scale.range(*card['interval'])}), and always predicting {name} has {scale.text(baseline)}"
+        )
+    counts, right = card["confusion"].sum(axis=1), np.diagonal(card["confusion"])
+    # Of a single row nothing can be learnt when it is held out.
+    lost = [f"{name!r} ({n} rows)" for name, n, hit in zip(names, counts, right, strict=True) if n > 1 and not hit]
+    if lost and len(lost) < len(names):
+        found.append(
+            f"no held-out row of class {spell_out(lost, _MOST_NAMED)} is found; --class-weight balanced or --metric "
+            "balanced-accuracy may help"
+        )
+    return found
+
+
+def score_on(model: TableClassifier, test: DataSet, metric: Metric) -> dict[str, Any]:
+    """Score a model on rows of another table, whose classes must be known to it."""
+    names = [str(label) for label in model.classes_]
+    places = match_classes(test, model.classes_)
+    known = places >= 0
+    frame, truth = test.X.iloc[np.flatnonzero(known)], places[known]
+    with thread_pools().limit(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        probabilities, predicted_labels = model.predict_proba(frame), model.predict(frame)
+    predicted = np.array([names.index(str(label)) for label in predicted_labels])
+
+    def score(rows: Any) -> float:
+        return metric.score(truth[rows], predicted[rows], probabilities[rows], len(names))
+
+    return {
+        "data": test.name,
+        "n_rows": int(known.sum()),
+        "n_unknown": int((~known).sum()),
+        "score": score(slice(None)),
+        "interval": _resampled_interval(metric, score, predicted == truth),
+        "measures": common_measures(truth, predicted, probabilities, len(names)),
+        "confusion": confusion_matrix(truth, predicted, labels=np.arange(len(names))),
+    }
+
+
+def match_classes(test: DataSet, classes: NDArray[Any]) -> Integers:
+    """Return the place of each test row's class among those of a model, -1 for one that it does not know."""
+    names = [str(label) for label in classes]
+    truth = names_of_classes(pd.Series(test.y), classes)
+    places = np.array([names.index(name) if name in names else -1 for name in truth])
+    if not (places >= 0).any():
+        raise InputError(f"test: no class of {test.name!r} is one of the model's")
+    return places
+
+
+def _resampled_interval(metric: Metric, score: Callable[[Any], float], is_right: NDArray[np.bool_]) -> list[float]:
+    """Return a 95 % interval of a score of test rows: by Wilson's formula for accuracy, else by drawing rows anew."""
+    if metric.name == "accuracy":
+        return list(wilson_interval(int(is_right.sum()), len(is_right)))
+    random = np.random.default_rng(0)
+    drawn = [score(random.integers(0, len(is_right), len(is_right))) for _ in range(_N_RESAMPLES)]
+    return np.quantile(drawn, [0.025, 0.975]).tolist()
+
+
+def calibration_bins(probabilities: Floats | None, truth: Integers) -> dict[str, Any]:
+    """Compare how sure a model is with its accuracy: in tenths of [0, 1] of its largest probability.
+
+    ``n_rows``, ``confidence`` and ``accuracy`` have one entry for each of the `N_BINS` bins; empty ones are 0.
+    """
+    if probabilities is None:
+        empty = np.zeros(N_BINS)
+        return {"n_rows": empty.astype(np.intp), "confidence": empty, "accuracy": empty}
+    best = probabilities.argmax(axis=1)
+    sure = probabilities[np.arange(len(truth)), best]
+    places = np.minimum((sure * N_BINS).astype(np.intp), N_BINS - 1)
+    n_rows = np.bincount(places, minlength=N_BINS)
+    divisor = np.maximum(n_rows, 1)
+    return {
+        "n_rows": n_rows,
+        "confidence": np.bincount(places, weights=sure, minlength=N_BINS) / divisor,
+        "accuracy": np.bincount(places, weights=best == truth, minlength=N_BINS) / divisor,
+    }
