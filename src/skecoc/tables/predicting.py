@@ -1,31 +1,24 @@
-"""Predict the rows of a table chunk by chunk, however large it is, and write what comes out as CSV or Parquet."""
+"""Predict the rows of a table chunk by chunk, however large it is."""
 
-import csv
-import gzip
-import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from pathlib import Path
-from typing import Any, BinaryIO
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.support.errors import InputError, did_you_mean, import_extra, spell_out
-from skecoc.tables.columns import names_of_classes, typed
+from skecoc.support.errors import InputError, did_you_mean, spell_out
+from skecoc.tables.columns import Strays, describe_strays, names_of_classes, typed
 from skecoc.tables.model import TableClassifier
-from skecoc.tables.reading import SUFFIXES, TableReader, separator_hint, suffix_of
+from skecoc.tables.readers import TableReader
+from skecoc.tables.reading import separator_hint
+from skecoc.tables.writing import DECIMALS, runs_in_spreadsheets
 
 with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd
 
-#: Appends the rows of a data frame to a file.
-Write = Callable[["pd.DataFrame"], None]
-
 #: Name of the predicted class in the output, and what the columns of probabilities begin with.
 LABEL, PROBABILITY = "label", "probability_"
-#: Decimals of probabilities; more would only be noise.
-DECIMALS = 6
 
 _MAX_NAMES = 5
 
@@ -55,10 +48,12 @@ class TablePredictions:
         self, model: TableClassifier, table: TableReader, *, probabilities: bool = True, keep: Sequence[str] = ()
     ) -> None:
         self.model, self.table, self.keep = model, table, list(dict.fromkeys(keep))
-        self.has_probabilities = probabilities
+        self.has_probabilities = probabilities and hasattr(model.classifier_, "predict_proba")
         self.n_rows = self.n_labelled = self.n_correct = 0
         self._new_classes = _Unseen()
+        self._missing: dict[str, int] = {}
         self._new_values: dict[str, _Unseen] = {}
+        self._strays: dict[str, Strays] = {}
         _check_columns("column", model.kinds_, table)
         _check_columns("--keep: column", self.keep, table)
         target = model.card_.get("target")
@@ -66,18 +61,20 @@ class TablePredictions:
         text = [name for name, kind in model.kinds_.items() if kind == "text"]
         encoder = model.preprocessor_.named_transformers_["text"][-1] if text else None
         self._known = {} if encoder is None else dict(zip(text, encoder.categories_, strict=True))
-        names = [f"{PROBABILITY}{label}" for label in model.classes_] if probabilities else []
-        self.columns = [*self.keep, LABEL, *names]
+        names = [f"{PROBABILITY}{label}" for label in model.classes_] if self.has_probabilities else []
+        self._own = _free_names([LABEL, *names], self.keep)
+        self.columns = [*self.keep, *self._own.values()]
+        self.probability_columns = list(self._own.values())[1:]
         # Types of Parquet that columns of `keep` are known to have.
         self.types = {name: kind for name, kind in table.arrow_types().items() if name in self.keep}
-        clash = sorted(set(self.keep) & {LABEL, *names})
-        if clash:
-            raise InputError(f"--keep: the output has a column {clash[0]!r} of its own")
+        self._lacks_probabilities = probabilities and not self.has_probabilities
 
     def chunks(self, n_rows: int) -> "Iterator[pd.DataFrame]":
         """Predict the rows, once, at most so many at a time."""
         copied = [*self.keep, *([self._target] if self._target else [])]
-        numbers = [name for name, kind in self.model.kinds_.items() if kind == "number" and name not in copied]
+        numbers = [name for name, kind in self.model.kinds_.items() if kind == "number"]
+        self._copied_numbers = [name for name in numbers if name in copied]
+        numbers = [name for name in numbers if name not in copied]
         chunks = self.table.chunks(n_rows, list(dict.fromkeys([*self.model.kinds_, *copied])), numbers)
         while True:
             try:
@@ -90,15 +87,18 @@ class TablePredictions:
 
     def _predicted(self, chunk: "pd.DataFrame") -> "pd.DataFrame":
         """Predict a chunk, and count what is remarkable."""
-        values = typed(chunk, self.model.kinds_)
+        copied = {name: self.table.as_numbers(chunk[name]) for name in self._copied_numbers}
+        values = typed(chunk.assign(**copied), self.model.kinds_, self._strays)
         labels, probabilities = self._outputs(values)
         self.n_rows += len(chunk)
+        self._count_missing(values)
         self._count_new_values(values)
         if self._target:
             self._count_correct(chunk[self._target], labels)
         output: dict[str, Any] = {name: chunk[name] for name in self.keep}
-        output[LABEL] = pd.Series(labels, chunk.index)
-        for place, name in enumerate(self.columns[len(output) :]):
+        label, *rest = self._own.values()
+        output[label] = pd.Series(labels, chunk.index)
+        for place, name in enumerate(rest):
             output[name] = pd.Series(probabilities[:, place].round(DECIMALS), chunk.index)
         return pd.DataFrame(output, columns=self.columns)
 
@@ -108,13 +108,19 @@ class TablePredictions:
         try:
             encoded = model.preprocessor_.transform(values)
             if not self.has_probabilities:
-                return model.classifier_.predict(encoded), np.empty((len(values), 0))
+                return model.classes_[model.classifier_.predict(encoded)], np.empty((len(values), 0))
             probabilities = model.classifier_.predict_proba(encoded)
             return model.classes_[probabilities.argmax(axis=1)], probabilities
         except Exception as error:  # a learner of another library may fail in any way
             first, last = int(values.index[0]) + 1, int(values.index[-1]) + 1
             reason = " ".join(str(error).split())
             raise InputError(f"the model fails on rows {first} to {last}: {reason}") from error
+
+    def _count_missing(self, values: "pd.DataFrame") -> None:
+        """Count the cells without a value: those that were empty, and those that could not be used."""
+        counts = values.isna().sum()
+        for name, count in counts[counts > 0].items():
+            self._missing[str(name)] = self._missing.get(str(name), 0) + int(count)
 
     def _count_new_values(self, values: "pd.DataFrame") -> None:
         """Count the text that the model has not seen in training."""
@@ -137,7 +143,15 @@ class TablePredictions:
         known = {*self.model.kinds_, *self.model.left_out_, *self.keep, self.model.card_.get("target")}
         extra = [repr(name) for name in self.table.columns if name not in known]
         notes = [f"columns that the model does not use: {spell_out(extra)}"] if extra else []
-        for name, new in self._new_values.items():
+        notes += self._notes_on_output()
+        in_order = [name for name in self.model.kinds_ if name in self._strays]  # whatever the chunks
+        notes += [
+            f"column {name!r}: {describe_strays(self._strays[name], self.model.kinds_[name])}" for name in in_order
+        ]
+        if self._missing:
+            names = [f"{name!r} ({self._missing[name]})" for name in self.model.kinds_ if name in self._missing]
+            notes.append(f"cells without a value, by column: {spell_out(names)}")
+        for name, new in ((name, self._new_values[name]) for name in self._known if name in self._new_values):
             notes.append(f"column {name!r}: {new.count} cells hold what training did not see, such as {new.listing()}")
         if self.n_labelled:
             notes.append(
@@ -147,6 +161,40 @@ class TablePredictions:
         if (new := self._new_classes).count:
             notes.append(f"{new.count} rows have a class that training did not see, such as {new.listing()}")
         return notes
+
+    def _notes_on_output(self) -> list[str]:
+        """Say what is remarkable about the columns that are written."""
+        notes = []
+        if self._lacks_probabilities:
+            notes.append(f"a {type(self.model.classifier_).__name__} gives no probabilities: only classes are written")
+        renamed = [f"{name!r} as {own!r}" for name, own in self._own.items() if name != own]
+        if renamed:
+            notes.append(f"columns of the table are kept by these names, so predictions are: {spell_out(renamed)}")
+        return notes
+
+    def formulas(self) -> list[str]:
+        """Name what the output has of classes and columns that a spreadsheet would run."""
+        texts = dict.fromkeys([*self.columns, *map(str, self.model.classes_)])
+        return [text for text in texts if runs_in_spreadsheets(text)]
+
+
+def _free_names(names: Sequence[str], taken: Collection[str]) -> dict[str, str]:
+    """Choose names for columns of the output, as they are if possible; no two columns have the same.
+
+    >>> _free_names(["label", "probability_a"], ["id", "label"])
+    {'label': 'predicted_label', 'probability_a': 'probability_a'}
+    >>> _free_names(["label"], ["label", "predicted_label"])
+    {'label': 'predicted_label.2'}
+    """
+    used, chosen = {*taken, *names}, {}
+    for name in names:
+        chosen[name] = name
+        number = 1
+        while name in taken and chosen[name] in used:
+            chosen[name] = f"predicted_{name}" if number == 1 else f"predicted_{name}.{number}"
+            number += 1
+        used.add(chosen[name])
+    return chosen
 
 
 def _check_columns(what: str, needed: Sequence[str] | dict[str, str], table: TableReader) -> None:
@@ -158,74 +206,3 @@ def _check_columns(what: str, needed: Sequence[str] | dict[str, str], table: Tab
         number = "s" if len(missing) > 1 else ""
         names, verb = spell_out([repr(name) for name in missing]), "are" if number else "is"
         raise InputError(f"{what}{number} {names} {verb} missing in {where}{hint}")
-
-
-def make_writer(
-    file: BinaryIO, path: Path | None, columns: list[str], types: Mapping[str, Any] | None = None
-) -> AbstractContextManager[Write]:
-    """Choose what writes chunks of a table to a file, by the name that it is going to have; None stands for CSV.
-
-    `types` are those that columns of a Parquet file are known to have; others follow from the first chunk.
-    """
-    suffix = ".csv" if path is None else output_suffix(path)
-    if suffix == ".parquet":
-        return _parquet_writer(file, columns, types or {})
-    return _text_writer(file, columns, suffix)
-
-
-@contextmanager
-def _text_writer(file: BinaryIO, columns: list[str], suffix: str) -> Iterator[Write]:
-    """Write lines of text, in UTF-8, the first of which names the columns."""
-    separator = "\t" if suffix == ".tsv" else ","
-    packed = gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) if suffix == ".csv.gz" else nullcontext(file)
-
-    def write_rows(rows: Iterable[Sequence[Any]]) -> None:
-        text = io.StringIO(newline="")
-        csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
-        stream.write(text.getvalue().encode("utf-8", "surrogatepass"))
-
-    def write(chunk: "pd.DataFrame") -> None:
-        cells = chunk.astype(object).where(chunk.notna(), "")
-        write_rows(zip(*(cells.iloc[:, place].tolist() for place in range(cells.shape[1])), strict=True))
-
-    with packed as stream:
-        write_rows([columns])
-        yield write
-        stream.flush()
-
-
-@contextmanager
-def _parquet_writer(file: BinaryIO, columns: list[str], types: Mapping[str, Any]) -> Iterator[Write]:
-    """Write a Parquet file, one row group per chunk; a column of which nothing is known is taken for text."""
-    arrow = import_extra("pyarrow", "table", "writing Parquet")
-    parquet = import_extra("pyarrow.parquet", "table", "writing Parquet")
-    opened: list[Any] = []
-
-    def start(found: Mapping[str, Any]) -> None:
-        known = {name: kind for name, kind in {**found, **types}.items() if not arrow.types.is_null(kind)}
-        schema = arrow.schema([(name, known.get(name, arrow.string())) for name in columns])
-        opened.append(files.enter_context(parquet.ParquetWriter(file, schema)))
-
-    def write(chunk: "pd.DataFrame") -> None:
-        if not opened:
-            start({field.name: field.type for field in arrow.Schema.from_pandas(chunk, False)})
-        try:
-            table = arrow.Table.from_pandas(chunk, schema=opened[0].schema, preserve_index=False)
-        except arrow.ArrowException as error:
-            raise InputError(f"a column does not hold the same kind of values throughout: {error}") from error
-        opened[0].write_table(table)
-
-    with ExitStack() as files:
-        yield write
-        if not opened:
-            start({})
-
-
-def output_suffix(path: Path) -> str:
-    """Tell by its suffix how a table is going to be written; an InputError refuses unknown ones."""
-    suffix = suffix_of(path)
-    if suffix is None and (path.exists() and not path.is_file()):
-        return ".csv"  # a device or a pipe
-    if suffix is None:
-        raise InputError(f"--output: '{path}' has an unknown suffix; expected one of {', '.join(SUFFIXES)}")
-    return suffix
