@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from skecoc import ECOCClassifier, WOLCClassifier
@@ -14,7 +15,8 @@ from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
 from skecoc.reports import model as report
 from skecoc.reports.model import model_page, summarize_model
 from skecoc.tables import describe_model, fit_table
-from tests.browser import launch, open_page
+from tests.browser import open_page
+from tests.reports.made import LOG_LOSS, make_comparison_rows, make_model, make_test
 
 pd = pytest.importorskip("pandas")
 NASTY = "</script><script>alert(1)</script>"
@@ -41,12 +43,6 @@ def path(summary, tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with launch() as browser:
-        yield browser
-
-
 @pytest.fixture
 def page(browser, path):
     with open_page(browser, path, viewport={"width": 1200, "height": 900}) as page:
@@ -56,8 +52,8 @@ def page(browser, path):
 def test_the_summary_is_plain_data(summary):
     json.dumps(summary, allow_nan=False)
     assert summary["title"] == "Model of vowel.csv"
-    held_out = summary["held_out"]["comparison"][0]["accuracy"]
-    assert f"{100 * held_out:.1f} %" in summary["headline"]
+    held_out = summary["held_out"]["comparison"][0]["score"]
+    assert f"accuracy {100 * held_out:.1f} %" in summary["headline"]
     assert [each["key"] for each in summary["heat_maps"]] == ["code", "weights"]
 
 
@@ -104,7 +100,7 @@ def test_the_page_begins_with_what_happened(path, summary):
 
 
 def test_what_was_not_measured_is_not_shown(summary, description):
-    assert summary["measures"] == {"loss": "Loss", "out_of_fold_accuracy": "Out-of-fold accuracy %"}
+    assert summary["round_measures"] == {"loss": "Loss", "out_of_fold_accuracy": "Out-of-fold accuracy %"}
     assert "Training accuracy" not in model_page(summary)
     rounds = [{**row, "accuracy": 0.5, "loss": None} for row in description["growth"]["rounds"]]
     other = summarize_model({**description, "growth": {**description["growth"], "rounds": rounds}})
@@ -133,8 +129,8 @@ def test_a_plain_classifier_has_a_page_too(browser, tmp_path):
 
 def test_the_page_draws_calibration_and_growth(path):
     text = path.read_text(encoding="utf-8")
-    assert text.count("<svg ") == 3
-    assert all(f'id="{name}-figure_1"' in text for name in ("calibration", "growth-accuracy", "growth-loss"))
+    assert text.count("<svg ") == 4
+    assert all(f'id="{name}-figure_1"' in text for name in ("scores", "calibration", "growth-accuracy", "growth-loss"))
 
 
 def test_the_same_model_gives_the_same_page(summary, path):
@@ -176,10 +172,10 @@ def test_a_pair_that_was_not_counted_says_so(browser, summary, tmp_path):
         assert "nothing was counted for them" in page.locator("#pair .sentence").inner_text()
 
 
-def test_the_best_accuracy_is_marked(page, description):
-    shown = [f"{100 * row['accuracy']:.1f}" for row in description["held_out"]["comparison"]]
-    best = [text for text in shown if float(text) == max(map(float, shown))]
-    assert page.locator("table.comparison td.best").all_inner_texts() == best
+def test_the_method_that_is_kept_is_marked(page, description):
+    assert page.locator("table.comparison tr.chosen").count() == 1
+    kept = next(row["method"] for row in description["held_out"]["comparison"] if row["is_chosen"])
+    assert page.locator("table.comparison tr.chosen th").inner_text() == f"{kept} kept"
 
 
 def test_a_click_on_a_heading_sorts(page, description):
@@ -197,6 +193,7 @@ def test_colours_of_the_heat_maps(page):
         colour = cell.evaluate("cell => getComputedStyle(cell).backgroundColor")
         return sum(float(part) for part in colour.split("(")[1].rstrip(")").replace("srgb ", "").split()[:3])
 
+    page.locator("details").evaluate_all("all => all.forEach(each => { each.open = true; })")
     cells = {side: page.locator(f"table.code td.{side}").first for side in ("plus", "minus", "zero")}
     assert [cell.inner_text() for cell in cells.values()] == ["+", "−", "0"]
     assert brightness(cells["zero"]) > max(brightness(cells["plus"]), brightness(cells["minus"]))
@@ -204,7 +201,7 @@ def test_colours_of_the_heat_maps(page):
 
 def test_every_figure_and_table_says_what_it_shows(page):
     figures = page.locator('svg[role="img"]').evaluate_all("all => all.map(each => each.getAttribute('aria-label'))")
-    assert len(figures) == 3
+    assert len(figures) == 4
     assert all(len(text) > 20 for text in figures)
     for table in page.locator("table").all():
         assert table.locator('th[scope="row"]').count() == table.locator("tbody tr").count()
@@ -244,3 +241,132 @@ def test_several_learners_are_shown_with_their_shares(browser, tmp_path):
         expected = 100 * np.column_stack(list(model.learner_shares().values()))
         np.testing.assert_allclose(np.reshape(shares, (4, 2)), expected, atol=0.51)
         assert "Learners" in page.locator("table.hard-pairs thead").inner_text()
+
+
+def page_of(model):
+    return model_page(summarize_model(describe_model(model)))
+
+
+def text_of(html):
+    """What a page shows, one space between words."""
+    shown = re.sub(r"<(style|script|svg|title).*?</\1>", " ", html, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", shown).split())
+
+
+def test_the_page_begins_with_score_baseline_interval_reason_and_warnings():
+    text = text_of(page_of(make_model(warnings=["It is no better than guessing."], test=make_test(3))))
+    top = text[: text.index("Methods Measures Classes")]
+    assert top == (
+        "Model of fruit.csv It is no better than guessing. mixed/logistic-weight: macro-F1 0.83 (95 % interval 0.79 to "
+        "0.86) on held-out rows; always predicting &#39;b&#39; would have 0.21. On the 30 rows of later.csv: macro-F1 "
+        "0.77 (95 % interval 0.70 to 0.83). mixed/logistic-weight has the highest macro-F1 of the four methods that "
+        "were compared. "
+    )
+
+
+def test_methods_have_p_values_and_dashes_and_the_majority_comes_last():
+    summary = summarize_model(describe_model(make_model()))
+    texts = ("score_text", "std_text", "p_value_text", "columns_text")
+    assert [tuple(row[name] for name in texts) for row in summary["methods"]] == [
+        ("0.830", "0.021", "–", "54.0"),
+        ("0.800", "0.030", "0.312", "–"),
+        ("0.710", "0.025", "<0.001", "3.0"),
+        ("0.210", "0.001", "<0.001", "–"),
+    ]  # fmt: skip
+    assert summary["methods"][-1]["label"] == "always 'b'"
+
+
+def test_the_bar_of_the_chosen_method_is_its_interval():
+    alt = re.search(r'aria-label="(mixed/logistic-weight: 0.83[^"]*)"', page_of(make_model()))[1]
+    assert alt.startswith("mixed/logistic-weight: 0.83, 0.79 to 0.86; sklearn/random-forest: 0.80, 0.74 to 0.86;")
+    assert "majority" not in alt
+
+
+@pytest.mark.parametrize(("score", "is_drawn"), [(0.21, False), (0.69, True)])
+def test_the_majority_is_a_line_where_it_is_in_sight(score, is_drawn):
+    rows = [{**row, "score": score} if row["is_baseline"] else row for row in make_comparison_rows()]
+    assert ("<title>majority class</title>" in page_of(make_model(comparison=rows))) == is_drawn
+
+
+def test_measures_stand_beside_those_of_the_test_file():
+    summary = summarize_model(describe_model(make_model(test=make_test(3))))
+    assert summary["measures"] == [
+        ["Accuracy %", "80.0", "75.0"],
+        ["Balanced accuracy %", "80.0", "75.0"],
+        ["Macro precision %", "80.0", "74.0"],
+        ["Macro recall %", "80.0", "75.0"],
+        ["Macro-F1", "0.800", "0.770"],
+        ["Log-loss", "0.512", "0.600"],
+    ]
+    page = model_page(summary)
+    assert "Test file: later.csv" in page
+    assert page.count('<table class="sortable classes">') == page.count("heat confusion") == 2
+    assert page_of(make_model()).count("heat confusion") == 1
+
+
+def test_a_loss_is_said_to_be_better_if_it_is_less():
+    text = text_of(page_of(make_model(metric=LOG_LOSS)))
+    assert "Of log-loss, less is better." in text
+    assert "Metric log-loss, less is better" in text
+
+
+def test_a_model_without_a_code_has_a_page_without_its_sections():
+    page = page_of(make_model(classifier=RandomForestClassifier(3), learner="", method="sklearn/random-forest"))
+    sections = re.findall("<h2[^>]*>([^<]*)</h2>", page)
+    assert sections == [
+        "Methods on held-out rows", "Measures", "Classes", "Confusion", "Calibration", "Columns of the table", "Notes",
+        "To repeat this", "Settings and versions",
+    ]  # fmt: skip
+    assert "Binary learner" not in page
+
+
+def test_the_command_and_the_options_are_shown():
+    options = {"class_weight": "balanced", "group": "patient", "order": ["c", "a"], "compared_rows": 30}
+    text = text_of(page_of(make_model(options=options, command="skecoc fit a.csv --target b -o c.skops")))
+    assert "To repeat this skecoc fit a.csv --target b -o c.skops" in text
+    for part in (
+        "Class weight balanced",
+        "the same patient",
+        "Order of the classes c, a",
+        "folds of 30 of the 60 rows",
+    ):
+        assert part in text
+    assert "To repeat this" not in page_of(make_model(command=""))
+
+
+def test_long_lists_are_folded_and_short_ones_are_not():
+    short = page_of(make_model())
+    assert "<details>" not in short
+    names, columns = [f"class {k}" for k in range(30)], [f"column {k}" for k in range(61)]
+    forest = RandomForestClassifier(3)
+    page = page_of(make_model(names, forest, columns, notes=[f"note {k}" for k in range(9)]))
+    assert re.findall("<summary>(.*)</summary>", page) == [
+        "All 30 classes",
+        "All 30 classes",
+        "All 61 columns",
+        "9 notes",
+    ]
+    assert "Used: 61 (number 61)." in text_of(page)
+    assert "Hardest to recognise" in page
+
+
+def test_no_control_character_reaches_the_page():
+    nasty = "\x1b[2Jx\x07\x9b"
+    model = make_model([f"a{nasty}", "b", "c"], columns=(f"size{nasty}", "weight"), notes=[nasty], data=f"d{nasty}.csv")
+    page = page_of(model)
+    assert not set(page) & {"\x1b", "\x07", "\x9b"}
+    assert page.count("\\x1b[2Jx\\x07\\x9b") > 5
+
+
+def test_a_record_of_an_older_version_has_a_page():
+    model = make_model()
+    new = ("metric", "interval", "scores", "reason", "warnings", "majority", "measures", "command", "test", "options")
+    old = {name: value for name, value in model.card_.items() if name not in new}
+    old["comparison"] = [
+        {"method": "wolc/optimized-weight", "accuracy": 0.9, "std": 0.01, "columns": 4.5, "fit_seconds": 0.1},
+        {"method": "sklearn/random-forest", "accuracy": 0.8, "std": 0.01, "columns": 0.0, "fit_seconds": 0.1},
+    ]
+    model.card_ = old
+    text = text_of(page_of(model))
+    assert "wolc/optimized-weight: accuracy 90.0 % on held-out rows. " in text
+    assert "sklearn/ random-forest 80.0 1.0 – – 0.100" in text

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -15,7 +16,8 @@ from skecoc.growth import wolc
 from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
 from skecoc.support.errors import InputError
 from skecoc.tables import describe_model
-from skecoc.tables.describe import comparison_text, model_text
+from skecoc.tables.describe_text import comparison_text, model_text
+from tests.reports.made import ACCURACY, LOG_LOSS, MACRO_F1, make_card, make_model, make_test
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,6 @@ def test_held_out_results_agree_with_each_other(model):
     held_out = describe_model(model)["held_out"]
     confusion = np.array(held_out["confusion"])
     np.testing.assert_array_equal(confusion, model.card_["confusion"])
-    assert held_out["accuracy"] == pytest.approx(np.trace(confusion) / 60)
     for place, row in enumerate(held_out["classes"]):
         assert row["rows"] == 20
         assert row["recall"] == pytest.approx(confusion[place, place] / 20)
@@ -91,6 +92,24 @@ def test_other_models_have_nothing_to_show():
         describe_model(ECOCClassifier())
 
 
+def test_any_classifier_of_a_table_is_described():
+    model = make_model(classifier=RandomForestClassifier(3), learner="", method="sklearn/random-forest")
+    description = describe_model(model)
+    assert [description[name] for name in ("code", "learners", "certificate", "growth")] == [None] * 4
+    assert description["classifier"] == "RandomForestClassifier"
+    text = model_text(description)
+    assert text.startswith("sklearn/random-forest, for the 3 classes in column 'kind' of fruit.csv (60 rows)\n")
+    assert "Code:" not in text
+    assert "precision %" in text
+
+
+def test_classes_are_those_of_the_table_whatever_the_classifier_calls_them():
+    model = make_model(["x", "y", "z"])
+    model.classifier_.classes_ = np.arange(3)
+    description = describe_model(model)
+    assert description["classes"] == description["code"]["rows"] == ["x", "y", "z"]
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -101,6 +120,10 @@ def test_other_models_have_nothing_to_show():
         {"important": {"pairs": [[0, 99]], "told_apart": [1], "columns": [[0]], "drops": [[1]]}},
         {"n_rows": "many"},
         {"versions": 7},
+        {"comparison": []},
+        {"metric": {"name": "accuracy"}, "comparison": [{"method": "a", "score": 1.0, "is_chosen": True}]},
+        {"comparison": [{"method": "a", "accuracy": float("nan")}]},
+        {"test": {"data": "later.csv"}},
     ],
 )
 def test_a_damaged_record_is_one_line(model, damage):
@@ -183,16 +206,93 @@ def test_a_round_of_which_nothing_was_measured(monkeypatch):
     assert "no column was added because one-vs-one was taken as it is" in model_text(description).replace("\n", " ")
 
 
-def test_text_of_a_comparison_marks_the_best_as_printed():
-    numbers = {"std": 0.01, "columns": 4.5, "fit_seconds": 0.1}
-    accuracies = {"wolc/optimized-weight": 0.9004, "sklearn/one-vs-one": 0.9001, "sklearn/one-vs-rest": 0.85}
-    rows = [{"method": method, "accuracy": accuracy, **numbers} for method, accuracy in accuracies.items()]
-    lines = comparison_text(rows, 5).splitlines()
-    assert [line.split() for line in lines[2:5]] == [
-        ["wolc/optimized-weight", "90.0*", "1.0", "4.5", "0.10"],
-        ["sklearn/one-vs-one", "90.0*", "1.0", "4.5", "0.10"],
-        ["sklearn/one-vs-rest", "85.0", "1.0", "4.5", "0.10"],
+def test_text_of_a_comparison_marks_the_chosen_and_ends_in_the_reason():
+    card = make_card("abc", warnings=["It is no better than guessing."], test=make_test(3))
+    table, legend, said, warnings = comparison_text(card).split("\n\n")
+    assert table.splitlines() == [
+        "                         macro-F1    +/-       p  columns  fit s",
+        "----------------------------------------------------------------",
+        "mixed/logistic-weight       0.830* 0.021       -     54.0   1.25",
+        "sklearn/random-forest       0.800  0.030   0.312        -   0.20",
+        "one-vs-one/loss-weighted    0.710  0.025  <0.001      3.0   0.10",
+        "always 'b'                  0.210  0.001  <0.001        -   0.00",
     ]
+    assert "5 folds," in legend
+    assert said.replace("\n", " ") == (
+        "mixed/logistic-weight: macro-F1 0.83 (95 % interval 0.79 to 0.86) on held-out rows; always predicting 'b' "
+        "would have 0.21. On the 30 rows of later.csv: macro-F1 0.77 (95 % interval 0.70 to 0.83). "
+        "mixed/logistic-weight has the highest macro-F1 of the four methods that were compared."
+    )
+    assert warnings == "Warning: It is no better than guessing.\n"
+
+
+@pytest.mark.parametrize(
+    ("metric", "line", "headline"),
+    [
+        (ACCURACY, ["accuracy", "%", "+/-"], "accuracy 83.0 % (95 % interval 79.0 to 86.0 %) on"),
+        (LOG_LOSS, ["log-loss", "+/-", "p"], "log-loss 0.83 (95 % interval 0.79 to 0.86) on"),
+        ({**MACRO_F1, "name": "roc_auc_ovr"}, ["roc_auc_ovr", "+/-", "p"], "roc_auc_ovr 0.83 (95 %"),
+    ],
+)
+def test_text_names_the_metric(metric, line, headline):
+    text = comparison_text(make_card("abc", metric=metric))
+    assert text.split()[: len(line)] == line
+    assert headline in text.replace("\n", " ")
+    assert ("less is better" in text) == (metric is LOG_LOSS)
+
+
+def test_text_of_a_comparison_on_some_of_the_rows_says_so():
+    options = {"class_weight": "balanced", "group": "patient", "order": ["c", "b", "a"], "compared_rows": 30}
+    assert "over 5 folds of 30 rows," in comparison_text(make_card("abc", options=options))
+    text = model_text(describe_model(make_model(options=options)))
+    for line in ("Class weight: balanced", "Rows that stay together: those with the same patient"):
+        assert f"\n{line}\n" in text
+    assert "\nOrder of the classes: c, b, a\n" in text
+
+
+def test_what_a_terminal_would_obey_is_spelt_out_of_a_comparison():
+    text = comparison_text(make_card(["a", "b\x1b[2J", "c"], warnings=["\x07"], reason="\x9b"))
+    assert not set(text) & {"\x1b", "\x07", "\x9b"}
+    assert "always 'b\\x1b[2J'" in text
+
+
+def test_a_long_class_is_cut_in_a_sentence():
+    text = comparison_text(make_card(["a", "b" * 100, "c"]))
+    assert f"always predicting '{'b' * 37}...' would" in text.replace("\n", " ")
+
+
+def test_a_record_without_intervals_p_values_and_baseline_is_laid_out():
+    card = make_card("abc", interval=None, majority=None, reason="")
+    del card["metric"], card["options"]
+    card["comparison"] = [
+        {"method": "wolc/optimized-weight", "accuracy": 0.9, "std": 0.01, "columns": 4.5, "fit_seconds": 0.1},
+        {"method": "sklearn/random-forest", "accuracy": 0.8, "std": 0.01, "columns": 0.0, "fit_seconds": 0.1},
+    ]
+    table, _, said = comparison_text(card).split("\n\n")
+    assert [line.split() for line in table.splitlines()[2:]] == [
+        ["wolc/optimized-weight", "90.0*", "1.0", "4.5", "0.10"],
+        ["sklearn/random-forest", "80.0", "1.0", "-", "0.10"],
+    ]
+    assert said == "wolc/optimized-weight: accuracy 90.0 % on held-out rows.\n"
+
+
+def test_text_of_a_model_has_its_score_measures_and_command():
+    text = model_text(describe_model(make_model(test=make_test(3), warnings=["Beware."])))
+    title, warnings, said, table, _, measures = text.split("\n\n")[:6]
+    assert title.startswith("mixed/logistic-weight of stumps, logistic, for the 3 classes")
+    assert warnings == "Warning: Beware."
+    assert said.startswith("mixed/logistic-weight: macro-F1 0.83 (95 % interval 0.79 to 0.86)")
+    assert "0.830*" in table
+    assert measures.splitlines()[-2:] == [
+        "macro-F1                    0.800      0.770",
+        "log-loss                    0.512      0.600",
+    ]
+    assert "\nTo repeat this:\n  skecoc fit fruit.csv --target kind --metric macro-f1 -o fruit.skops\n" in text
+
+
+def test_text_of_many_columns_names_the_first():
+    text = model_text(describe_model(make_model(columns=[f"column {k}" for k in range(70)])))
+    assert "column 59 (number), and 10 more" in text.replace("\n  ", " ")
 
 
 LEARNERS = [("stumps", StumpAdaBoostClassifier(3)), ("bayes", MulticlassLearner(GaussianNB()))]

@@ -13,6 +13,7 @@ from skecoc.benchmarking.results import Results
 from skecoc.benchmarking.runs import RoundRecord
 from skecoc.benchmarking.statistics import average_ranks, cliques, nemenyi_critical_difference
 from skecoc.reports.pictures import Picture, color_of, drawing_style, group_id, marker_of, new_figure
+from skecoc.support.scores import ScoreFormat
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,6 +64,52 @@ def dot_picture(
         axes.set_axisbelow(True)
         axes.tick_params(axis="y", length=0)
     return Picture(name, title, alt, figure)
+
+
+def interval_picture(
+    name: str,
+    methods: Sequence[str],
+    scores: Floats,
+    ends: Floats,
+    scale: ScoreFormat,
+    *,
+    marked: str = "",
+    baseline: float | None = None,
+) -> Picture:
+    """Draw a line per method with its score and an interval, of shape (n_methods, 2); one may be marked.
+
+    A dotted line shows the baseline, unless it lies so far off that the methods could not be told apart.
+    """
+    values = scale.factor * scores
+    lows, highs = scale.factor * np.clip(ends, *scale.limits).T
+    texts = [
+        f"{method}: {scale.text(score)}, {scale.range(low / scale.factor, high / scale.factor)}"
+        for method, score, low, high in zip(methods, scores, lows, highs, strict=True)
+    ]
+    spread = max(float(highs.max() - lows.min()), 1e-9)
+    with drawing_style():
+        figure = new_figure(5.2, 0.8 + 0.4 * len(methods))
+        axes = figure.subplots()
+        for row, (method, text) in enumerate(zip(methods, texts, strict=True)):
+            color, group = color_of(method), group_id(method, text)
+            axes.plot([lows[row], highs[row]], [row, row], color=color, linewidth=2.0, gid=group)
+            axes.plot([lows[row], highs[row]], [row, row], "|", color=color, markersize=8.0, gid=group_id(method))
+            axes.plot(values[row], row, "o", color=color, markersize=7.0, gid=group)
+        if baseline is not None and lows.min() - spread < scale.factor * baseline < highs.max() + spread:
+            axes.axvline(
+                scale.factor * baseline, color="0.4", linestyle=":", linewidth=1.4, gid=group_id("", "majority class")
+            )
+        axes.set_yticks(range(len(methods)), [method.replace("/", "/\n") for method in methods])
+        for label, method in zip(axes.get_yticklabels(), methods, strict=True):
+            label.set_fontweight("bold" if method == marked else "normal")
+        axes.set_ylim(len(methods) - 0.5, -0.5)
+        axes.locator_params(axis="x", nbins=6)
+        less = "" if scale.higher_is_better else ", less is better"
+        axes.set_xlabel(f"{scale.label}{' in %' if scale.in_percent else ''}{less}")
+        axes.grid(axis="x", color="0.9")
+        axes.set_axisbelow(True)
+        axes.tick_params(axis="y", length=0)
+    return Picture(name, f"{scale.label} by method", "; ".join(texts) + ".", figure)
 
 
 def calibration_picture(bins: Sequence[Mapping[str, float]]) -> Picture:

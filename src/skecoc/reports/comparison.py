@@ -3,6 +3,7 @@
 import json
 import platform
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,12 +15,12 @@ from numpy.typing import NDArray
 
 import skecoc
 from skecoc.benchmarking.compare import Comparison
-from skecoc.benchmarking.statistics import best_per_row, ranks
-from skecoc.reports.charts import dot_picture
+from skecoc.benchmarking.statistics import best_per_row, interval_half_width, ranks
+from skecoc.reports.charts import dot_picture, interval_picture, rank_picture
+from skecoc.reports.conclusions import conclude, contests_of, overlaps, score_format
 from skecoc.reports.tables import Cell, Row, Table, to_html
-
-#: Decimals of a printed accuracy in percent.
-DECIMALS = 1
+from skecoc.support.scores import ScoreFormat, p_text
+from skecoc.support.text_layout import printable, printable_data
 
 _NOTE = (
     "Bold (* in plain text): the best of the row as printed. Ranks use full precision, 1 is best, ties share their "
@@ -28,32 +29,105 @@ _NOTE = (
 
 
 def comparison_table(comparison: Comparison, methods: Sequence[str] | None = None) -> Table:
-    """Make the table of mean accuracies in percent, data sets by methods (in a given order), with averages beneath."""
-    keys = list(comparison.methods if methods is None else methods)
-    cells = {(cell["data_set"], cell["method"]): cell for cell in cells_of(comparison)}
-    names = [data_set["name"] for data_set in comparison.data_sets]
-    by_method = {average["method"]: average for average in averages_of(comparison)}
-    averages = [by_method[key] for key in keys]
-    footer = {
-        "average accuracy": [f"{100 * average['accuracy']:.{DECIMALS}f}" for average in averages],
-        "average rank": [f"{average['rank']:.2f}" for average in averages],
-        "average columns": [f"{average['columns']:.1f}" for average in averages],
-    }
+    """Make the table of a comparison, which ends in what it comes to.
+
+    On one data set, it has a line for each method with its score, the best first, or in a given order; on several, it
+    has the mean scores of data sets by methods, with averages beneath.
+    """
+    comparison = _printable(comparison)
+    if len(comparison.data_sets) == 1:
+        return _table_of_one(comparison, methods or _best_first(comparison))
+    return _table_of_several(comparison, methods or comparison.methods)
+
+
+def _table_of_one(comparison: Comparison, methods: Sequence[str]) -> Table:
+    """Make the table of one data set, a line for each method."""
+    scale, conclusion = score_format(comparison), conclude(comparison)
+    cells = {cell["method"]: cell for cell in cells_of(comparison)}
+    settings, name = comparison.settings, comparison.data_sets[0]["name"]
+    note = (
+        f"Mean and standard deviation over {_runs(settings)}, the same for all methods; * is the best as printed, p "
+        "that of a corrected paired t test against the best, adjusted by Holm's method; seconds are those of the "
+        "median run."
+    )
+    less = "" if scale.higher_is_better else f" Of {scale.label}, less is better."
+    headings = [scale.heading, "+/-", "p", "columns", "fit s"]
     return Table(
-        name="accuracy-by-data-set",
-        title="Mean accuracy in % over the test folds",
-        corner="data set",
-        columns=[_two_parts(key) for key in keys],
-        keys=keys,
-        rows=[Row(name, [_accuracy_cell(cells[name, key]) for key in keys]) for name in names],
-        footer=[Row(name, [Cell(text) for text in texts]) for name, texts in footer.items()],
-        notes=[_NOTE],
+        name="scores",
+        title=f"{scale.label} of {len(methods)} method{'' if len(methods) == 1 else 's'} on {name}",
+        corner="method",
+        columns=[(heading,) for heading in headings],
+        keys=headings,
+        rows=[Row(method, _line(cells[method], scale)) for method in methods],
+        notes=[note + less],
         records=list(cells.values()),
+        closing=conclusion.in_full,
+        command=conclusion.command,
     )
 
 
+def _line(cell: dict[str, Any], scale: ScoreFormat) -> list[Cell]:
+    """Round what there is about one method for reading."""
+    p_value, columns = cell["p_value"], cell["columns"]
+    return [
+        Cell(scale.number(cell["score"]), bold=cell["best"], value=scale.factor * cell["score"]),
+        Cell(scale.number(cell["std"])),
+        Cell("-" if p_value is None else p_text(p_value)),
+        Cell(_columns_text(columns)),
+        Cell(f"{cell['fit_seconds']:.3f}"),
+    ]
+
+
+def _table_of_several(comparison: Comparison, methods: Sequence[str]) -> Table:
+    """Make the table of mean scores, data sets by methods."""
+    scale = score_format(comparison)
+    cells = {(cell["data_set"], cell["method"]): cell for cell in cells_of(comparison)}
+    by_method = {average["method"]: average for average in averages_of(comparison)}
+    averages = [by_method[key] for key in methods]
+    footer = {
+        f"average {scale.heading.removesuffix(' %')}": [scale.number(average["score"]) for average in averages],
+        "average rank": [f"{average['rank']:.2f}" for average in averages],
+        "average columns": [_columns_text(average["columns"]) for average in averages],
+    }
+    unit = " in %" if scale.in_percent else ""
+    return Table(
+        name="scores-by-data-set",
+        title=f"Mean {scale.label}{unit} over the test folds",
+        corner="data set",
+        columns=[_two_parts(key) for key in methods],
+        keys=list(methods),
+        rows=[
+            Row(data_set["name"], [_score_cell(cells[data_set["name"], key], scale) for key in methods])
+            for data_set in comparison.data_sets
+        ],
+        footer=[Row(name, [Cell(text) for text in texts]) for name, texts in footer.items()],
+        notes=[_NOTE],
+        records=list(cells.values()),
+        closing=conclude(comparison).in_full,
+    )
+
+
+def _score_cell(cell: dict[str, Any], scale: ScoreFormat) -> Cell:
+    """Round the score of one method on one data set for reading."""
+    return Cell(
+        text=scale.number(cell["score"]),
+        deviation=scale.number(cell["std"]),
+        bold=cell["best"],
+        value=scale.factor * cell["score"],
+    )
+
+
+def _columns_text(columns: float | None) -> str:
+    """Write the length of a code; what is no code has a dash."""
+    return "-" if columns is None else f"{columns:.1f}"
+
+
 def comparison_json(comparison: Comparison) -> str:
-    """Write a comparison as one JSON object: settings, averages of the methods, cells of the table and every run."""
+    """Write a comparison as one JSON object.
+
+    Settings, averages of the methods, cells of the table, every run, and what it comes to.
+    """
+    conclusion = conclude(comparison)
     content = {
         "settings": comparison.settings,
         "data_sets": comparison.data_sets,
@@ -61,18 +135,29 @@ def comparison_json(comparison: Comparison) -> str:
         "cells": cells_of(comparison),
         "records": comparison.to_records(),
         "notes": comparison.notes,
+        "conclusion": {
+            "sentence": conclusion.sentence,
+            "recommended": conclusion.recommended or None,
+            "command": conclusion.command or None,
+        },
     }
     return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
 def cells_of(comparison: Comparison) -> list[dict[str, Any]]:
-    """Average the runs of every data set and method, row by row; accuracies are in [0, 1], seconds are medians."""
-    measures = _measures(comparison)
+    """Average the runs of every data set and method, row by row.
+
+    Scores are as the metric gives them, seconds are medians, p-values those of tests against the best of the row;
+    ``columns`` is None for what is no output code.
+    """
+    measures, contests = _measures(comparison), contests_of(comparison)
     return [
         {
             "data_set": data_set["name"],
             "method": method,
             **{name: values[i, j].item() for name, values in measures.items()},
+            "columns": measures["columns"][i, j].item() or None,
+            "p_value": contests[i].p_values[j],
         }
         for i, data_set in enumerate(comparison.data_sets)
         for j, method in enumerate(comparison.methods)
@@ -82,8 +167,8 @@ def cells_of(comparison: Comparison) -> list[dict[str, Any]]:
 def averages_of(comparison: Comparison) -> list[dict[str, Any]]:
     """Average every method over the data sets; ``wins`` counts those where it is among the best."""
     measures = _measures(comparison)
-    averaged = ("accuracy", "rank", "columns", "fit_seconds", "predict_seconds")
-    return [
+    averaged = ("accuracy", "score", "rank", "columns", "fit_seconds", "predict_seconds")
+    averages = [
         {
             "method": method,
             **{name: measures[name][:, j].mean().item() for name in averaged},
@@ -91,6 +176,7 @@ def averages_of(comparison: Comparison) -> list[dict[str, Any]]:
         }
         for j, method in enumerate(comparison.methods)
     ]
+    return [{**average, "columns": average["columns"] or None} for average in averages]
 
 
 def summarize(comparison: Comparison) -> dict[str, Any]:
@@ -104,9 +190,10 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
     Returns
     -------
     dict
-        Plain lists, dictionaries, strings and numbers: ``title``, ``headline``, ``methods`` (averages, best rank
-        first), ``data_sets``, ``accuracy`` (the table in HTML), ``figure`` (in SVG), ``settings``, ``versions``,
-        ``notes`` and ``created``.
+        Plain lists, dictionaries, strings and numbers: ``title``, ``conclusion`` and ``command`` (what it comes to),
+        ``metric``, ``methods`` (the best first, with their numbers as they are printed), ``data_sets``, ``scores`` (the
+        table of several data sets in HTML), ``figures`` (in SVG), ``settings``, ``versions``, ``notes`` and
+        ``created``.
 
     Examples
     --------
@@ -115,21 +202,54 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
     >>> summarize(result)["methods"][0]["rank"]
     1.0
     """
-    methods = sorted(averages_of(comparison), key=lambda average: float(average["rank"]))
-    order = [method["method"] for method in methods]
-    names = [data_set["name"] for data_set in comparison.data_sets]
+    comparison = _printable(comparison)
+    order, scale, conclusion = _best_first(comparison), score_format(comparison), conclude(comparison)
+    is_one = len(comparison.data_sets) == 1
+    places = comparison.data_sets[0]["name"] if is_one else f"{len(comparison.data_sets)} data sets"
+    found = {row["method"]: row for row in (cells_of if is_one else averages_of)(comparison)}
     return {
-        "title": "Comparison of output codes",
-        "headline": _headline(methods, names),
-        "methods": [{**method, "name": _two_parts(method["method"])} for method in methods],
+        "title": f"Methods compared on {places}",
+        "conclusion": conclusion.in_full,
+        "command": conclusion.command,
+        "metric": {"label": scale.label, "heading": scale.heading, "higher_is_better": scale.higher_is_better},
+        "methods": [_method_line(found[method], scale, conclusion.recommended) for method in order],
         "data_sets": comparison.data_sets,
-        "accuracy": to_html(comparison_table(comparison, order)),
-        "figure": _figure(comparison, order),
-        "decimals": DECIMALS,
+        "scores": "" if is_one else to_html(replace(_table_of_several(comparison, order), footer=[])),
+        "figures": [_interval_figure(comparison, order)] if is_one else _figures(comparison, order),
+        "runs": _runs(comparison.settings),
         "settings": _settings(comparison),
         "versions": _versions(),
         "notes": comparison.notes,
         "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    }
+
+
+def _printable(comparison: Comparison) -> Comparison:
+    """Spell out control characters in the names and notes of a comparison."""
+    return replace(
+        comparison,
+        data_sets=printable_data(comparison.data_sets),
+        settings=printable_data(comparison.settings),
+        notes=[printable(note) for note in comparison.notes],
+    )
+
+
+def _best_first(comparison: Comparison) -> list[str]:
+    """Order the methods by their average ranks."""
+    ordered = sorted(averages_of(comparison), key=lambda average: float(average["rank"]))
+    return [average["method"] for average in ordered]
+
+
+def _method_line(found: dict[str, Any], scale: ScoreFormat, recommended: str) -> dict[str, Any]:
+    """Add to the numbers of a method what the page prints."""
+    p_value, std = found.get("p_value"), found.get("std")
+    return {
+        **found,
+        "score_text": scale.number(found["score"]),
+        "std_text": "" if std is None else scale.number(std),
+        "p_text": "–" if p_value is None else p_text(p_value),
+        "columns_text": _columns_text(found["columns"]).replace("-", "–"),
+        "is_recommended": found["method"] == recommended,
     }
 
 
@@ -138,48 +258,55 @@ def _measures(comparison: Comparison) -> dict[str, NDArray[Any]]:
 
     The median of seconds is not distorted by the first run in a fresh process, which loads compiled code.
     """
-    runs = comparison.runs("accuracy")
-    accuracy = runs.mean(axis=2)
+    scale, runs = score_format(comparison), comparison.runs("score")
+    score = runs.mean(axis=2)
     return {
-        "accuracy": accuracy,
+        "accuracy": comparison.runs("accuracy").mean(axis=2),
+        "score": score,
         "std": runs.std(axis=2, ddof=1),
-        "rank": ranks(accuracy),
-        "best": best_per_row(100 * accuracy, DECIMALS),
+        "rank": ranks(scale.sign * score),
+        "best": best_per_row(scale.sign * scale.factor * score, scale.decimals),
         "columns": comparison.runs("n_columns").mean(axis=2),
         "fit_seconds": np.median(comparison.runs("fit_seconds"), axis=2),
         "predict_seconds": np.median(comparison.runs("predict_seconds"), axis=2),
     }
 
 
-def _accuracy_cell(cell: dict[str, Any]) -> Cell:
-    """Round the accuracy of one method on one data set for reading."""
-    return Cell(
-        text=f"{100 * cell['accuracy']:.{DECIMALS}f}",
-        deviation=f"{100 * cell['std']:.{DECIMALS}f}",
-        bold=cell["best"],
-        value=100 * cell["accuracy"],
-    )
+def _interval_figure(comparison: Comparison, methods: Sequence[str]) -> dict[str, str]:
+    """Draw the scores on one data set with their 95 % intervals."""
+    scale = score_format(comparison)
+    runs = comparison.runs("score")[0][[comparison.methods.index(method) for method in methods]]
+    half = interval_half_width(runs.std(axis=1, ddof=1), runs.shape[1], float(overlaps(comparison)[0]))
+    means = runs.mean(axis=1)
+    picture = interval_picture("scores", methods, means, np.column_stack([means - half, means + half]), scale)
+    return picture.for_page()
 
 
-def _figure(comparison: Comparison, methods: Sequence[str]) -> dict[str, str]:
-    """Draw the accuracies of all data sets, a line per method."""
+def _figures(comparison: Comparison, methods: Sequence[str]) -> list[dict[str, str]]:
+    """Draw the average ranks of several methods, and the scores on all data sets, a line per method."""
+    scale = score_format(comparison)
     order = [comparison.methods.index(method) for method in methods]
-    accuracy = 100 * _measures(comparison)["accuracy"][:, order]
+    scores = comparison.runs("score").mean(axis=2)[:, order]
+    unit = "%" if scale.in_percent else ""
+    shown = scale.factor * scores
     parts = [
-        f"{method}: mean {column.mean():.1f} %, from {column.min():.1f} to {column.max():.1f} %"
-        for method, column in zip(methods, accuracy.T, strict=True)
+        f"{method}: mean {column.mean():.3g} {unit}, from {column.min():.3g} to {column.max():.3g} {unit}"
+        for method, column in zip(methods, shown.T, strict=True)
     ]
-    return dot_picture(
-        "accuracy",
-        "Accuracy by method",
+    dots = dot_picture(
+        "scores",
+        f"{scale.label} by method",
         "; ".join(parts) + ".",
         methods={method: method.replace("/", "/\n") for method in methods},
         data_sets=[data_set["name"] for data_set in comparison.data_sets],
-        values=accuracy,
-        means=accuracy.mean(axis=0),
-        unit="%",
-        x_label="accuracy in %",
-    ).for_page()
+        values=shown,
+        means=shown.mean(axis=0),
+        unit=unit,
+        x_label=f"{scale.label} in %" if unit else scale.label,
+    )
+    labels = {method: method for method in methods}
+    drawn = [rank_picture("ranks", "Average ranks", labels, scale.sign * scores)] if len(methods) > 1 else []
+    return [picture.for_page() for picture in (*drawn, dots)]
 
 
 def _two_parts(method: str) -> tuple[str, str]:
@@ -188,33 +315,25 @@ def _two_parts(method: str) -> tuple[str, str]:
     return coding + slash, decoding
 
 
-def _headline(methods: list[dict[str, Any]], data_sets: list[str]) -> str:
-    """Say in one sentence which method came out first."""
-    leaders = [method["method"] for method in methods if method["rank"] == methods[0]["rank"]]
-    accuracy = f"{100 * methods[0]['accuracy']:.{DECIMALS}f} %"
-    if len(data_sets) == 1:
-        verb = "is" if len(leaders) == 1 else "are"
-        return f"{_join(leaders)} {verb} the most accurate on {data_sets[0]}: {accuracy}."
-    rank = f"average rank over {len(data_sets)} data sets, {methods[0]['rank']:.2f}"
-    if len(leaders) > 1:
-        return f"{_join(leaders)} share the best {rank}."
-    return f"{leaders[0]} has the best {rank}, with a mean accuracy of {accuracy}."
-
-
-def _join(names: list[str]) -> str:
-    """Join names as in a sentence."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _runs(settings: dict[str, Any]) -> str:
+    """Count the runs of a method on a data set."""
+    folds, repeats = settings["folds"], settings["repeats"]
+    return f"{folds} folds" if repeats == 1 else f"{repeats} times {folds} folds"
 
 
 def _settings(comparison: Comparison) -> list[tuple[str, str]]:
     """List the settings with the words of the command line."""
-    settings = comparison.settings
+    settings, scale = comparison.settings, score_format(comparison)
+    sizes = comparison.data_sets[0] if len(comparison.data_sets) == 1 else None
+    table = "{name}: {n_rows} rows, {n_features} features, {n_classes} classes"
     return [
+        *([("Data", table.format(**sizes))] if sizes else []),
+        ("Metric", f"{scale.label}, {'more' if scale.higher_is_better else 'less'} is better"),
         ("Binary learner", settings["learner"]),
         ("Folds", f"{settings['folds']}, stratified, the same for all methods"),
         ("Repeats", str(settings["repeats"])),
         ("Seed", str(settings["seed"])),
-        ("Features", "median imputation, scaled to [0, 1], text as indicators; all fitted on the training part"),
+        ("Features", "numbers scaled to [0, 1], gaps filled unless the method takes them; fitted on the training part"),
     ]
 
 

@@ -1,18 +1,26 @@
 """The report of a fitted model: what it says, as plain data, and its page."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from skecoc.reports.charts import calibration_picture, curve_picture
+from skecoc.benchmarking.statistics import interval_half_width
+from skecoc.reports.charts import calibration_picture, curve_picture, interval_picture
+from skecoc.reports.pictures import Picture
 from skecoc.reports.templating import render
+from skecoc.support.scores import MEASURES, ScoreFormat, p_text
+from skecoc.support.text_layout import printable_data
 
 #: Cells that a heat map has at most; more can neither be read nor be drawn quickly.
 MAX_CELLS = 10_000
 
 # What the table of rounds and the figure of accuracies show, where it was measured.
-_MEASURES = {"loss": "Loss", "accuracy": "Training accuracy %", "out_of_fold_accuracy": "Out-of-fold accuracy %"}
+_ROUND_MEASURES = {"loss": "Loss", "accuracy": "Training accuracy %", "out_of_fold_accuracy": "Out-of-fold accuracy %"}
 _ACCURACIES = {"accuracy": "training rows", "out_of_fold_accuracy": "training rows, out of fold"}
+# Classes that are named as the hardest to recognise, and what stands for a number that there is not.
+_HARDEST = 5
+_NONE = "–"
 _SIDES = {1: "plus", -1: "minus", 0: "zero"}
 _SIGNS = {1: "+", -1: "−", 0: "0"}
 
@@ -23,17 +31,25 @@ def summarize_model(description: dict[str, Any]) -> dict[str, Any]:
     The description, and beside it what is made of it: plain lists, dictionaries, strings and numbers. What a model has
     not is None or empty.
     """
+    description = printable_data(description)
     held_out, growth, table = description["held_out"], description["growth"], description["table"]
+    classes, code, test = description["classes"], description["code"], description["test"]
     return {
         **description,
         "title": description["classifier"] if table is None else f"Model of {table['data']}",
-        "headline": _headline(description),
+        "headline": _headline(description) if held_out is None else held_out["headline"],
         "facts": _facts(description),
-        "confusion": None if held_out is None else _confusion(held_out["confusion"], description["classes"]),
-        "heat_maps": _heat_maps(description["code"]),
+        "methods": [] if held_out is None else _methods(held_out),
+        "measures": [] if held_out is None else _measures(held_out["measures"], test["measures"] if test else None),
+        "confusion": None if held_out is None else _confusion(held_out["confusion"], classes),
+        "test_confusion": None if test is None else _confusion(test["confusion"], classes),
+        "hardest": [] if held_out is None else sorted(held_out["classes"], key=lambda row: row["f1"])[:_HARDEST],
+        "heat_maps": [] if code is None else _heat_maps(code),
         "hard_pairs": [] if growth is None else _hard_pairs(growth["rounds"]),
-        "measures": {} if growth is None else _measured(growth["rounds"], _MEASURES),
-        "pairs": _pairs(description["important"], description["classes"]),
+        "round_measures": {} if growth is None else _measured(growth["rounds"], _ROUND_MEASURES),
+        "pairs": _pairs(description["important"], classes),
+        "column_kinds": [] if table is None else _counted([kind for _, kind in table["columns"]]),
+        "left_out_kinds": [] if table is None else _counted([reason for _, reason in table["left_out"]]),
     }
 
 
@@ -41,36 +57,36 @@ def model_page(summary: dict[str, Any]) -> str:
     """Draw the figures of what `summarize_model` gives, and write the report as one HTML file."""
     held_out, growth = summary["held_out"], summary["growth"]
     drawings = {
+        "scores": None if held_out is None else _scores_picture(held_out).for_page(),
         "calibration": None if held_out is None else calibration_picture(held_out["calibration"]["bins"]).for_page(),
         "convergence": [] if growth is None or len(growth["rounds"]) < 2 else _convergence(growth["rounds"]),
     }
-    return render("model.html.jinja", {**summary, **drawings})
+    scale = None if held_out is None else ScoreFormat(**held_out["metric"])
+    return render("model.html.jinja", {**summary, **drawings, "scale": scale})
 
 
 def _headline(description: dict[str, Any]) -> str:
-    """Say in one sentence how good the model is."""
-    held_out, table = description["held_out"], description["table"]
-    if held_out is None:
-        return f"An output code for {len(description['classes'])} classes; nothing is known about its training."
-    own, *others = held_out["comparison"]
-    beside = ", ".join(f"{row['method']}: {100 * row['accuracy']:.1f} %" for row in others)
-    return (
-        f"{own['method']} classifies {100 * own['accuracy']:.1f} % of {table['n_rows']} held-out rows correctly into "
-        f"the {len(description['classes'])} classes of column {table['target']!r} ({beside})."
-    )
+    """Say what a model is of which nothing else is known."""
+    return f"An output code for {len(description['classes'])} classes; nothing is known about its training."
 
 
 def _facts(description: dict[str, Any]) -> list[tuple[str, str]]:
     """List what the model was made of and how."""
-    table = description["table"]
+    table, held_out = description["table"], description["held_out"]
     facts = []
     if table is not None:
+        scale, n_compared = ScoreFormat(**held_out["metric"]), held_out["compared_rows"]
+        rows = "" if n_compared == table["n_rows"] else f", of {n_compared} rows"
         facts += [
             ("Table", f"{table['data']}, {table['n_rows']} rows"),
             ("Classes in", table["target"]),
             ("Method", table["method"]),
             ("Binary learner", table["learner"]),
-            ("Held-out folds", f"{table['folds']}, stratified, the same for all methods"),
+            ("Metric", f"{scale.label}, {'more' if scale.higher_is_better else 'less'} is better"),
+            ("Held-out folds", f"{table['folds']}, the same for all methods{rows}"),
+            ("Class weight", table["class_weight"]),
+            ("Rows kept together", f"those with the same {table['group']}" if table["group"] else ""),
+            ("Order of the classes", ", ".join(table["order"])),
             ("Seed", str(table["seed"])),
         ]
     certificate = description["certificate"]
@@ -78,7 +94,62 @@ def _facts(description: dict[str, Any]) -> list[tuple[str, str]]:
         text = f"objective {certificate['objective']:.4g}, relative gap {certificate['gap']:.1e}"
         log_loss = certificate.get("log_loss")
         facts.append(("Weights", text if log_loss is None else f"{text}, mean log-loss {log_loss:.4g}"))
-    return facts + description["versions"]
+    return [(name, text) for name, text in [*facts, *description["versions"]] if text]
+
+
+def _methods(held_out: dict[str, Any]) -> list[dict[str, Any]]:
+    """Write the numbers of the methods that were compared."""
+    scale = ScoreFormat(**held_out["metric"])
+    forms = {"std": scale.number, "p_value": p_text, "columns": "{:.1f}".format, "fit_seconds": "{:.3f}".format}
+    return [
+        {
+            **row,
+            "score_text": scale.number(row["score"]),
+            **{f"{name}_text": _NONE if row[name] is None else form(row[name]) for name, form in forms.items()},
+        }
+        for row in held_out["comparison"]
+    ]
+
+
+def _measures(held_out: dict[str, Any], test: dict[str, Any] | None) -> list[list[str]]:
+    """Write measures of all classes together: the name of each, and its values on held-out and on test rows."""
+    found = [held_out] if test is None else [held_out, test]
+    return [
+        [
+            f"{scale.heading[0].upper()}{scale.heading[1:]}",
+            *(_NONE if values.get(name) is None else scale.number(values[name]) for values in found),
+        ]
+        for name, scale in MEASURES.items()
+        if name in held_out
+    ]
+
+
+def _scores_picture(held_out: dict[str, Any]) -> Picture:
+    """Draw the scores of the methods with their 95 % intervals, that of the chosen one as its record has it."""
+    scale, interval, folds = ScoreFormat(**held_out["metric"]), held_out["interval"], held_out["folds"]
+    rows = [row for row in held_out["comparison"] if not row["is_baseline"]]
+    half = interval_half_width([row["std"] or 0.0 for row in rows], folds, 1 / (folds - 1))
+    (chosen,) = (place for place, row in enumerate(rows) if row["is_chosen"])
+    scores = np.array([row["score"] for row in rows])
+    ends = np.column_stack([scores - half, scores + half])
+    for place, row in enumerate(rows):
+        known = row.get("interval") or (interval if place == chosen else None)
+        if known is not None:
+            ends[place] = known
+    return interval_picture(
+        "scores",
+        [row["method"] for row in rows],
+        scores,
+        ends,
+        scale,
+        marked=rows[chosen]["method"],
+        baseline=held_out["baseline"] and held_out["baseline"]["score"],
+    )
+
+
+def _counted(kinds: list[str]) -> list[str]:
+    """Count what there is of each kind, the most frequent first."""
+    return [f"{kind} {count}" for kind, count in Counter(kinds).most_common()]
 
 
 def _confusion(counts: list[list[int]], classes: list[str]) -> dict[str, Any] | None:

@@ -54,13 +54,15 @@ class Table:
     footer: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     records: list[dict[str, Any]] = field(default_factory=list)  # long form in full precision: what CSV holds
+    closing: str = ""  # what it comes to, in a sentence
+    command: str = ""  # what to run then, never broken into lines
 
 
 def to_text(table: Table, width: int | None = None, *, with_deviations: bool = True) -> str:
     r"""Lay a table out for reading; one that is wider than `width` is broken into blocks of columns.
 
     Under each number stands its deviation in parentheses, and under that the published number in brackets; ``*`` stands
-    for bold type. The lines are ASCII if the table's texts are.
+    for bold type. The text ends in what the table comes to. The lines are ASCII if the table's texts are.
     """
     rows = [*table.rows, *table.footer]
     stacks = [_text_stack(row, with_deviations) for row in rows]
@@ -79,7 +81,8 @@ def to_text(table: Table, width: int | None = None, *, with_deviations: bool = T
     limit = None if width is None else width - len(labels[0])
     parts = [join([labels, *block], rules) for block in blocks(columns, limit)]
     notes = "\n".join(textwrap.fill(note, width or 120) for note in table.notes)
-    return "\n\n".join([textwrap.fill(table.title, width or 120), *parts, *([notes] if notes else [])]) + "\n"
+    closing = "\n".join([*textwrap.wrap(table.closing, width or 120), *([f"  {table.command}"] * bool(table.command))])
+    return "\n\n".join(filter(None, [textwrap.fill(table.title, width or 120), *parts, notes, closing])) + "\n"
 
 
 def to_csv(table: Table, digits: int = 8) -> str:

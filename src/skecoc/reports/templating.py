@@ -4,6 +4,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from skecoc.support.errors import InputError
+from skecoc.support.text_layout import printable
 
 
 def check_template_engine() -> None:
@@ -21,7 +22,7 @@ def render(template: str, summary: dict[str, Any], package: str = "skecoc.report
     template : str
         Name of the file, such as ``"comparison.html.jinja"``.
     summary : dict
-        What the template shows, all text escaped: names in a user's file may hold HTML.
+        What the template shows, all text escaped: names in a user's file may hold HTML or control characters.
     package : str, default="skecoc.reports"
         The package whose folder ``templates`` holds the template; it may extend those of this one.
 
@@ -45,7 +46,13 @@ def render(template: str, summary: dict[str, Any], package: str = "skecoc.report
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("skecoc.reports")]),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_shown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     return environment.get_template(template).render(summary) + "\n"
+
+
+def _shown(value: Any) -> Any:
+    """Spell out control characters in text that is not yet HTML."""
+    return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value

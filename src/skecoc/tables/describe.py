@@ -1,9 +1,6 @@
-"""What there is to know about a fitted model: as plain data for a page, and as text for a terminal."""
+"""What there is to know about a fitted model, as plain data: for a page, or for text on a terminal."""
 
 import json
-import unicodedata
-from collections.abc import Sequence
-from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -12,18 +9,13 @@ from sklearn.pipeline import Pipeline
 
 from skecoc.decoding.base import check_decoder_matrix
 from skecoc.support.errors import InputError
-from skecoc.support.text_layout import align, blocks, join
+from skecoc.support.scores import MEASURES, ScoreFormat
 from skecoc.tables.model import TableClassifier, named_reason
 
 # Confused pairs of classes that are listed.
 _MAX_CONFUSIONS = 10
-# Entries of long lists that are printed; the page has all of them.
-_MAX_CLASSES, _MAX_PAIRS, _MAX_ROUNDS = 30, 5, 12
-# Classes up to which the learners' shares of all are printed; of more, those that differ most from the mean.
-_MAX_SHARES, _MAX_UNUSUAL = 10, 5
-# Longest code whose matrix is printed, and the width that long lists are wrapped to.
-_MAX_SIGNS, _WIDTH = 60, 100
-_SIGNS = {1: "+", -1: "-", 0: "0"}
+# Characters of a class in a sentence; longer names are cut.
+_MAX_NAME = 40
 
 
 def describe_model(model: Any) -> dict[str, Any]:
@@ -32,15 +24,16 @@ def describe_model(model: Any) -> dict[str, Any]:
     Parameters
     ----------
     model : TableClassifier, Pipeline or classifier
-        A fitted model whose last part is an output code.
+        A fitted model: any classifier in a `TableClassifier`, or else an output code, which may end a pipeline.
 
     Returns
     -------
     dict
-        Plain lists, dictionaries, strings and numbers: ``classifier``, ``classes``, ``code``, ``learners`` (None for a
-        code of a single learner), ``certificate`` (None for weights that no solver has found), ``growth`` (None for a
-        code that does not grow; of its rounds, None is what was not measured), ``notes``, ``versions``, and ``table``,
-        ``held_out`` and ``important``, which are None unless `skecoc.tables.fit_table` has made the model.
+        Plain lists, dictionaries, strings and numbers: ``classifier``, ``classes``, ``code`` (None for a classifier
+        that is no output code), ``learners`` (None for a code of a single learner), ``certificate`` (None for weights
+        that no solver has found), ``growth`` (None for a code that does not grow; of its rounds, None is what was not
+        measured), ``notes``, ``versions``, and ``table``, ``held_out``, ``test`` and ``important``, which are None
+        unless `skecoc.tables.fit_table` has made the model, with rows of a test file for ``test``.
 
     Examples
     --------
@@ -49,9 +42,9 @@ def describe_model(model: Any) -> dict[str, Any]:
     >>> description["classes"], description["code"]["matrix"]
     (['a', 'b', 'c'], [[1, 1, 0], [-1, 0, 1], [0, -1, -1]])
     """
-    classifier = model.classifier_ if isinstance(model, TableClassifier) else model
+    classifier = getattr(model, "classifier_", None) if isinstance(model, TableClassifier) else model
     classifier = classifier[-1] if isinstance(classifier, Pipeline) else classifier
-    if getattr(classifier, "code_matrix_", None) is None:
+    if getattr(classifier, "code_matrix_", None) is None and not isinstance(model, TableClassifier):
         raise InputError(f"a {type(classifier).__name__} has no code to show; expected a fitted output code")
     try:
         description = _describe(model, classifier)
@@ -63,22 +56,30 @@ def describe_model(model: Any) -> dict[str, Any]:
 
 def _describe(model: Any, classifier: Any) -> dict[str, Any]:
     """Collect everything; of a damaged record this fails."""
-    classes = [str(label) for label in classifier.classes_]
-    card = model.card_ if isinstance(model, TableClassifier) else {}
-    confusion = np.asarray(card["confusion"]) if card else None
+    is_table = isinstance(model, TableClassifier)
+    # The classifier of a table may know its classes by number only.
+    classes = [str(label) for label in (model if is_table else classifier).classes_]
+    card = _record(model)
+    is_code = getattr(classifier, "code_matrix_", None) is not None
     return {
         "classifier": type(classifier).__name__,
         "classes": classes,
-        "code": _code(classifier, classes),
-        "learners": _learners(classifier, classes),
-        "certificate": _certificate(classifier.decoder_),
-        "growth": _growth(classifier, classes) if hasattr(classifier, "history_") else None,
+        "code": _code(classifier, classes) if is_code else None,
+        "learners": _learners(classifier, classes) if is_code else None,
+        "certificate": _certificate(classifier.decoder_) if is_code else None,
+        "growth": _growth(classifier, classes) if is_code and hasattr(classifier, "history_") else None,
         "table": _table(model, card) if card else None,
-        "held_out": None if confusion is None else _held_out(card, confusion, classes),
+        "held_out": _held_out(card, classes) if card else None,
+        "test": _test(card, classes) if card.get("test") else None,
         "important": _important(card["important"], classes, list(model.kinds_)) if card.get("important") else None,
         "notes": [str(note) for note in card.get("notes", [])],
         "versions": [(str(name), str(version)) for name, version in card.get("versions", {}).items()],
     }
+
+
+def _record(model: Any) -> dict[str, Any]:
+    """Return the record of a model's training, which in the pipeline of a music model is kept by its first step."""
+    return getattr(model[0] if isinstance(model, Pipeline) else model, "card_", {})
 
 
 def _code(classifier: Any, classes: list[str]) -> dict[str, Any]:
@@ -197,7 +198,7 @@ def _growth(classifier: Any, classes: list[str]) -> dict[str, Any]:
 
 def _known(value: Any) -> float | None:
     """Return a number, or None for one that was not measured."""
-    return None if np.isnan(value) else float(value)
+    return None if value is None or not np.isfinite(value) else float(value)
 
 
 def _named_pair(i: int, j: int, classes: list[str]) -> dict[str, Any]:
@@ -205,18 +206,111 @@ def _named_pair(i: int, j: int, classes: list[str]) -> dict[str, Any]:
     return {"first": classes[i], "second": classes[j]}
 
 
-def _table(model: TableClassifier, card: dict[str, Any]) -> dict[str, Any]:
-    """Describe the table that a model was fitted to."""
+def _table(model: Any, card: dict[str, Any]) -> dict[str, Any]:
+    """Describe the table that a model was fitted to, and how; features of music take the place of its columns."""
+    options = card.get("options", {})
+    kinds, left_out = getattr(model, "kinds_", card.get("columns", {})), getattr(model, "left_out_", {})
     return {
         **{name: str(card[name]) for name in ("data", "target", "method", "learner")},
         **{name: int(card[name]) for name in ("n_rows", "folds", "seed")},
-        "columns": [(str(name), str(kind)) for name, kind in model.kinds_.items()],
-        "left_out": [(str(name), str(reason)) for name, reason in model.left_out_.items()],
+        "columns": [(str(name), str(kind)) for name, kind in kinds.items()],
+        "left_out": [(str(name), str(reason)) for name, reason in left_out.items()],
+        "command": str(card.get("command") or ""),
+        "class_weight": str(options.get("class_weight") or ""),
+        "group": str(options.get("group") or ""),
+        "order": [str(label) for label in options.get("order") or []],
     }
 
 
-def _held_out(card: dict[str, Any], confusion: NDArray[Any], classes: list[str]) -> dict[str, Any]:
-    """Describe what held-out rows were predicted as."""
+def describe_scores(card: dict[str, Any]) -> dict[str, Any]:
+    """Collect what a model's record says about its score and about those of the methods beside it.
+
+    ``comparison`` has a dictionary for each method; ``interval`` and ``baseline``, and among the methods what is not
+    known, are None. Records of versions before there were other metrics than accuracy are read, too.
+    """
+    has_metric = "metric" in card
+    metric = {name: card["metric"][name] for name in ("name", "higher_is_better", "in_percent")} if has_metric else {}
+    scale = ScoreFormat(**metric)
+    rows = [_compared(row, place == 0) for place, row in enumerate(card["comparison"])]
+    (chosen,) = (row for row in rows if row["is_chosen"])
+    interval = None if card.get("interval") is None else [float(end) for end in card["interval"]]
+    majority, baseline = card.get("majority"), next((row for row in rows if row["is_baseline"]), None)
+    if baseline is not None and majority is not None:
+        baseline["label"] = f"always {_short(majority['class'])}"
+    found = {
+        "metric": {"name": scale.name, "higher_is_better": scale.higher_is_better, "in_percent": scale.in_percent},
+        "comparison": rows,
+        "interval": interval,
+        "baseline": None if baseline is None else {"label": baseline["label"], "score": baseline["score"]},
+        "folds": int(card["folds"]),
+        "n_rows": int(card["n_rows"]),
+        "compared_rows": int(card.get("options", {}).get("compared_rows") or card["n_rows"]),
+        "reason": str(card.get("reason") or ""),
+        "warnings": [str(warning) for warning in card.get("warnings", [])],
+    }
+    headline = f"{chosen['method']}: {_scored(scale, chosen['score'], interval)} on held-out rows"
+    if baseline is not None:
+        name = baseline["label"].removeprefix("always ")
+        headline += f"; always predicting {name} would have {scale.text(baseline['score'])}"
+    return {**found, "headline": f"{headline}.", "test_headline": _test_headline(card.get("test"), scale)}
+
+
+def _compared(row: dict[str, Any], is_first: bool) -> dict[str, Any]:
+    """Describe the scores of one method; an older record names the chosen method first, and has its accuracy only."""
+    known = {name: _known(row.get(name)) for name in ("std", "columns", "fit_seconds", "difference", "p_value")}
+    return {
+        "method": str(row["method"]),
+        "label": str(row["method"]),
+        "score": float(row["score"] if "score" in row else row["accuracy"]),
+        **known,
+        "columns": known["columns"] or None,  # an older record has 0 for what is no code
+        "interval": [float(end) for end in row["interval"]] if row.get("interval") else None,
+        "is_chosen": bool(row.get("is_chosen", is_first)),
+        "is_baseline": bool(row.get("is_baseline", False)),
+    }
+
+
+def _scored(scale: ScoreFormat, score: float, interval: list[float] | None) -> str:
+    """Write a score with its name and, if there is one, its interval."""
+    text = f"{scale.label} {scale.text(score)}"
+    return text if interval is None else f"{text} (95 % interval {scale.range(*interval)})"
+
+
+def _test_headline(test: dict[str, Any] | None, scale: ScoreFormat) -> str:
+    """Say how good the model is on the rows of a test file."""
+    if not test:
+        return ""
+    interval = None if test.get("interval") is None else [float(end) for end in test["interval"]]
+    return f"On the {int(test['n_rows'])} rows of {test['data']}: {_scored(scale, float(test['score']), interval)}."
+
+
+def _short(name: Any) -> str:
+    """Quote a class, a long one not to its end."""
+    text = str(name)
+    return repr(text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 3]}...")
+
+
+def _held_out(card: dict[str, Any], classes: list[str]) -> dict[str, Any]:
+    """Describe what held-out rows were predicted as, and how the methods compare."""
+    return {
+        **describe_scores(card),
+        **_outcome(np.asarray(card["confusion"]), card.get("measures"), classes),
+        "calibration": _calibration(card["calibration"]),
+    }
+
+
+def _test(card: dict[str, Any], classes: list[str]) -> dict[str, Any]:
+    """Describe what the rows of a test file were predicted as."""
+    test = card["test"]
+    return {
+        "data": str(test["data"]),
+        "n_rows": int(test["n_rows"]),
+        **_outcome(np.asarray(test["confusion"]), test["measures"], classes),
+    }
+
+
+def _outcome(confusion: NDArray[Any], known: dict[str, Any] | None, classes: list[str]) -> dict[str, Any]:
+    """Describe what rows were predicted as: counts, measures of all classes together, and of each."""
     _require_shape(confusion, (len(classes), len(classes)))
     right, support, predicted = np.diagonal(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
     measures = {
@@ -224,19 +318,14 @@ def _held_out(card: dict[str, Any], confusion: NDArray[Any], classes: list[str])
         "recall": right / np.maximum(support, 1),
         "f1": 2 * right / np.maximum(support + predicted, 1),
     }
-    fields = ("accuracy", "std", "columns", "fit_seconds")
     return {
-        "comparison": [
-            {"method": str(row["method"]), **{name: float(row[name]) for name in fields}} for row in card["comparison"]
-        ],
         "confusion": confusion.astype(int).tolist(),
-        "accuracy": float(right.sum() / confusion.sum()),
+        "measures": {name: _known(known[name]) for name in MEASURES if name in known} if known else {},
         "classes": [
             {"name": name, "rows": int(support[k]), **{key: float(values[k]) for key, values in measures.items()}}
             for k, name in enumerate(classes)
         ],
         "confused": _confused(confusion, classes),
-        "calibration": _calibration(card["calibration"]),
     }
 
 
@@ -283,195 +372,3 @@ def _important(found: dict[str, Any], classes: list[str], columns: list[str]) ->
         }
         for (i, j), told_apart, best, drops in zip(*fields, strict=True)
     ]
-
-
-def comparison_text(comparison: Sequence[dict[str, Any]], folds: int) -> str:
-    """Lay out held-out accuracies, the best marked by ``*``; `comparison` has a dictionary for each method."""
-    shown = [f"{100 * row['accuracy']:.1f}" for row in comparison]
-    best = max(float(text) for text in shown)
-    columns = [
-        _names(["", *(row["method"] for row in comparison)]),
-        align(["accuracy %"], [f"{text}{'*' if float(text) == best else ' '}" for text in shown]),
-        align(["+/-"], [f"{100 * row['std']:.1f} " for row in comparison]),
-        align(["columns"], [f"{row['columns']:.1f} " for row in comparison]),
-        align(["fit s"], [f"{row['fit_seconds']:.2f} " for row in comparison]),
-    ]
-    legend = f"Mean over {folds} folds, the same for all methods, and standard deviation; * is the best as printed."
-    return f"{join(columns, [1])}\n\n{legend}\n"
-
-
-def model_text(description: dict[str, Any]) -> str:
-    """Lay out what `describe_model` gives as text; characters that a terminal would obey are spelt out."""
-    description = _printable(description)
-    table, held_out = description["table"], description["held_out"]
-    parts = [f"{description['classifier']} for {len(description['classes'])} classes"]
-    if held_out is not None:
-        column = f"column {table['target']!r} of {table['data']} ({table['n_rows']} rows)"
-        parts = [
-            f"{table['method']} of {table['learner']}, for the {len(description['classes'])} classes in {column}",
-            comparison_text(held_out["comparison"], table["folds"]),
-            _classes_text(held_out),
-            _confusions_text(held_out),
-        ]
-    notes = [_wrapped(f"- {note}", 2) for note in description["notes"]]
-    growth = description["growth"]
-    parts[1:1] = [fill(growth["summary"], _WIDTH, break_on_hyphens=False)] if growth else []
-    parts += [
-        _code_text(description["code"]),
-        _learners_text(description["learners"]) if description["learners"] else "",
-        _certificate_text(description["certificate"]) if description["certificate"] else "",
-        _growth_text(growth) if growth and len(growth["rounds"]) > 1 else "",
-        _important_text(description["important"]) if description["important"] else "",
-        _columns_text(table) if table else "",
-        "\n".join(["Notes:", *notes]) if notes else "",
-        ", ".join(f"{name} {version}" for name, version in description["versions"]),
-    ]
-    return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
-
-
-def _printable(value: Any) -> Any:
-    """Spell out control characters in all texts of plain data: names come from files of any origin."""
-    if isinstance(value, str):
-        return "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in value)
-    if isinstance(value, dict):
-        return {key: _printable(part) for key, part in value.items()}
-    return [_printable(part) for part in value] if isinstance(value, list | tuple) else value
-
-
-def _names(lines: Sequence[str]) -> list[str]:
-    """Left-align names; wide characters take two places on a terminal, accents of their own none."""
-    widths = [
-        sum(0 if unicodedata.combining(mark) else 1 + (unicodedata.east_asian_width(mark) in "WF") for mark in line)
-        for line in lines
-    ]
-    return [line + " " * (max(widths) - width) for line, width in zip(lines, widths, strict=True)]
-
-
-def _wrapped(text: str, indent: int) -> str:
-    """Break a long line, and set what follows the first further to the right."""
-    first, later = " " * indent, " " * (indent + 2)
-    return fill(text, _WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
-
-
-def _more(shown: int, total: int) -> str:
-    """Say how much is not shown."""
-    return f"\n... and {total - shown} more" if total > shown else ""
-
-
-def _classes_text(held_out: dict[str, Any]) -> str:
-    """Lay out precision and recall of each class."""
-    rows = held_out["classes"][:_MAX_CLASSES]
-    measures = ("precision", "recall", "f1")
-    columns = [
-        _names(["class", *(row["name"] for row in rows)]),
-        align(["rows"], [f"{row['rows']} " for row in rows]),
-        *(align([f"{name} %"], [f"{100 * row[name]:.1f} " for row in rows]) for name in measures),
-    ]
-    error = f"\n\nProbabilities are off by {100 * held_out['calibration']['error']:.1f} points on average."
-    return join(columns, [1]) + _more(len(rows), len(held_out["classes"])) + error
-
-
-def _confusions_text(held_out: dict[str, Any]) -> str:
-    """List the pairs of classes that are confused most."""
-    pairs = held_out["confused"][:_MAX_PAIRS]
-    if not pairs:
-        return "No held-out row was taken for another class."
-    lines = [f"  {pair['first']} / {pair['second']}: {pair['rows']} of {pair['of']} rows" for pair in pairs]
-    return "\n".join(["Confused most, on held-out rows:", *lines])
-
-
-def _code_text(code: dict[str, Any]) -> str:
-    """Describe the code in one line; a short one is shown below."""
-    n_rows, n_columns, n_used = len(code["rows"]), len(code["kinds"]), sum(code["used"])
-    used = "all of them used" if n_used == n_columns else f"{n_used} of them used"
-    kinds = [f"{code['kinds'].count(kind)} {kind}" for kind in dict.fromkeys(code["kinds"])]
-    grown = f" ({', '.join(kinds)})" if len(kinds) > 1 else ""
-    line = f"Code: {n_rows} rows x {n_columns} columns{grown}, {used}"
-    if n_rows > _MAX_CLASSES or n_columns > _MAX_SIGNS:
-        return line
-    rows = zip(_names(code["rows"]), code["matrix"], strict=True)
-    return "\n".join([line, *(f"  {name} {''.join(_SIGNS[entry] for entry in signs)}" for name, signs in rows)])
-
-
-def _learners_text(learners: dict[str, Any]) -> str:
-    """Lay out the columns and the shares of several learners; of many classes, those that are most unusual."""
-    members, classes = learners["members"], learners["classes"]
-    order = list(range(len(classes)))
-    is_short = len(classes) > _MAX_SHARES
-    if is_short:
-        order = sorted(order, key=lambda place: -classes[place]["unusual"])[:_MAX_UNUSUAL]
-    rows = [classes[place] for place in order]
-    has_added = any(member["added"] for member in members)
-    titles = ["columns", *(["of them added"] if has_added else []), "all classes"]
-    names = _names(["", *titles, *(row["name"] for row in rows)])
-    columns = []
-    for place, member in enumerate(members):
-        counts = [member["columns"], *([member["added"]] if has_added else [])]
-        shares = [member["share"], *(row["shares"][place] for row in rows)]
-        columns.append(
-            align(
-                [member["name"]], [*(f"{count}   " for count in counts), *(f"{100 * share:.1f} " for share in shares)]
-            )
-        )
-    share_of = "the weights" if learners["are_weights"] else "the columns that a class takes part in"
-    lines = [f"Learners: how many columns each has, and how much it counts, in % of {share_of}"]
-    rules = [1, 1 + len(titles)]
-    lines += [join([names, *block], rules) for block in blocks(columns, _WIDTH - len(names[0]))]
-    if is_short:
-        lines.append(f"Shown are the {len(rows)} of {len(classes)} classes that differ most from the mean.")
-    return "\n".join(lines)
-
-
-def _certificate_text(certificate: dict[str, float]) -> str:
-    """Say how close the weights are to the best ones."""
-    loss = f"; mean log-loss {certificate['log_loss']:.4g}" if "log_loss" in certificate else ""
-    gap = f"within {certificate['gap']:.1e} of the best there is, relatively"
-    return f"Weights: objective {certificate['objective']:.4g}, {gap}{loss}"
-
-
-def _growth_text(growth: dict[str, Any]) -> str:
-    """Lay out the rounds of growth."""
-    rounds = growth["rounds"][: max(_MAX_ROUNDS, growth["kept"] + 1)]
-    measures = [("loss", "loss", 1, ".4f"), ("out-of-fold accuracy %", "out_of_fold_accuracy", 100, ".1f")]
-    columns = [
-        align(["round"], [f"{row['round']}{'*' if row['round'] == growth['kept'] else ' '}" for row in rounds]),
-        align(["columns"], [f"{row['columns']} " for row in rounds]),
-        *(
-            align([heading], [f"{factor * row[name]:{form}} " for row in rounds])
-            for heading, name, factor, form in measures
-            if all(row[name] is not None for row in rounds)
-        ),
-        _names([" then added for", *(f" {_pairs(row['pairs'])}" for row in rounds)]),
-    ]
-    legend = (
-        "* is the round that is kept.\n"
-        "Out-of-fold predictions of a training row are those of learners that have not seen it."
-    )
-    return f"{join(columns, [1])}{_more(len(rounds), len(growth['rounds']))}\n{legend}"
-
-
-def _pairs(pairs: Sequence[dict[str, Any]]) -> str:
-    """Name pairs of classes, the first few only, and what was added for them."""
-    names = []
-    for pair in pairs[:_MAX_PAIRS]:
-        marks = [pair["learner"], pair["added"] if pair["added"] == "clustered" else ""]
-        mark = ", ".join(filter(None, marks))
-        names.append(f"{pair['first']}/{pair['second']}{f' ({mark})' if mark else ''}")
-    return ", ".join(names + [f"{len(pairs) - len(names)} more"] * (len(pairs) > len(names)))
-
-
-def _important_text(important: Sequence[dict[str, Any]]) -> str:
-    """Name the columns that matter most for the hardest pairs."""
-    lines = ["Columns that matter most for the pairs hardest to separate (shuffled, they cost so many points):"]
-    for pair in important[:_MAX_PAIRS]:
-        columns = [f"{column['name']} {100 * column['drop']:.1f}" for column in pair["columns"][:3]]
-        lines.append(f"  {pair['first']} / {pair['second']}: {', '.join(columns) or 'none alone'}")
-    return "\n".join(lines)
-
-
-def _columns_text(table: dict[str, Any]) -> str:
-    """Name the columns of the table, with what they hold."""
-    lines = [f"Columns: {', '.join(f'{name} ({kind})' for name, kind in table['columns'])}"]
-    if table["left_out"]:
-        lines.append(f"Left out: {', '.join(f'{name} ({reason})' for name, reason in table['left_out'])}")
-    return "\n".join(_wrapped(line, 0) for line in lines)
