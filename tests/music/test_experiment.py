@@ -6,25 +6,34 @@ import io
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import SVC
 
+from skecoc import ECOCClassifier
 from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.runs import RunRecord
+from skecoc.benchmarking.runs import RunRecord, seed_of
+from skecoc.learners import MulticlassLearner
 from skecoc.music.experiment import (
-    MUSIC_METHODS,
     MusicComparison,
     MusicData,
+    choose_folds,
     compare_music,
-    growth_csv,
-    growth_picture,
-    music_accuracy_table,
-    music_length_table,
     split_clips,
 )
+from skecoc.music.methods import MIXED_FEATURES, MUSIC_METHODS, make_mixture, make_music_classifier
+from skecoc.music.tables import growth_csv, growth_picture, music_accuracy_table, music_length_table
 from skecoc.reports.tables import to_csv, to_text
 from skecoc.support.errors import InputError
 
 GENRES = np.repeat(["blues", "jazz", "rock"], 12)
 TRACKS = np.repeat(np.arange(18), 2)
+
+
+class Failing(GaussianNB):
+    """A learner that cannot be trained."""
+
+    def fit(self, X, y):
+        raise ValueError("it does not work")
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +95,7 @@ def test_every_method_on_every_feature_and_fold(comparison):
         "repeats": 1,
         "seed": 0,
     }
-    assert {run.response for run in comparison.results.runs} == {"probabilities"}
+    assert {run.response for run in comparison.results.runs} == {"auto"}
 
 
 @pytest.mark.slow
@@ -200,16 +209,150 @@ def test_plain_values_for_programs(comparison):
     [
         ({"folds": 1}, "expected at least 2 folds and 1 repeat, got 1 and 1"),
         ({"repeats": 0}, "expected at least 2 folds and 1 repeat"),
-        ({"folds": 19}, "folds: 19 is more than the 18 groups"),
         ({"methods": ["nothing"]}, "methods: 'nothing' is not known"),
         ({"methods": ["sklearn/one-vs-one"]}, "'sklearn/one-vs-one' is not for music"),
         ({"learner": "nothing"}, "learner: 'nothing' is not known"),
-        ({"learner": "sklearn.svm.LinearSVC"}, "method 'one-vs-one/loss-weighted' on data set 'mosc'"),
+        ({"learner": "nothing", "methods": ["mixed-features"]}, "learner: 'nothing' is not known"),
+        ({"learner": Failing()}, "method 'one-vs-one/loss-weighted' on data set 'mosc': it does not work"),
     ],
 )
 def test_bad_arguments_are_refused(change, message, data):
     with pytest.raises(InputError, match=message):
         compare_music(data, **{"learner": GaussianNB(), "folds": 2, **change})
+
+
+@pytest.mark.parametrize(
+    ("counts", "asked", "expected"),
+    [
+        ([6, 6, 6], 10, 6),
+        ([6, 300, 300], 10, 6),
+        ([12, 12, 12], 10, 10),
+        ([3, 3], 10, 3),
+        ([3, 12, 12], 10, 5),  # for the sake of a very small genre, five are enough
+        ([3, 12, 12], 4, 4),
+        ([1, 12, 12], 10, 5),
+        ([2, 2], 2, 2),
+    ],
+)
+def test_folds_are_as_many_as_genres_allow(counts, asked, expected):
+    genres = np.repeat([f"genre{k}" for k in range(len(counts))], counts)
+    folds, notes = choose_folds(genres, None, asked, repeats=2, seed=0)
+    assert folds == expected
+    assert len(split_clips(genres, None, 0, folds, seed=0)) == expected
+    assert any(note.startswith(f"{expected} folds instead of {asked}") for note in notes) == (expected < asked)
+    assert any("absent from some test parts" in note for note in notes) == (min(counts) < expected)
+    assert any(note.startswith("a single clip: genre0") for note in notes) == (min(counts) == 1)
+
+
+@pytest.mark.parametrize("asked", [2, 4, 10])
+@pytest.mark.parametrize("n_artists", [2, 3, 7])
+def test_folds_are_as_many_as_artists_allow(asked, n_artists):
+    genres = np.repeat(["a", "b", "c"], 14)
+    for artists in (np.arange(42) % n_artists, np.arange(42) % n_artists + 100 * np.repeat([0, 1, 2], 14)):
+        folds, notes = choose_folds(genres, artists, asked, repeats=1, seed=0)
+        assert folds == min(asked, n_artists)
+        assert len(notes) == (folds < asked)
+        for train, test in split_clips(genres, artists, 0, folds, seed=0):
+            assert not set(artists[train]) & set(artists[test])
+
+
+def test_artists_that_cannot_be_divided_otherwise_reduce_folds():
+    genres = np.array(["a"] * 5 + ["b"])
+    groups = np.array([0, 1, 2, 3, 4, 4])  # without group 4, genre b is gone and a is alone
+    with pytest.raises(InputError, match="too few groups for 2 folds"):
+        choose_folds(genres, groups, 5, repeats=1, seed=0)
+
+
+def test_one_clip_of_each_genre_is_too_few():
+    with pytest.raises(InputError, match="expected at least two clips of a genre"):
+        choose_folds(np.array(["a", "b"]), None, 10, 1, 0)
+
+
+@pytest.fixture(scope="module")
+def mixture(data):
+    return compare_music(data, ["one-vs-rest/loss-weighted", "mixed-features"], learner=GaussianNB(), folds=3, n_jobs=1)
+
+
+def test_feature_sets_are_mixed_once(mixture):
+    assert mixture.features == ["mosc", "mnase", "all"]
+    assert mixture.methods[1] == MIXED_FEATURES
+    accuracy = mixture.values("accuracy")
+    np.testing.assert_array_equal(np.isfinite(accuracy).all(axis=(2, 3)), [[True, False], [True, False], [False, True]])
+    table = music_accuracy_table(mixture)
+    assert [row.name for row in table.rows] == ["MOSC", "MNASE", "ALL"]
+    assert [[bool(cell.text) for cell in row.cells] for row in table.rows] == [
+        [True, False],
+        [True, False],
+        [False, True],
+    ]
+    assert [len(row) for row in (table.records, music_length_table(mixture).records)] == [3, 3]
+    (note,) = (note for note in table.notes if note.startswith("All feature sets mixed: "))
+    assert f"one-vs-rest/loss-weighted on MOSC with {100 * accuracy[0, 0].mean():.2f}." in note
+
+
+def test_a_mixture_of_sets_is_a_code_of_one_member_each(data, mixture):
+    """The runs are those of the classifier itself on the columns side by side, scaled."""
+    X = np.hstack([data.features["mosc"], data.features["mnase"]])
+    for run, (train, test) in zip(
+        [run for run in mixture.results.runs if run.coding == "mixed-features"],
+        split_clips(data.genres, data.groups, 0, 3, 0),
+        strict=True,
+    ):
+        seed = seed_of(0, "run", "all", 0, run.fold, "mixed-features")
+        scaler = MinMaxScaler().fit(X[train])
+        classifier = make_mixture(GaussianNB(), {"mosc": 3, "mnase": 3}, seed)
+        classifier.fit(scaler.transform(X[train]), GENRES[train])
+        assert set(classifier.column_learners_) == {"mosc", "mnase", "all"}
+        assert run.n_correct == np.sum(classifier.predict(scaler.transform(X[test])) == GENRES[test])
+
+
+def test_all_features_stand_beside_their_mixture(data):
+    both = MusicData({**data.features, "all": np.hstack(list(data.features.values()))}, GENRES, TRACKS)
+    found = compare_music(both, ["mixed-features", "decoc/hamming"], learner=GaussianNB(), folds=2)
+    assert found.features == ["mosc", "mnase", "all"]
+    assert np.isfinite(found.values("accuracy")[2]).all()
+
+
+def test_a_member_sees_its_own_columns_only():
+    rng = np.random.default_rng(0)
+    X = np.hstack([np.repeat(np.eye(3), 10, axis=0) + 0.1 * rng.normal(size=(30, 3)), rng.normal(size=(30, 2))])
+    y = np.repeat([0, 1, 2], 10)
+    (_, first), (_, second), (_, both) = make_mixture(SVC(), {"good": 3, "noise": 2}, 0).estimator
+    changed = X.copy()
+    changed[:, 3:] = 0.0
+    np.testing.assert_array_equal(first.fit(X, y).predict_proba(X), first.predict_proba(changed))
+    assert first.score(X, y) == 1.0
+    assert second.fit(X, y).score(X, y) < 0.9
+    assert (both.fit(X, y).predict_proba(X) != both.predict_proba(changed)).any()
+
+
+@pytest.mark.parametrize(
+    ("learner", "names", "is_multiclass"),
+    [
+        (None, ["mosc", "mnase", "all", "logistic"], True),
+        ("svm", ["mosc", "mnase", "all"], True),
+        ("stumps", ["mosc", "mnase", "all"], False),
+        ("sklearn.ensemble.RandomForestClassifier", ["mosc", "mnase", "all"], True),
+    ],
+)
+def test_members_of_a_mixture(learner, names, is_multiclass):
+    classifier = make_music_classifier(MIXED_FEATURES, learner, 0, {"mosc": 3, "mnase": 3})
+    assert [name for name, _ in classifier.estimator] == names
+    assert all(isinstance(member, MulticlassLearner) == is_multiclass for _, member in classifier.estimator)
+
+
+def test_a_learner_that_a_method_does_not_take_is_noted(data, monkeypatch):
+    quick = ECOCClassifier(GaussianNB(), "one-vs-rest", "hamming")
+    monkeypatch.setattr("skecoc.music.methods.make_classifier", lambda *args: quick)
+    one = MusicData({"mosc": data.features["mosc"]}, GENRES)
+    found = compare_music(one, ["mixed", "decoc/hamming"], learner=GaussianNB(), folds=2)
+    assert found.notes[0] == "learner GaussianNB() is not for mixed, which has learners of its own"
+    assert compare_music(one, ["decoc/hamming"], learner=GaussianNB(), folds=2).notes == []
+
+
+def test_learners_without_probabilities_are_taken(data):
+    found = compare_music(data, ["one-vs-rest/hamming"], learner="sklearn.svm.LinearSVC", folds=2)
+    assert found.values("accuracy").mean() > 0.7
 
 
 def test_too_few_clips_are_refused(data):

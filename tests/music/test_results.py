@@ -9,7 +9,7 @@ import pytest
 from scripts.game_music import PACKAGES
 
 from skecoc.benchmarking.statistics import corrected_t_test
-from skecoc.music.experiment import MUSIC_METHODS
+from skecoc.music.methods import MIXED_FEATURES, MUSIC_METHODS
 from skecoc.paper.published import published_music
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "results" / "music.md"
@@ -89,6 +89,30 @@ def test_tables_are_the_averages(heading):
         assert (mean, deviation) == (f"{float(row['accuracy']):.2f}", f"{float(row['std']):.2f}")
         assert length == f"{float(row['columns']):.2f}"
         assert bool(stars) == (float(row["accuracy"]) == top)
+
+
+def test_all_features_together():
+    rows = rows_of("all_features_by_track")
+    accuracies = {row["method"]: fold_values("by_track", "all", row["method"]) for row in rows}
+    columns = [fold_values("by_track", "all", method, "columns").mean() for method in accuracies]
+    lines = [line.replace("*", "") for line in PAGE.read_text(encoding="utf-8").splitlines()]
+    shown = " | ".join(f"{values.mean():.2f} ± {values.std(ddof=1):.2f}" for values in accuracies.values())
+    assert f"| all features | {shown} |" in lines
+    assert f"| columns | {' | '.join(f'{length:.2f}' for length in columns)} |" in lines
+    for row, values, length in zip(rows, accuracies.values(), columns, strict=True):
+        assert float(row["accuracy"]) == pytest.approx(values.mean(), abs=1e-6)
+        assert float(row["std"]) == pytest.approx(values.std(ddof=1), abs=1e-6)
+        assert float(row["columns"]) == length
+    mixed = accuracies[MIXED_FEATURES]
+    assert not any(corrected_t_test(mixed, values, test_share=1 / 9).verdict for values in accuracies.values())
+    tests = {
+        (feature, method): corrected_t_test(mixed, fold_values("by_track", feature, method), test_share=1 / 9)
+        for feature in FEATURES
+        for method in MUSIC_METHODS
+    }
+    (rival,) = (pair for pair, test in tests.items() if test.verdict < 1)
+    assert rival == ("mosc", "one-vs-one/loss-weighted")
+    assert stated(PAGE, f"{tests[rival].difference:+.1f}", f"{tests[rival].p_value:.2f}")
 
 
 def test_published_tables():

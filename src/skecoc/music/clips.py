@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skecoc.music.frontends import RATES, Singles, check_signal
+from skecoc.music.stderr import without_decoder_messages
 from skecoc.support.errors import import_extra
 
 # An array with more columns than this is not samples by channels, but most likely channels by samples.
@@ -21,6 +22,25 @@ _MOST_CHANNELS = 64
 _LOWEST_RATE = 1_000
 # At most this many clips are named in a message.
 _MOST_NAMES = 10
+# Less of a clip than this share of the length that its header tells is worth a note; encoders round to whole frames.
+_WHOLE = 0.95
+
+# How files begin that `soundfile` may read, and some that people take for audio by mistake.
+_AUDIO_STARTS = (b"RIFF", b"RF64", b"riff", b"FORM", b"fLaC", b"OggS", b"ID3", b".snd", b"caff")
+_OTHER_STARTS = {
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"\x89PNG": "a PNG picture",
+    b"GIF8": "a GIF picture",
+    b"%PDF": "a PDF document",
+    b"PK\x03\x04": "a zip archive",
+    b"Rar!": "a RAR archive",
+    b"\x1f\x8b": "a gzip file",
+}
+_N_START = 512  # bytes to judge a file by
+# What libsndfile says of files that are there, but that a decoder does not like: not true, or no reason.
+_UNTRUE = ("File does not exist", "Unspecified internal error")
+# What it says of a format that it does not know, and of a known one whose header is cut off.
+_UNIMPLEMENTED = "File contains data in an unimplemented format"
 
 
 class AudioError(ValueError):
@@ -31,6 +51,7 @@ class Clip(ABC):
     """A piece of audio that can be read, more than once; an `AudioError` says if it cannot."""
 
     name: str  # what messages call it
+    missing: float = 0.0  # share of the length that its header tells which was not there when it was read last
 
     @abstractmethod
     def rate(self) -> int:
@@ -85,12 +106,15 @@ class FileClip(Clip):
     def samples(self) -> tuple[Singles, int]:
         """Decode the file."""
         with self._opened() as audio:
+            n_told = audio.frames
             try:
-                samples = audio.read(dtype="float32", always_2d=True)
+                with without_decoder_messages():
+                    samples = audio.read(dtype="float32", always_2d=True)
             except _soundfile().SoundFileError as error:
-                raise AudioError(f"{self.name} is damaged: {_reason(error)}") from error
+                raise AudioError(f"{self.name} {_damaged(_reason(error))}") from error
             except (ValueError, MemoryError) as error:  # FLAC from a pipe, for one, has no length in its header
                 raise AudioError(f"{self.name} is too long to be read, or does not tell its length") from error
+            self.missing = 0.0 if len(samples) >= _WHOLE * n_told else 1.0 - len(samples) / n_told
             return samples, _check_own_rate(audio.samplerate, self.name)
 
     def header_problem(self) -> str | None:
@@ -108,6 +132,8 @@ class FileClip(Clip):
                 raise AudioError(f"{self.name} is a folder, expected a file")
             if not self.path.exists():
                 raise AudioError(f"{self.name}: there is no such file")
+            if not self.path.is_file():
+                raise AudioError(f"{self.name} is a device or a pipe, expected a file")
             if self.path.stat().st_size == 0:
                 raise AudioError(f"{self.name} is empty")
         except OSError as error:  # such as a folder that may not be entered
@@ -118,9 +144,18 @@ class FileClip(Clip):
         """Open the file, or say why that is not possible."""
         soundfile, file = _soundfile(), self._file()
         try:
-            return soundfile.SoundFile(file)
+            with without_decoder_messages():
+                return soundfile.SoundFile(file)
         except (soundfile.SoundFileError, OSError, TypeError) as error:  # TypeError: a suffix of headerless formats
-            raise AudioError(f"{self.name} cannot be read as audio: {_reason(error)}") from error
+            raise AudioError(f"{self.name} {_problem(self._start(), _reason(error))}") from error
+
+    def _start(self) -> bytes:
+        """Read the first bytes of the file."""
+        try:
+            with self.path.open("rb") as file:
+                return file.read(_N_START)
+        except OSError as error:
+            raise AudioError(f"{self.name} cannot be read: {error.strerror}") from error
 
 
 class OpenFileClip(FileClip):
@@ -142,6 +177,9 @@ class OpenFileClip(FileClip):
         if not self.content:
             raise AudioError(f"{self.name} is empty")
         return BytesIO(self.content)
+
+    def _start(self) -> bytes:
+        return self.content[:_N_START]
 
     def digest(self) -> bytes:
         """Hash the bytes of the file."""
@@ -250,5 +288,39 @@ def _soundfile() -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """Say why without the name of the file, which the message has already."""
-    return str(getattr(error, "error_string", error)).strip()
+    """Say why, without the name of the file, which the message has already; empty if that would not be true."""
+    reason = str(getattr(error, "error_string", error)).strip().removeprefix("Error : ")
+    return "" if reason.startswith(_UNTRUE) else reason
+
+
+def _damaged(reason: str) -> str:
+    """Say that a file is not whole."""
+    return f"is damaged or cut off: {reason}" if reason else "is damaged or cut off"
+
+
+def _problem(start: bytes, reason: str) -> str:
+    """Say what a file is that cannot be opened, judging by its first bytes and by what the library says."""
+    is_mpeg = len(start) > 1 and start[0] == 0xFF and start[1] & 0xE0 == 0xE0
+    if start.startswith(_AUDIO_STARTS) or is_mpeg:
+        if reason.startswith(_UNIMPLEMENTED):
+            return "is damaged, cut off or in a format that is not supported"
+        return _damaged(reason)
+    for beginning, kind in _OTHER_STARTS.items():
+        if start.startswith(beginning):
+            return f"is {kind}, not audio"
+    if not start.strip(b"\x00"):
+        return "holds zeros, not audio"
+    if _is_text(start):
+        return "is text, not audio"
+    return f"cannot be read as audio: {reason or 'it begins like no format that is known'}"
+
+
+def _is_text(start: bytes) -> bool:
+    """Tell whether bytes are text; the last character may be cut off."""
+    try:
+        text = start.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start < len(start) - 3:
+            return False
+        text = start[: error.start].decode("utf-8")
+    return all(mark.isprintable() or mark.isspace() for mark in text)

@@ -4,7 +4,8 @@ import hashlib
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import redirect_stderr
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
@@ -15,15 +16,17 @@ from tqdm import tqdm
 from skecoc.music.clips import AudioError, Clip, listing
 from skecoc.music.frontends import Floats
 from skecoc.music.modulation import FEATURE_VERSION, feature_slices, is_short, modulation_features
+from skecoc.music.stderr import messages_stream
 from skecoc.support.files import replacement
 
 
 @dataclass(frozen=True)
 class ClipFeatures:
-    """Features of a clip, and whether it is shorter than a texture window."""
+    """Features of a clip, whether it is shorter than a texture window, and the share of it that is missing."""
 
     values: Floats
     is_short: bool
+    missing: float = 0.0
 
 
 class FeatureCache:
@@ -36,7 +39,8 @@ class FeatureCache:
         """Look up all features of a clip; None if they are not there, or the file is damaged."""
         try:
             with np.load(BytesIO(self._path(digest, rate).read_bytes()), allow_pickle=False) as file:
-                features = ClipFeatures(file["values"].astype(np.float64, copy=False), bool(file["is_short"]))
+                values, missing = file["values"].astype(np.float64, copy=False), float(file.get("missing", 0.0))
+                features = ClipFeatures(values, bool(file["is_short"]), missing)
         except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
             return None
         is_whole = features.values.shape == (feature_slices(rate)["all"].stop,) and np.isfinite(features.values).all()
@@ -47,7 +51,12 @@ class FeatureCache:
         path = self._path(digest, rate)
         path.parent.mkdir(parents=True, exist_ok=True)
         content = BytesIO()
-        np.savez(content, values=features.values, is_short=np.array(features.is_short))
+        np.savez(
+            content,
+            values=features.values,
+            is_short=np.array(features.is_short),
+            missing=np.array(features.missing),
+        )
         with replacement(path) as file:
             file.write(content.getvalue())
 
@@ -72,12 +81,16 @@ class Extraction:
     short: list[int]  # positions of clips shorter than one texture window
     n_cached: int
     unsaved: str | None  # why features could not be kept in the cache
+    cut: dict[int, float] = field(default_factory=dict)  # share of a clip that is missing, by its position
 
     def remarks(self, clips: Sequence[Clip]) -> Iterator[str]:
         """Say what a user should know about clips that could be read."""
         if self.short:
             names = listing([clips[position].name for position in self.short], ", ")
             yield f"shorter than one texture window of 5.9 s, and therefore repeated to fill it: {names}"
+        if self.cut:
+            names = listing([f"{clips[place].name} ({100 * share:.0f} % missing)" for place, share in self.cut.items()])
+            yield f"shorter than their headers tell, perhaps cut off or damaged: {names}"
         if self.unsaved is not None:
             yield f"features could not be kept in the cache: {self.unsaved}"
 
@@ -115,20 +128,27 @@ def extract(
     """Compute a feature of clips in threads, or find it in the cache, which holds all features of each clip."""
     where = feature_slices(rate)[feature]
     tasks = (delayed(_outcome)(clip, feature, rate, cache) for clip in clips)
-    outcomes = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks)
+    with redirect_stderr(messages_stream()):
+        bar = tqdm(total=len(clips), unit="clip", disable=not show_progress)
     values = np.full((len(clips), where.stop - where.start), np.nan)
     errors: dict[int, str] = {}
+    cut: dict[int, float] = {}
     short, n_cached, unsaved = [], 0, None
-    for position, outcome in enumerate(tqdm(outcomes, total=len(clips), unit="clip", disable=not show_progress)):
-        n_cached += outcome.was_cached
-        unsaved = unsaved or outcome.unsaved
-        if outcome.error is not None:
-            errors[position] = outcome.error
-            continue
-        values[position] = outcome.features.values if cache is None else outcome.features.values[where]
-        if outcome.features.is_short:
-            short.append(position)
-    return Extraction(values, errors, short, n_cached, unsaved)
+    with bar:
+        outcomes = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(tasks)
+        for position, outcome in enumerate(outcomes):
+            bar.update()
+            n_cached += outcome.was_cached
+            unsaved = unsaved or outcome.unsaved
+            if outcome.error is not None:
+                errors[position] = outcome.error
+                continue
+            values[position] = outcome.features.values if cache is None else outcome.features.values[where]
+            if outcome.features.is_short:
+                short.append(position)
+            if outcome.features.missing:
+                cut[position] = outcome.features.missing
+    return Extraction(values, errors, short, n_cached, unsaved, cut)
 
 
 def _outcome(clip: Clip, feature: str, rate: int, cache: FeatureCache | None) -> _Outcome:
@@ -153,4 +173,4 @@ def _outcome(clip: Clip, feature: str, rate: int, cache: FeatureCache | None) ->
 def _analyse(clip: Clip, feature: str, rate: int) -> ClipFeatures:
     """Read a clip and compute its features."""
     signal = clip.signal(rate)
-    return ClipFeatures(modulation_features(signal, rate, feature), is_short(len(signal), rate))
+    return ClipFeatures(modulation_features(signal, rate, feature), is_short(len(signal), rate), clip.missing)

@@ -174,6 +174,32 @@ def read_collection(
     )
 
 
+def find_audio(paths: Sequence[Path]) -> tuple[list[str], list[str]]:
+    """List files, and those in folders and below that are audio by their names, each once; and folders without any.
+
+    Names that begin with a dot are passed over in folders, but not if they are given.
+    """
+    files: dict[str, None] = {}
+    empty = []
+    for path in paths:
+        inside = _audio_below(path) if path.is_dir() else [path]
+        files.update(dict.fromkeys(map(str, inside)))
+        if not inside:
+            empty.append(str(path))
+    return list(files), empty
+
+
+def _audio_below(folder: Path) -> list[Path]:
+    """List the files of a folder, and of all below it, that are audio by their names."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in _SUFFIXES
+        and path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+
+
 def report_problems(found: Extraction, clips: Sequence[Clip], on_error: str, say: Callable[[str], None]) -> None:
     """Say which clips could not be read, or refuse them, and which are short."""
     if found.errors and on_error == "raise":

@@ -46,6 +46,8 @@ class ModulationFeatures(TransformerMixin, BaseEstimator):
     ----------
     rate_ : int
         The sample rate that clips are analysed at.
+    card_ : dict
+        In the pipeline of a model that ``skecoc music train`` has written: held-out results and settings.
 
     See Also
     --------
