@@ -20,10 +20,10 @@ $(STAMP): pyproject.toml
 	$(BIN)/python $(PIP) --editable ".[dev]"
 	touch $@
 
-# Our codes beside classical ones and scikit-learn's classifiers: about a minute on two cores, most of it for mixed.
+# Our codes beside classical ones and scikit-learn's classifiers: within a minute on two cores, most of it for mixed.
 demo: install
 	$(BIN)/skecoc compare --report skecoc-report.html --folds 3 \
-		--datasets iris wine thyroid balance vehicle dermatology glass ecoli yeast vowel \
+		--datasets iris wine thyroid vehicle dermatology glass ecoli vowel \
 		--methods mixed wolc one-vs-one/loss-weighted one-vs-rest/loss-based dense-random/loss-based \
 		sparse-random/loss-based decoc/loss-weighted sklearn/output-code sklearn/random-forest sklearn/boosting sklearn/svm
 

@@ -29,10 +29,10 @@ EDGES = {
     "benchmarking": {"support", "coding", "learners", "decoding", "classifiers", "growth", "datasets"},
     "reports": {"support", "benchmarking"},
     "paper": {"support", "benchmarking", "reports"},
-    "tables": {"support", "decoding", "growth", "persistence", "benchmarking"},
-    "music": {"support", "benchmarking", "reports"},
+    "tables": {"support", "decoding", "classifiers", "growth", "persistence", "benchmarking"},
+    "music": {"support", "learners", "growth", "benchmarking", "reports"},
     "audio": {"music"},
-    "cli": {"support", "datasets", "persistence", "benchmarking", "reports", "paper", "tables", "music"},
+    "cli": {"support", "persistence", "benchmarking", "reports", "paper", "tables", "music"},
     "__main__": {"cli"},
 }
 LIBRARY = ("support", "coding", "learners", "decoding", "classifiers", "growth", "blocks", "dask", "datasets")

@@ -18,11 +18,12 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from skecoc import WOLCClassifier, persistence
-from skecoc.cli import fit, main
+from skecoc.cli import main
 from skecoc.datasets import load_uci
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.persistence import load_model, save_model
 from skecoc.support.errors import InputError
+from tests.cli import after_start
 from tests.cli.test_cli import open_terminal, read_terminal
 from tests.tables.things import make_things, write_things
 
@@ -83,15 +84,16 @@ def test_fit_says_what_it_does(work, capsys):
 
 
 def test_several_learners_from_table_to_predictions(work, capsys):
-    """The default: a model of several learners is fitted, described, written, read and used without any --trust."""
-    fit = ["fit", "things.csv", "--target", "kind", "-o", "mixed.skops", "--folds", "2", "--jobs", "1"]
-    assert main([*fit, "--report", "mixed.html"]) == 0
+    """A model of several learners is fitted, described, written, read and used without any --trust."""
+    fit = ["fit", "things.csv", "--target", "kind", "-o", "mixed.skops", "--method", "mixed", "--folds", "2"]
+    assert main([*fit, "--jobs", "1", "--report", "mixed.html"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[2:5]] == [
+    assert {line.split()[0] for line in lines[2:6]} == {
         "mixed/logistic-weight",
         "sklearn/random-forest",
         "sklearn/logistic",
-    ]
+        "always",
+    }
     assert main(["inspect", "mixed.skops"]) == 0
     assert "mixed/logistic-weight of stumps, logistic, svm, svm_sharp, trees, boosting" in capsys.readouterr().out
     assert main(["predict", "mixed.skops", "new.csv", "-o", "out.csv"]) == 0
@@ -174,16 +176,16 @@ def test_dates_as_classes(work, capsys):
     capsys.readouterr()
     assert main(["predict", "days.skops", "days.parquet", "--no-probabilities"]) == 0
     captured = capsys.readouterr()
-    assert captured.out.splitlines()[:2] == ["label", "2024-01-01 00:00:00"]
+    assert captured.out.splitlines()[:2] == ["label", "2024-01-01"]
     assert "accuracy 100.00 % on the 24 rows" in captured.err
 
 
-@pytest.mark.parametrize("part", ["check_table_model", "model_page"])
+@pytest.mark.parametrize("part", ["tables.model.check_table_model", "reports.model.model_page"])
 def test_fit_writes_nothing_that_could_not_be_used(work, monkeypatch, capsys, part):
     def fail(*_):
         raise InputError("that does not work")
 
-    monkeypatch.setattr(fit, part, fail)
+    monkeypatch.setattr(f"skecoc.{part}", fail)
     before = Path("things.skops").read_bytes()
     assert main([*FIT, "--report", "things.html"]) == 2
     assert capsys.readouterr().err.endswith("that does not work\n")
@@ -277,19 +279,15 @@ def test_what_learners_print_is_no_result(work, capsys):
 BAD_TABLES = {
     "ragged.csv": b"a,kind\n1,x\n2,y,z\n",
     "short.csv": b"a,b,kind\n1,2,x\n3\n",
-    "latin1.csv": "a,kind\n1,Käse\n2,y\n".encode("latin-1"),
-    "twice.csv": b"a,a,kind\n1,2,x\n3,4,y\n",
-    "unnamed.csv": b"a,,kind\n1,2,x\n3,4,y\n",
     "one-class.csv": b"a,kind\n1,x\n2,x\n3,x\n",
     "one-row-each.csv": b"a,kind\n1,x\n5,y\n3,z\n",
     "empty.csv": b"",
     "no-rows.csv": b"a,kind\n",
-    "no-label.csv": b"a,kind\n1,x\n2,y\n3,\n4,x\n",
-    "infinite.csv": b"a,kind\n1,x\ninf,y\n3,x\n4,y\n",
+    "no-label.csv": b"a,kind\n1,\n2,?\n3,\n4,NA\n",
     "constant.csv": b"a,kind\n1,x\n1,y\n1,x\n1,y\n",
     "not-parquet.parquet": b"a,kind\n1,x\n",
     "table.xlsx": b"PK",
-    "semicolons.csv": b"a;kind\n1;x\n2;y\n",
+    "table.doc": b"a,kind\n1,x\n2,y\n",
 }
 
 
@@ -298,19 +296,15 @@ BAD_TABLES = {
     [
         ("ragged.csv", "data='ragged.csv' cannot be read as a table: line 3 has 3 cells, but its header has 2"),
         ("short.csv", "line 3 has 1 cell, but its header has 3"),
-        ("latin1.csv", "line 2 is not UTF-8 (byte 0xe4)"),
-        ("twice.csv", "data='twice.csv' has more than one column named 'a'"),
-        ("unnamed.csv", "column 2 has no name"),
         ("one-class.csv", "target='kind' has a single class, 'x'"),
         ("one-row-each.csv", "folds: 2 is more than the 1 rows of the largest class"),
         ("empty.csv", "data='empty.csv' is empty"),
         ("no-rows.csv", "has a header but no rows"),
-        ("no-label.csv", "target='kind' is missing in 1 of 4 rows"),
-        ("infinite.csv", "row 2: column 'a' holds 'inf', expected a finite number"),
+        ("no-label.csv", "target='kind' is missing in all 4 rows of 'no-label.csv'"),
         ("constant.csv", "no column is left to learn from"),
         ("not-parquet.parquet", "data='not-parquet.parquet' cannot be read as a table"),
-        ("table.xlsx", "has an unknown suffix; expected one of .csv, .csv.gz, .tsv, .parquet"),
-        ("semicolons.csv", "its columns are 'a;kind'; its header has semicolons between names, expected commas"),
+        ("table.xlsx", "data='table.xlsx' cannot be read as a table: it is not an Excel workbook, as its suffix says"),
+        ("table.doc", "has an unknown suffix; expected one of .csv, .tsv, .txt, .xlsx"),
         ("missing.csv", "data='missing.csv': there is no such file"),
     ],
 )
@@ -343,9 +337,10 @@ def check_one_line(capsys, message):
         (["--drop", "weight", "größe, cm", "colour", "picked", "ripe"], "no column is left to learn from"),
         (["-o", "none/model.skops"], "--output: the folder 'none' does not exist"),
         (["-o", "-"], "--output: a model is not written to standard output"),
-        (["-o", "things.csv"], "--output and data are the same file"),
-        (["--report", "things.csv"], "--report and data are the same file"),
-        (["--report", "things.skops"], "--report and --output are the same file"),
+        (["-o", "things.csv"], "--output: 'things.csv' does not end in .skops, as files of models do"),
+        (["-o", "model.pkl"], "--output: 'model.pkl' does not end in .skops, as files of models do"),
+        (["--report", "things.csv"], "--report: 'things.csv' does not end in .html, as pages do"),
+        (["--report", "things.skops"], "--report: 'things.skops' does not end in .html, as pages do"),
         (["--report", "."], "--report: '.' is a folder"),
     ],
 )
@@ -410,14 +405,12 @@ def test_bad_models_are_one_line(work, capsys, command, make, message):
         (["new.csv", "-o", "things.skops"], "'things.skops' has an unknown suffix"),
         (["new.csv", "--keep", "nothing"], "--keep: column 'nothing' is missing in 'new.csv'"),
         (["fewer.csv", "-o", "old.csv"], "column 'colour' is missing in 'fewer.csv'"),
-        (["wrong.csv", "-o", "old.csv"], "row 3: column 'weight' holds 'heavy', expected a finite number"),
         (["ragged.csv", "-o", "old.csv"], "'ragged.csv' cannot be read as a table: line 27 has 2 cells"),
     ],
 )
 def test_bad_input_of_predict_leaves_the_old_output(work, capsys, arguments, message):
     new = pd.read_csv("new.csv")
     new.drop(columns="colour").to_csv("fewer.csv", index=False)
-    new.astype({"weight": object}).assign(weight=["1", "2", "heavy", *["1"] * 22]).to_csv("wrong.csv", index=False)
     Path("ragged.csv").write_bytes(Path("new.csv").read_bytes() + b"1,2\n")
     Path("old.csv").write_text("old")
     before = {path: path.read_bytes() for path in work.iterdir()}
@@ -451,8 +444,10 @@ def test_the_installed_command_from_table_to_page(tmp_path):
     """What a user does, in processes of their own: fit, predict by pipe and by file, inspect."""
     write_things(tmp_path / "things.csv")
     new = write_things(tmp_path / "new.csv", n_rows=25, seed=7)
-    fitted = run("fit", "things.csv", "--target", "kind", "--folds", "3", "-o", "m.skops", "--jobs", "1", cwd=tmp_path)
-    assert (fitted.returncode, fitted.stderr.count(b"\n")) == (0, 3)
+    options = ["--target", "kind", "--method", "mixed", "--folds", "2", "--jobs", "1"]
+    fitted = run("fit", "things.csv", *options, "-o", "m.skops", cwd=tmp_path)
+    said = [line for line in after_start(fitted.stderr).splitlines() if not line.endswith(b"runs done")]
+    assert (fitted.returncode, len(said)) == (0, 3)
     assert b"mixed/logistic-weight" in fitted.stdout
     piped = run("predict", "m.skops", "-", cwd=tmp_path, input=new.read_bytes())
     filed = run("predict", "m.skops", "new.csv", "-o", "out.csv", "--chunk-rows", "3", cwd=tmp_path)
@@ -471,15 +466,15 @@ def test_processes_end_as_command_line_tools_do(work):
     predict = [COMMAND, "predict", "things.skops", "new.csv"]
     with os.fdopen(writing, "w") as stdout:
         gone = subprocess.run(predict, stdout=stdout, stderr=subprocess.PIPE, timeout=120, check=False)
-    assert (gone.returncode, gone.stderr) == (141, b"")
+    assert (gone.returncode, after_start(gone.stderr)) == (141, b"")
     if Path("/dev/full").exists():
         with Path("/dev/full").open("w") as stdout:
             full = subprocess.run(predict, stdout=stdout, stderr=subprocess.PIPE, timeout=120, check=False)
         message = b"skecoc: error: cannot write to standard output: No space left on device\n"
-        assert (full.returncode, full.stderr) == (2, message)
+        assert (full.returncode, after_start(full.stderr)) == (2, message)
     Path("things.skops").write_bytes(other_types(Path("things.skops").read_bytes()))
     refused = run("predict", "things.skops", "new.csv")
-    assert (refused.returncode, refused.stderr.count(b"\n")) == (2, 1)
+    assert (refused.returncode, after_start(refused.stderr).count(b"\n")) == (2, 1)
 
 
 @pytest.mark.slow

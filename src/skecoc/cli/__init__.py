@@ -1,14 +1,18 @@
 """The command line: parse, call one function, print."""
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 import skecoc
-from skecoc.cli.console import discard_output, say
-from skecoc.support.errors import InputError
+from skecoc.cli.console import STANDARD, default_jobs, discard_output, say
+from skecoc.support.errors import InputError, did_you_mean
+from skecoc.support.notices import notices_shown
 
 # The module of each command, which is imported when the command is given, and what --help says about it.
 _COMMANDS = {
@@ -20,6 +24,8 @@ _COMMANDS = {
     "report": ("reproduce", "write tables, figures and report of stored results again"),
     "music": ("music", "music genres: extract features, compare codes, train, predict"),
 }
+# Commands that say at once what they read: before anything is seen of them, libraries are loaded for seconds.
+_SLOW_TO_START = ("compare", "fit", "predict", "music")
 _EXIT_BAD_INPUT = 2
 _EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 _EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -28,9 +34,16 @@ _EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line, by default with the arguments of the process, and return the exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    options = _parser(words).parse_args(words)
+    is_loaded = "sklearn" in sys.modules
+    options = _parse(words)
+    options.command = shlex.join(["skecoc", *words])
     try:
-        options.run(options)
+        if not is_loaded:
+            _begin(words, options)
+        if getattr(options, "jobs", 1) is None:
+            options.jobs = default_jobs()
+        with nullcontext() if is_loaded else notices_shown(say):
+            options.run(options)
     except InputError as error:
         say(f"error: {error}")
         return _EXIT_BAD_INPUT
@@ -41,6 +54,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
         discard_output()
         return _EXIT_BROKEN_PIPE
     return 0
+
+
+def _parse(words: Sequence[str]) -> argparse.Namespace:
+    """Read the arguments; an unknown command or option ends the process with one line."""
+    parser = _parser(words)
+    if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
+        parser.error(f"{words[0]!r} is no command{did_you_mean(words[0], _COMMANDS)}; expected {', '.join(_COMMANDS)}")
+    options, rest = parser.parse_known_args(words)
+    if rest:
+        parser.prog = f"skecoc {words[0]}"
+        parser.error(f"unrecognized arguments: {shlex.join(rest)}")
+    return options
+
+
+def _begin(words: Sequence[str], options: argparse.Namespace) -> None:
+    """Say what is read, since libraries are loaded for seconds before anything else is seen."""
+    source = _source(options)
+    if words[:1] == ["compare"] and source is None:
+        say("reading data sets")
+    elif words[:1] and words[0] in _SLOW_TO_START and source is not None:
+        if source == STANDARD:
+            say("reading standard input")
+        elif _is_there(source):  # if not, an error is all that follows
+            say(f"reading {source}")
+
+
+def _source(options: argparse.Namespace) -> Path | None:
+    """Return the file or folder that a command reads, if any."""
+    given = (getattr(options, name, None) for name in ("data", "folder", "files"))
+    first = next((value for value in given if value), None)
+    if isinstance(first, list):
+        first = first[0]
+    return None if first is None else Path(first)
+
+
+def _is_there(path: Path) -> bool:
+    """Tell whether there is such a file or folder, as far as one may know."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 class _Parser(argparse.ArgumentParser):

@@ -1,62 +1,85 @@
-"""``skecoc compare``: methods on data sets, by cross-validation."""
+"""``skecoc compare``: methods on a table, or on shipped data sets, by cross-validation."""
 
 import argparse
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from skecoc.benchmarking import DEFAULT_DATA_SETS, DEFAULT_METHODS, Comparison, compare, load_data_sets
-from skecoc.benchmarking.methods import CLASSIFIERS, STRATEGIES, describe_parts
-from skecoc.cli import console
-from skecoc.datasets import list_uci
-from skecoc.reports import render, summarize
-from skecoc.reports.comparison import comparison_json, comparison_table
-from skecoc.reports.tables import to_csv, to_text
+from skecoc.cli import console, table_options
+from skecoc.cli.names import (
+    CLASSIFIERS,
+    CODINGS,
+    DATA_SETS,
+    DECODINGS,
+    DEFAULT_DATA_SETS,
+    DEFAULT_METHODS,
+    METRICS,
+    STRATEGIES,
+    TABLE_METHODS,
+)
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_text
-from skecoc.tables.preprocessing import as_data_set, read_data_set
+
+if TYPE_CHECKING:
+    from skecoc.benchmarking import Comparison, DataSet
 
 _NAMES = [
-    *describe_parts().split("; "),
+    f"codings: {', '.join(CODINGS)}",
+    f"decodings: {', '.join(DECODINGS)}",
     f"scikit-learn's strategies: {', '.join(STRATEGIES)}",
     f"scikit-learn's classifiers: {', '.join(CLASSIFIERS)}",
-    f"data sets: {', '.join(list_uci())}",
+    f"default for a table: {', '.join(TABLE_METHODS)}",
+    f"default for shipped data: {', '.join(DEFAULT_METHODS)}",
+    f"shipped data sets: {', '.join(DATA_SETS)}",
 ]
 _EPILOG = f"""\
-A METHOD is CODING/DECODING or one of scikit-learn's own; mixed, wolc and its kin
-have their own decoding.
+A METHOD is CODING, CODING/DECODING or one of scikit-learn's own.
 {console.listed(_NAMES)}
 
 examples:
   skecoc compare
+  skecoc compare flowers.csv --target species --report report.html
+  skecoc compare flowers.csv --target species --methods mixed boosting logistic --metric log-loss
   skecoc compare --datasets vowel glass --methods one-vs-one/hamming forest/loss-weighted
-  skecoc compare --data my.csv --target label --report report.html
-  skecoc compare --data my.csv --target label --methods mixed sklearn/boosting sklearn/svm
   skecoc compare --format csv --output results.csv"""
+# Options that `fit` must have, too, for the same result, with their defaults.
+_COPIED: dict[str, Any] = {
+    **dict.fromkeys(("sep", "decimal", "thousands", "encoding", "sheet", "learner", "class_weight", "group")),
+    "na": [],
+    "drop": [],
+    "order": [],
+    "metric": METRICS[0],
+    "max_rows": table_options.MAX_ROWS,
+    "folds": 5,
+    "seed": 0,
+}
+_ONLY_OF_TABLES = ("target", "drop", "group", "order")
 
 
 def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the command."""
     parser = add_parser(
         "compare",
-        description="Compare multiclass methods on data sets by stratified cross-validation,\n"
-        "all on the same folds. Without options: our codes, the classical ones and a forest\n"
-        "on shipped data, in about two minutes on two cores.",
+        description="Compare multiclass methods by stratified cross-validation, all on the same folds: on a table of\n"
+        "your own, or on shipped data sets. Without options: our codes, the classical ones and a forest on\n"
+        "shipped data, in about two minutes on two cores.",
         epilog=_EPILOG,
     )
     parser.set_defaults(run=_run)
+    console.add_table(parser, optional=True)
+    parser.add_argument("--target", metavar="COLUMN", help="the column of DATA that holds the classes")
+    console.add_reading(parser)
+    columns = parser.add_argument_group("columns and classes of DATA")
+    table_options.add_columns(columns)
     what = parser.add_argument_group("what is compared")
-    what.add_argument("--methods", nargs="+", metavar="METHOD", default=list(DEFAULT_METHODS), help="see below")
+    what.add_argument("--methods", nargs="+", metavar="METHOD", help="see below")
     what.add_argument("--datasets", nargs="+", metavar="NAME", help="shipped data sets, or 'all'")
-    what.add_argument(
-        "--data",
-        metavar="FILE",
-        type=Path,
-        help="a CSV or Parquet file of your own, instead of shipped data or beside --datasets",
-    )
-    what.add_argument("--target", metavar="COLUMN", help="the column of --data that holds the classes")
-    console.add_learner(what, remark="; mixed has its own learners, and scikit-learn's classifiers take none")
+    what.add_argument("--data", dest="data_option", metavar="FILE", type=Path, help=argparse.SUPPRESS)
+    table_options.add_learner(what)
     how = parser.add_argument_group("how")
+    table_options.add_judgement(how)
     console.add_splits(how, folds=5)
     console.add_jobs(how)
     where = parser.add_argument_group("what comes out")
@@ -66,44 +89,107 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     """Run the command."""
+    options.data = options.data or options.data_option
     _check_options(options)
-    data_sets = []
-    if options.data is not None:
-        own = read_data_set(options.data, options.target)
-        data_sets.append(as_data_set(own.name, own.X, own.y))
-    names = options.datasets or ([] if data_sets else DEFAULT_DATA_SETS)
+    from skecoc.benchmarking import compare, load_data_sets
+    from skecoc.benchmarking.methods import check_methods
+    from skecoc.reports import render, summarize
+
+    methods = check_methods(options.methods) if options.methods else _default_methods(options)
+    own = [] if options.data is None else [_own_table(options, methods)]
+    names = options.datasets or ([] if own else DEFAULT_DATA_SETS)
     comparison = compare(
-        data_sets + load_data_sets(list_uci() if names == ["all"] else names),
-        options.methods,
-        learner=options.learner,
+        own + load_data_sets(DATA_SETS if names == ["all"] else names),
+        methods,
+        learner=options.learner or "stumps",
         folds=options.folds,
         repeats=options.repeats,
         seed=options.seed,
+        metric=options.metric,
+        class_weight=options.class_weight,
         n_jobs=options.jobs,
         show_progress=sys.stderr.isatty(),
+        fit_command=_fit_command(options),
     )
-    for note in comparison.notes:
-        console.say(f"note: {note}")
+    console.say_notes(comparison.notes)
     if options.report is not None:
         write_text("--report", options.report, render("comparison.html.jinja", summarize(comparison)))
         console.say(f"report written to {options.report}")
     console.deliver(_format(comparison, options), options.output)
 
 
+def _default_methods(options: argparse.Namespace) -> list[str]:
+    """Choose the methods that are compared unless they are named, without those that the options rule out."""
+    from skecoc.benchmarking.learners import make_learner
+    from skecoc.benchmarking.methods import check_methods, why_not
+    from skecoc.benchmarking.metrics import find_metric
+
+    wanted = {
+        "probabilities": find_metric(options.metric, 2).needs_probabilities,
+        "weights": options.class_weight is not None,
+    }
+    learner = make_learner(options.learner or "stumps")
+    methods = check_methods(DEFAULT_METHODS if options.data is None else TABLE_METHODS)
+    reasons = {method: why_not(method, learner, **wanted) for method in methods}
+    console.say_notes([f"left out: {method} ({reason})" for method, reason in reasons.items() if reason])
+    return [method for method, reason in reasons.items() if not reason]
+
+
+def _own_table(options: argparse.Namespace, methods: list[str]) -> "DataSet":
+    """Read and prepare the user's table."""
+    from dataclasses import replace
+
+    from skecoc.tables.preparation import limit_rows, prepare_table
+    from skecoc.tables.reading import read_data_set
+
+    data_set = read_data_set(console.table_source(options.data), options.target, console.reading_options(options))
+    table = prepare_table(
+        data_set, drop=options.drop, group=options.group, order=options.order, folds=options.folds, methods=methods
+    )
+    limited, notes = limit_rows(table.data_set, options.max_rows, options.seed)
+    return replace(limited, notes=[*limited.notes, *notes])
+
+
+def _fit_command(options: argparse.Namespace) -> str:
+    """Write the command that fits one of the methods to the table, with ``{method}`` in the place of its name."""
+    if options.data is None or options.datasets:
+        return ""
+    words = []
+    for name, usual in _COPIED.items():
+        value = getattr(options, name)
+        if value != usual:
+            text = ",".join(value) if name == "order" else str(value)
+            words += [f"--{name.replace('_', '-')}", *(value if name in ("drop", "na") else [text])]
+    first = shlex.join(["skecoc", "fit", str(options.data), "--target", options.target])
+    rest = shlex.join([*words, "-o", "model.skops"])
+    return f"{_escaped(first)} --method {{method}} {_escaped(rest)}"
+
+
+def _escaped(text: str) -> str:
+    """Double the braces of a text, so that `str.format` leaves them."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse what could only fail after the work is done, and options that contradict each other."""
     if options.target is None and options.data is not None:
-        raise InputError("--data needs --target, the name of the column that holds the classes")
-    if options.data is None and options.target is not None:
-        raise InputError("--target needs --data, the file that has this column")
+        raise InputError("--target: expected the name of the column of DATA that holds the classes")
+    console.check_there("data", options.data)
+    for name in _ONLY_OF_TABLES:
+        if options.data is None and getattr(options, name):
+            raise InputError(f"--{name} needs DATA, the file that it is about")
     console.check_page("--report", options.report)
     if options.output is not None:
         check_writable("--output", options.output)
-    console.check_different({"--report": options.report, "--output": options.output}, {})
+    inputs = {} if options.data is None else {"data": options.data}
+    console.check_different({"--report": options.report, "--output": options.output}, inputs)
 
 
-def _format(comparison: Comparison, options: argparse.Namespace) -> str:
+def _format(comparison: "Comparison", options: argparse.Namespace) -> str:
     """Write the comparison in the format of the option."""
+    from skecoc.reports.comparison import comparison_json, comparison_table
+    from skecoc.reports.tables import to_csv, to_text
+
     if options.format == "json":
         return comparison_json(comparison)
     table = comparison_table(comparison)

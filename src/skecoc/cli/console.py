@@ -2,29 +2,39 @@
 
 import argparse
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import TextWrapper
-from typing import BinaryIO, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
-from joblib import cpu_count
-
-from skecoc.support.errors import InputError
+from skecoc.support.errors import InputError, did_you_mean
 from skecoc.support.files import check_writable, write_text
+from skecoc.support.text_layout import printable
+
+if TYPE_CHECKING:
+    from skecoc.tables.readers import ReadingOptions
 
 #: What stands for standard input or output.
 STANDARD = Path("-")
 
+# What terminals obey: controls but line breaks and tabs, and marks that turn the direction of writing.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _MOST_DEFAULT_JOBS = 8  # every worker loads all libraries anew, which short runs do not pay back
 
 
 def say(message: str) -> None:
-    """Print one line on standard error; line breaks become spaces."""
-    one_line = " ".join(message.split())
+    """Print one line on standard error; line breaks become spaces, and what is not printable is spelled out."""
+    one_line = printable(" ".join(message.split()))
     print(f"skecoc: {one_line}", file=sys.stderr)
+
+
+def shown(text: str) -> str:
+    """Spell out what a terminal would obey; other characters, also rare ones, stay what they are."""
+    return _CONTROLS.sub(lambda control: printable(control[0]), text)
 
 
 def deliver(text: str, output: Path | None = None) -> None:
@@ -35,7 +45,7 @@ def deliver(text: str, output: Path | None = None) -> None:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name may hold what the terminal cannot show
     with standard_output() as stream:
-        stream.write(text)
+        stream.write(shown(text))
 
 
 @contextmanager
@@ -56,17 +66,6 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def add_learner(group: argparse._ActionsContainer, default: str | None = "stumps", remark: str = "") -> None:
-    """Add the option ``--learner``; a remark follows what it takes."""
-    is_default = ", the default" if default == "stumps" else ""
-    group.add_argument(
-        "--learner",
-        default=default,
-        help=f"the binary learner: stumps (boosted{is_default}), svm (RBF, tuned) or an import path such as "
-        f"sklearn.linear_model.LogisticRegression{remark}",
-    )
-
-
 def add_splits(group: argparse._ActionsContainer, folds: int) -> None:
     """Add the options of a repeated cross-validation."""
     group.add_argument("--folds", type=at_least(2), default=folds, metavar="N", help=f"folds (default: {folds})")
@@ -85,11 +84,44 @@ def add_output(group: argparse._ActionsContainer, formats: Sequence[str]) -> Non
     group.add_argument("--output", type=Path, metavar="FILE", help="write there instead of to standard output")
 
 
-def add_table(parser: argparse.ArgumentParser) -> None:
+def add_table(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     """Add the table that is read."""
     parser.add_argument(
-        "data", type=Path, metavar="DATA", help="a .csv, .csv.gz, .tsv or .parquet file; - reads it from standard input"
+        "data",
+        nargs="?" if optional else None,
+        type=Path,
+        metavar="DATA",
+        help="a table: .csv, .tsv, .txt, .json, .jsonl (also .gz), .xlsx, .parquet or .feather; - is standard input",
     )
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how a table is written, which is guessed without them."""
+    group = parser.add_argument_group("how the table is written (guessed, and said, where it is not given)")
+    group.add_argument("--sep", metavar="MARK", help="between cells: comma, semicolon, tab, bar or another character")
+    group.add_argument("--decimal", metavar="MARK", help="decimal mark: comma or point")
+    group.add_argument("--thousands", metavar="MARK", help="mark of thousands: comma, point, space or apostrophe")
+    group.add_argument("--encoding", metavar="NAME", help="such as utf-8, utf-16 or latin-1")
+    group.add_argument("--sheet", metavar="NAME", help="sheet of a workbook, by name or number (default: the first)")
+    group.add_argument("--na", nargs="+", default=[], metavar="WORD", help="further cells that stand for nothing")
+
+
+def reading_options(options: argparse.Namespace, usual_decimal: str | None = None) -> "ReadingOptions":
+    """Return how the table is written; an InputError names an option with a bad value."""
+    from skecoc.tables.readers import ReadingOptions  # not loaded for --help
+
+    names = ("sep", "decimal", "thousands", "encoding", "sheet")
+    try:
+        given = {name: getattr(options, name) for name in names}
+        return ReadingOptions(**given, na=tuple(options.na), usual_decimal=usual_decimal)
+    except InputError as error:
+        raise InputError(f"--{error}") from error
+
+
+def say_notes(notes: Sequence[str]) -> None:
+    """Print notes on standard error, one on a line."""
+    for note in notes:
+        say(f"note: {note}")
 
 
 def add_jobs(group: argparse._ActionsContainer) -> None:
@@ -97,10 +129,17 @@ def add_jobs(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--jobs",
         type=at_least(1),
-        default=min(cpu_count(), _MOST_DEFAULT_JOBS),
+        default=None,  # `default_jobs`, which the command line puts in its place
         metavar="N",
         help=f"runs at the same time (default: as many as cores, at most {_MOST_DEFAULT_JOBS}); changes no result",
     )
+
+
+def default_jobs() -> int:
+    """Return how many runs are done at the same time if nothing is said."""
+    from joblib import cpu_count  # not loaded for --help
+
+    return min(int(cpu_count()), _MOST_DEFAULT_JOBS)
 
 
 def add_trust(group: argparse._ActionsContainer) -> None:
@@ -148,11 +187,21 @@ def listed(lines: Sequence[str]) -> str:
 
 def check_page(argument: str, path: Path | None) -> None:
     """Refuse a page, if one is wanted, that could not be made or written."""
-    from skecoc.reports import check_template_engine  # not loaded for --help
-
     if path is not None:
+        from skecoc.reports import check_template_engine  # not loaded for --help
+
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"{argument}: '{path}' does not end in .html, as pages do")
         check_template_engine()
         check_writable(argument, path)
+
+
+def check_there(argument: str, path: Path | None) -> None:
+    """Refuse a file that does not exist, before anything is loaded; others in its folder may be meant."""
+    if path is None or path == STANDARD or path.exists():
+        return
+    near = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+    raise InputError(f"{argument}='{path}': there is no such file{did_you_mean(path.name, near, most=1)}")
 
 
 def check_different(outputs: dict[str, Path | None], inputs: dict[str, Path]) -> None:

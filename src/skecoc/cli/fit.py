@@ -1,4 +1,4 @@
-"""``skecoc fit``: from a table to a model in a file, with its held-out accuracy."""
+"""``skecoc fit``: from a table to a model in a file, with its held-out results."""
 
 import argparse
 import sys
@@ -6,27 +6,33 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 
-from skecoc.benchmarking.methods import describe_parts
-from skecoc.cli import console
-from skecoc.reports.model import model_page, summarize_model
+from skecoc.cli import console, table_options
+from skecoc.cli.names import CLASSIFIERS, CODINGS, DECODINGS
 from skecoc.support.errors import InputError
-from skecoc.support.files import check_writable, write_bytes, write_text
-from skecoc.tables import describe_model, fit_table
-from skecoc.tables.describe import comparison_text
-from skecoc.tables.fitting import check_storable
-from skecoc.tables.model import check_table_model
-from skecoc.tables.preprocessing import read_data_set
+from skecoc.support.files import check_model_path, check_writable, write_bytes, write_text
 
 _EPILOG = f"""\
-A METHOD is CODING/DECODING; mixed, wolc and its kin have their own decoding.
-{console.listed(describe_parts().split("; "))}
+Without --method, these are tried, and the best by --metric is saved: mixed (several learners
+for one code), codes of boosted stumps, a forest, gradient boosting and logistic regression; with
+--learner, codes of that learner. The majority class is shown for comparison.
+
+A METHOD is auto, CODING, CODING/DECODING, or one of scikit-learn's classifiers.
+{
+    console.listed(
+        [
+            f"codings: {', '.join(CODINGS)}",
+            f"decodings: {', '.join(DECODINGS)}",
+            f"classifiers: {', '.join(name.partition('/')[2] for name in CLASSIFIERS[:-1])}",
+        ]
+    )
+}
 
 examples:
   skecoc fit flowers.csv --target species -o flowers.skops
-  skecoc fit flowers.parquet --target species --method one-vs-one/loss-weighted \\
-      --learner sklearn.linear_model.LogisticRegression --report flowers.html -o flowers.skops
-  skecoc fit flowers.csv --target species --method wolc --learner svm -o flowers.skops
-  skecoc fit flowers.csv --target species --learner sklearn.ensemble.RandomForestClassifier -o flowers.skops
+  skecoc fit flowers.xlsx --target species --metric macro-f1 --report flowers.html -o flowers.skops
+  skecoc fit visits.csv --target outcome --group patient --class-weight balanced --time-budget 5m -o visits.skops
+  skecoc fit grades.csv --target grade --order bad,fair,good --method ordinal -o grades.skops
+  skecoc fit flowers.csv --target species --learner "random-forest n_estimators=500" -o flowers.skops
   zcat flowers.csv.gz | skecoc fit - --target species --drop id comment -o flowers.skops"""
 
 
@@ -34,9 +40,8 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the command."""
     parser = add_parser(
         "fit",
-        description="Fit a model to a CSV or Parquet table: text becomes indicators, gaps are filled, constant\n"
-        "columns and row numbers are left out. Prints the accuracy on held-out folds beside\n"
-        "well-known methods, and writes the model to a file.",
+        description="Fit a model to a table: methods are compared on held-out folds, the best is trained on all rows\n"
+        "and written to a file that skecoc predict and skecoc inspect read.",
         epilog=_EPILOG,
     )
     parser.set_defaults(run=_run)
@@ -45,16 +50,22 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="MODEL.skops", help="where to write the model"
     )
+    console.add_reading(parser)
+    columns = parser.add_argument_group("columns and classes")
+    table_options.add_columns(columns)
     what = parser.add_argument_group("what is fitted")
-    what.add_argument(
-        "--method",
-        help="mixed (several learners for one code, the default), wolc (one learner, the default if --learner is "
-        "given) or CODING/DECODING; see below",
-    )
-    console.add_learner(what, None, "; for all methods but mixed, which has its own learners (default: stumps)")
-    what.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
+    what.add_argument("--method", default="auto", help="auto (the default): the best of several; others see below")
+    table_options.add_learner(what)
     console.add_trust(what)
-    how = parser.add_argument_group("how")
+    how = parser.add_argument_group("how methods are compared")
+    table_options.add_judgement(how)
+    how.add_argument(
+        "--time-budget",
+        type=table_options.seconds,
+        metavar="TIME",
+        help="seconds, or 5m, 1h: methods for which no time is left are skipped, the costliest first",
+    )
+    how.add_argument("--test", type=Path, metavar="FILE", help="a further table that the model is tested on in the end")
     how.add_argument("--folds", type=console.at_least(2), default=5, metavar="N", help="held-out folds (default: 5)")
     console.add_seed(how, console.at_least(0))
     console.add_jobs(how)
@@ -65,26 +76,42 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 def _run(options: argparse.Namespace) -> None:
     """Run the command."""
     _check_options(options)
-    data_set = read_data_set(console.table_source(options.data), options.target)
+    from skecoc.reports.model import model_page, summarize_model
+    from skecoc.tables import describe_model, fit_table
+    from skecoc.tables.describe_text import comparison_text
+    from skecoc.tables.fitting import check_storable
+    from skecoc.tables.model import check_table_model
+    from skecoc.tables.reading import read_data_set
+
+    reading = console.reading_options(options)
+    data_set = read_data_set(console.table_source(options.data), options.target, reading)
+    test = None if options.test is None else read_data_set(options.test, options.target, reading)
     with redirect_stdout(sys.stderr):  # learners of other libraries may print
         model = fit_table(
             data_set,
             target=options.target,
             method=options.method,
             learner=options.learner,
+            metric=options.metric,
+            class_weight=options.class_weight,
             drop=options.drop,
+            group=options.group,
+            order=options.order,
+            test=test,
+            time_budget=options.time_budget,
+            max_rows=options.max_rows,
             folds=options.folds,
             seed=options.seed,
             n_jobs=options.jobs,
             trusted=options.trust,
+            command=options.command,
             show_progress=sys.stderr.isatty(),
         )
         try:
             check_table_model(model, options.output)
         except InputError as error:
             raise InputError(f"nothing is written, as skecoc predict would refuse it: {error}") from error
-    for note in model.card_["notes"]:
-        console.say(f"note: {note}")
+    console.say_notes(model.card_["notes"])
     content = check_storable(model, options.trust)
     page = "" if options.report is None else model_page(summarize_model(describe_model(model)))
     write_bytes("--output", options.output, content)
@@ -92,13 +119,17 @@ def _run(options: argparse.Namespace) -> None:
     if options.report is not None:
         write_text("--report", options.report, page)
         console.say(f"report written to {options.report}")
-    console.deliver(comparison_text(model.card_["comparison"], options.folds))
+    console.deliver(comparison_text(model.card_))
 
 
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse what could only fail after the work is done."""
     if options.output == console.STANDARD:
         raise InputError("--output: a model is not written to standard output, expected the name of a file")
+    console.check_there("data", options.data)
+    console.check_there("--test", options.test)
+    check_model_path("--output", options.output)
     check_writable("--output", options.output)
     console.check_page("--report", options.report)
-    console.check_different({"--output": options.output, "--report": options.report}, {"data": options.data})
+    inputs = {"data": options.data, **({} if options.test is None else {"--test": options.test})}
+    console.check_different({"--output": options.output, "--report": options.report}, inputs)

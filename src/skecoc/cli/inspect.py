@@ -5,17 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from skecoc.cli import console
-from skecoc.reports.model import model_page, summarize_model
 from skecoc.support.files import write_text
-from skecoc.tables import describe_model
-from skecoc.tables.describe import model_text
-from skecoc.tables.model import read_model
 
 _EPILOG = """\
-The page shows the code and its weights, how much each of several learners counts, which pairs
-of classes were hard and what was added for them, held-out results (confusion, precision and
-recall, calibration), and the columns that matter most for any two classes. It loads nothing
-from anywhere.
+The page begins with the score on held-out rows, its interval, and what always predicting the
+most frequent class would have. It shows the methods that were compared, why this one was kept,
+results of each class (precision, recall, confusion, calibration) and of the test file, the
+columns that matter most for any two classes, the command that repeats it and, of output codes,
+the matrix and its weights, how much each learner counts, and which pairs of classes were hard
+and what was added for them. It loads nothing from anywhere.
 
 examples:
   skecoc inspect flowers.skops
@@ -37,6 +35,11 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     """Run the command."""
+    from skecoc.reports.model import model_page, summarize_model
+    from skecoc.tables import describe_model
+    from skecoc.tables.describe_text import model_text
+    from skecoc.tables.model import read_model
+
     console.check_page("--html", options.html)
     console.check_different({"--html": options.html}, {"model": options.model})
     description = describe_model(read_model(options.model, options.trust, lambda note: console.say(f"note: {note}")))
