@@ -178,3 +178,16 @@ def test_bad_parameters(parameters, message):
 def test_bad_groups(groups):
     with pytest.raises(ValueError, match="groups must hold 2 integers that are not negative, one per column"):
         LogisticWeightDecoder().fit(np.eye(2), [0, 1], [[1, -1], [-1, 1]], groups=groups)
+
+
+def test_a_group_whose_scores_differ_by_rounding_alone_does_not_count():
+    """A learner that knows nothing gives all classes the same score, but for the last bits."""
+    random = np.random.default_rng(0)
+    matrix = np.hstack([one_vs_rest(3), one_vs_rest(3)]).astype(float)
+    y = np.arange(60) % 3
+    good = 0.8 * matrix[y, :3] + 0.1 * random.normal(size=(60, 3))
+    noise = -1 / 3 + 1e-16 * random.integers(-1, 2, size=(60, 3))
+    decoder = LogisticWeightDecoder().fit(np.hstack([good, noise]), y, matrix, groups=[0, 0, 0, 1, 1, 1])
+    assert decoder.certificate_.gap <= 1e-3
+    assert decoder.steepness_.max() < 1e3
+    assert (decoder.scores(np.hstack([good, noise])).argmax(axis=1) == y).all()

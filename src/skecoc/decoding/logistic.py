@@ -23,6 +23,8 @@ from skecoc.decoding.base import (
 
 # A group whose steepness is no larger than this part of the largest does not count at all.
 _LEAST_STEEPNESS = 1e-3
+# Scores of smaller size do not differ between classes but by rounding.
+_LEAST_SIZE = 1e-9
 # Prior standard deviation of the steepness of groups, in units of their common one.
 _SPREAD_OF_GROUPS = 1.0
 # Where the common steepness is sought.
@@ -249,7 +251,7 @@ def _fit_steepness(x: Floats, y: Indices, weight: Floats, matrix: Floats, pools:
     scores = np.stack([x @ (pool * matrix).T for pool in pools])
     # Groups have scores of very different sizes: of many classes in one-vs-rest, a column is one of many.
     sizes = np.sqrt(((scores - scores.mean(axis=2, keepdims=True)) ** 2).mean(axis=2) @ weight / weight.sum())
-    sizes = np.where(sizes > 0, sizes, 1.0)
+    sizes = np.where(sizes > _LEAST_SIZE, sizes, 1.0)
     scores /= sizes[:, None, None]
     share, precision = weight / weight.sum(), 1.0 / (_SPREAD_OF_GROUPS**2 * weight.sum())
     targets = _targets(y, weight, len(matrix))
