@@ -438,8 +438,8 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
     --------
     >>> from skecoc.blocks import BlockWOLCClassifier
     >>> from skecoc.datasets import load_uci
-    >>> X, y = load_uci("segmentation", return_X_y=True)
-    >>> model = BlockWOLCClassifier(block_size=500, random_state=0).fit(X[::2], y[::2])
+    >>> X, y = load_uci("wine", return_X_y=True)
+    >>> model = BlockWOLCClassifier(block_size=50, random_state=0).fit(X[::2], y[::2])
     >>> model.score(X[1::2], y[1::2]) > 0.9
     True
     """
