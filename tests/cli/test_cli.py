@@ -201,7 +201,7 @@ def test_every_command_is_known_by_its_module():
         (["--output", "none/out.txt"], "--output: the folder 'none' does not exist"),
         (["--report", "none/report.html"], "--report: the folder 'none' does not exist"),
         (["--report", "."], "--report: '.' is a folder"),
-        (["--output", "same", "--report", "same"], "--output and --report are the same file"),
+        (["--output", "same.html", "--report", "same.html"], "--output and --report are the same file"),
         (["--learner", "nothing"], "learner: 'nothing' is not known"),
     ],
 )
@@ -232,7 +232,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, own_file, mon
         (["compare", "--format", "xml"], "argument --format: invalid choice: 'xml'"),
         (["compare", "--methods"], "argument --methods: expected at least one argument"),
         (["compare", "--nothing"], "unrecognized arguments: --nothing"),
-        (["nothing"], "invalid choice: 'nothing'"),
+        (["nothing"], "'nothing' is no command; expected compare, fit,"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(arguments, message, capsys):

@@ -408,7 +408,7 @@ def test_the_dortmund_set_is_checked(folder, tmp_path, cache, capsys):
             ["train", "missing", "-o", "m", "--method", "mixed-features", "--feature", "mosc"],
             "--feature: mixed-features",
         ),
-        (["train", "missing", "-o", "m", "--report", "m"], "--report and --output are the same file"),
+        (["train", "missing", "-o", "m.html", "--report", "m.html"], "--report and --output are the same file"),
         (["train", "missing", "-o", "m", "--report", "none/r.html"], "--report: the folder 'none' does not exist"),
         (["predict", "missing.skops", "a.wav"], "'missing.skops': there is no such file"),
         (["predict", "file", "a.wav"], "'file' is not a model of skecoc"),

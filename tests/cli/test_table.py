@@ -446,8 +446,8 @@ def test_the_installed_command_from_table_to_page(tmp_path):
     new = write_things(tmp_path / "new.csv", n_rows=25, seed=7)
     options = ["--target", "kind", "--method", "mixed", "--folds", "2", "--jobs", "1"]
     fitted = run("fit", "things.csv", *options, "-o", "m.skops", cwd=tmp_path)
-    said = [line for line in after_start(fitted.stderr).splitlines() if not line.endswith(b"runs done")]
-    assert (fitted.returncode, len(said)) == (0, 3)
+    assert fitted.returncode == 0
+    assert after_start(fitted.stderr).endswith(b"skecoc: model written to m.skops\n")
     assert b"mixed/logistic-weight" in fitted.stdout
     piped = run("predict", "m.skops", "-", cwd=tmp_path, input=new.read_bytes())
     filed = run("predict", "m.skops", "new.csv", "-o", "out.csv", "--chunk-rows", "3", cwd=tmp_path)

@@ -190,10 +190,10 @@ def check_page(argument: str, path: Path | None) -> None:
     if path is not None:
         from skecoc.reports import check_template_engine  # not loaded for --help
 
-        if path.suffix.lower() not in (".html", ".htm"):
-            raise InputError(f"{argument}: '{path}' does not end in .html, as pages do")
         check_template_engine()
         check_writable(argument, path)
+        if path.suffix.lower() not in (".html", ".htm") and (path.is_file() or not path.exists()):
+            raise InputError(f"{argument}: '{path}' does not end in .html, as pages do")
 
 
 def check_there(argument: str, path: Path | None) -> None:
