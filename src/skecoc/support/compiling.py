@@ -50,7 +50,7 @@ def _listener() -> Any:
             self._begun.append(time.process_time())
             if not self._has_told and event.data["dispatcher"].py_func.__module__.startswith("skecoc."):
                 self._has_told = True
-                give_notice("compiling, once: about 4 s")
+                give_notice("compiling, once: about 5 to 10 s")
 
         def on_end(self, event: Any) -> None:  # noqa: ARG002
             begin = self._begun.pop()
