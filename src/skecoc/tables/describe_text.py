@@ -46,7 +46,7 @@ def _comparison_text(scores: dict[str, Any]) -> str:
     legend = (
         f"Mean and standard deviation over {scores['folds']} folds{of}, the same for all methods; * is the one kept"
     )
-    legend += ", p that of a corrected paired t test against it." if has_p_values else "."
+    legend += ", p that of a corrected paired t test against it, adjusted by Holm's method." if has_p_values else "."
     legend += "" if scale.higher_is_better else f" Of {scale.label}, less is better."
     return f"{join(columns, [1])}\n\n{_wrapped(legend, 0, hanging=0)}"
 
