@@ -25,6 +25,8 @@ def test_classes_are_sorted_unless_an_order_is_given():
     assert ordered.classes.tolist() == ["bad", "good", "fair"]
     assert ordered.data_set.y[:3].tolist() == [1, 0, 2]
     assert ordered.labels[:3].tolist() == ["good", "bad", "fair"]
+    # Each class moves: the order is no exchange of two, which would be its own inverse.
+    assert prepared(order=["fair", "good", "bad"]).data_set.y[:3].tolist() == [1, 2, 0]
 
 
 def test_the_order_of_an_ordered_category_is_kept_unless_another_is_given():
