@@ -37,11 +37,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
+from sklearn.utils._set_output import _get_adapter_from_container
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, _num_samples, has_fit_parameter, validate_data
 
+from skecoc.learners.bins import MANY_TO_BIN
+from skecoc.learners.folds import sample_keys
 from skecoc.support.processes import results_here
 
 Response = Literal["predict_proba", "decision_function", "predict"]
@@ -240,7 +243,23 @@ class ColumnTrainer:
         # By pattern, number of regions, seed and fold: columns that are tried out come again.
         self._trained: dict[tuple[bytes, int, int, int], BaseEstimator] = {}
         self._by_class: dict[int, list[Integers]] = {}  # samples of each class without those of a fold
-        self.held_out = HeldOut(self.X, self.folds)
+        self._seen_X, self._start = self.X, None  # the samples as learners see them; where clusterings start
+        if self._has_bins():
+            self._bin()
+        self.held_out = HeldOut(self._seen_X, self.folds)
+
+    def _has_bins(self) -> bool:
+        """Tell whether features with many values are binned."""
+        return hasattr(self.learner, "bin_rows") and len(self.y) > MANY_TO_BIN
+
+    def _bin(self) -> None:
+        """Bin the samples: as many as these are binned wherever they are."""
+        keys = sample_keys(self.X, self.root)
+        weight = self.fit_params.get("sample_weight")
+        weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+        self._prepared[False], binned = self.learner.bin_rows(self.X, self.y, weight, keys)
+        if self.clustered_learner is not None:
+            self._seen_X, self._start = _like(self.X, binned.middles()), binned.mass
 
     def reset(self) -> "ColumnTrainer":
         """Return a trainer of the same samples, as they are prepared, with no column trained so far."""
@@ -277,7 +296,7 @@ class ColumnTrainer:
     def _train(self, columns: Sequence[Column], seeds: Sequence[int]) -> TrainedColumns:
         """Fit and evaluate columns, plainly and out of fold."""
         learners = self._fit_checked(columns, seeds)
-        outputs = self._evaluate(learners, self.X)
+        outputs = self._evaluate(learners, self._seen_X)
         if self.folds is None:
             return TrainedColumns(learners, outputs, outputs)
         out_of_fold = outputs.copy()
@@ -402,12 +421,20 @@ class ColumnTrainer:
             # Region learners see a plain array of float64; if X is one, simple columns have prepared it already.
             is_plain = type(self.X) is np.ndarray and self.X.dtype == np.float64
             shared = {"inner": self._prepared.get(False)} if clustered and is_plain else {}
+            if clustered and self._start is not None:
+                shared = {"inner": self._prepared[False], "start": self._start}
             # Seeded, since a learner may choose something for all columns here.
             learner = self._clones.make(self.root)
             if clustered:
                 learner = clone(self.clustered_learner).set_params(random_state=self.root)
-            self._prepared[clustered] = learner.prepare_rows(self.X, self.y, **shared)
+            self._prepared[clustered] = learner.prepare_rows(self._seen_X, self.y, **shared)
         return self._prepared[clustered]
+
+
+def _like(X: Any, values: Floats) -> Any:
+    """Return values as a frame with the names of X, if it is one: learners warn of features without their names."""
+    adapter = _get_adapter_from_container(X) if hasattr(X, "columns") else None
+    return values if adapter is None else adapter.create_container(values, X, columns=lambda: X.columns)
 
 
 def weight_params(estimator: BaseEstimator, sample_weight: Any) -> dict[str, Any]:

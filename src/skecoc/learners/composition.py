@@ -59,7 +59,8 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
                 n_jobs=self.n_jobs,
                 **settings,
             )
-        return ColumnTrainer(
+        make_trainer = settings.pop("make_trainer", ColumnTrainer)
+        return make_trainer(
             self._learner(), X, y, root, fit_params=fit_params[""], folds=folds, n_jobs=self.n_jobs, **settings
         )
 

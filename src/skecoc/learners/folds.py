@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.utils import _safe_indexing
 
 Keys = NDArray[np.uint64]
 Integers = NDArray[np.intp]
@@ -74,12 +72,16 @@ def _hash_sparse_rows(
 
 def _numbered(X: Any) -> NDArray[np.float64]:
     """Replace the values of each column by numbers, the same for values that are the same as text."""
+    from sklearn.utils import _safe_indexing  # the workers of a cluster do without scikit-learn
+
     columns = (np.asarray(_safe_indexing(X, j, axis=1), dtype=object).astype(str) for j in range(X.shape[1]))
     return np.column_stack([np.unique(column, return_inverse=True)[1] for column in columns]).astype(np.float64)
 
 
 def sample_keys(X: Any, seed: int) -> Keys:
     """Hash samples in memory, also those of a frame with text."""
+    from scipy.sparse import issparse
+
     if issparse(X):
         rows = X.tocsr(copy=True)
         rows.sum_duplicates()

@@ -59,7 +59,7 @@ def mixed_learners(
     n_classes : int, default=None
         Number of classes: with more than 30, boosting, which takes a tree per class, is left out.
     n_samples : int, default=None
-        Number of samples: with more than 20,000, support vector machines are left out.
+        Number of samples to train on: with more than 20,000, support vector machines are left out.
     n_features : int, default=None
         Number of features: with more than 1,000, boosting is left out.
 
@@ -97,6 +97,11 @@ def is_several(estimator: Any) -> bool:
     return isinstance(estimator, str | list)
 
 
+def is_classifier(learner: Any) -> bool:
+    """Tell whether a learner can be trained to tell classes apart."""
+    return not isinstance(learner, type) and hasattr(learner, "fit") and not is_regressor(learner)
+
+
 def resolve_learners(
     estimator: Any, n_classes: int | None = None, n_samples: int | None = None, n_features: int | None = None
 ) -> dict[str, BaseEstimator]:
@@ -122,7 +127,7 @@ def resolve_learners(
     if not learners:
         raise ValueError("estimator must have at least one classifier that is not dropped")
     for name, learner in learners.items():
-        if isinstance(learner, type) or not hasattr(learner, "fit") or is_regressor(learner):
+        if not is_classifier(learner):
             raise ValueError(f"{name!r} in estimator must be a classifier or 'drop', got {learner!r}")
     return learners
 
@@ -210,8 +215,9 @@ class MixedTrainer:
         n_jobs: int | None = None,
         verbose: int = 0,
         on_fit: OnFit = lambda: None,
+        make_trainer: Callable[..., ColumnTrainer] = ColumnTrainer,
     ) -> None:
-        """`fit_params` has the arguments of each learner's `fit`."""
+        """`fit_params` has the arguments of each learner's `fit`; `make_trainer` is for learners of single columns."""
         self.X, self.y = X, y
         self.response: Response = "predict" if response_method == "predict" else "predict_proba"
         self._clock = _Clock(on_fit)  # copies share it
@@ -228,7 +234,7 @@ class MixedTrainer:
                 response = find_response(learner, response_method, X, y, root)
             except ValueError as error:
                 raise ValueError(f"{name!r} in estimator: {error}") from error
-            self._trainers[name] = ColumnTrainer(
+            self._trainers[name] = make_trainer(
                 learner,
                 X,
                 y,

@@ -14,7 +14,8 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
-from skecoc.learners.base import BinaryClassifier, Floats, Integers, Names, check_labels, set_features
+from skecoc.learners.base import BinaryClassifier, check_labels, set_features
+from skecoc.learners.codes import Floats, Integers, Names, round_bits, rounded
 from skecoc.learners.columns import (
     Response,
     SeededClones,
@@ -24,7 +25,8 @@ from skecoc.learners.columns import (
     takes_weights,
     weight_params,
 )
-from skecoc.learners.stumps import StumpAdaBoostClassifier, respond
+from skecoc.learners.stump_kernels import respond
+from skecoc.learners.stumps import StumpAdaBoostClassifier
 from skecoc.support.compiling import inlined, kernel
 
 #: Steps of the k-means: few, since it is to be weak.
@@ -39,6 +41,7 @@ class _Regions:
     feature_names: Names | None
     inner: Any
     clones: SeededClones
+    start: Floats | None = None  # weights of the rows that clusterings start from; None: all rows, by their own weights
 
     def __sizeof__(self) -> int:
         return self.X.nbytes + getsizeof(self.inner)  # for clusters, which send what is large only once
@@ -123,13 +126,18 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         self.clusterer = clusterer
         self.random_state = random_state
 
-    def prepare_rows(self, X: Any, y: ArrayLike | None = None, *, inner: Any = None) -> Any:
-        """Check rows once for any number of `fit_rows`; `inner`: the rows as the inner learner has prepared them."""
+    def prepare_rows(
+        self, X: Any, y: ArrayLike | None = None, *, inner: Any = None, start: Floats | None = None
+    ) -> Any:
+        """Check rows once for any number of `fit_rows`.
+
+        `inner`: the rows as the inner learner has prepared them; `start`: weights of rows that clusterings start from.
+        """
         checked, names = self._prepare_features(X)
         if inner is None and shares_rows(self._learner()):
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
             inner = seeded_clone(self._learner(), seed).prepare_rows(checked, y)
-        return _Regions(checked, names, inner, SeededClones(self._learner()))
+        return _Regions(checked, names, inner, SeededClones(self._learner()), start)
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit_rows(
@@ -147,7 +155,8 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
             raise ValueError(f"sample_weight was given, but {type(self._learner()).__name__} does not take it")
         random_state = check_random_state(self.random_state)
         used = weight > 0
-        centres = self._cluster(X[used], weight[used], random_state)
+        start = None if prepared.start is None else prepared.start[rows][used]
+        centres = self._cluster(X[used], weight[used], start, random_state)
         region = nearest_centre(X, centres)
         rows_used = np.flatnonzero(used)
         order = rows_used[np.argsort(region[rows_used], kind="stable")]
@@ -158,7 +167,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         n_positive = np.add.reduceat(labels[order], starts)
         sizes = np.diff(starts, append=len(order))
         is_pure = (n_positive == 0) | (n_positive == sizes)
-        remembered = 0.5 * np.log1p(np.add.reduceat(weight[order], starts))
+        remembered = rounded(0.5 * np.log1p(np.add.reduceat(weight[order], starts)))
         self.region_margins_ = np.where(is_pure, np.where(n_positive > 0, remembered, -remembered), 0.0)
         mixed = [own for own, pure in zip(members, is_pure, strict=True) if not pure]
         given = None if sample_weight is None else weight
@@ -170,10 +179,10 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         """Return the regions' learner, the default one if none is given."""
         return StumpAdaBoostClassifier() if self.estimator is None else self.estimator
 
-    def _cluster(self, X: Floats, weight: Floats, random_state: np.random.RandomState) -> Floats:
+    def _cluster(self, X: Floats, weight: Floats, start: Floats | None, random_state: np.random.RandomState) -> Floats:
         """Find the centres of the regions."""
         if self.clusterer is None:
-            return weak_kmeans(X, self.n_regions, random_state, weight=weight)
+            return weak_kmeans(X, self.n_regions, random_state, weight=weight, start=start)
         clusterer = seeded_clone(self.clusterer, random_state.randint(np.iinfo(np.int32).max))
         params = {"sample_weight": weight} if has_fit_parameter(clusterer, "sample_weight") else {}
         found = clusterer.fit_predict(X, **params)
@@ -275,17 +284,27 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
 
 def weak_kmeans(
-    X: Floats, n_clusters: int, random_state: np.random.RandomState, *, weight: Floats, max_iter: int = MAX_ITER
+    X: Floats,
+    n_clusters: int,
+    random_state: np.random.RandomState,
+    *,
+    weight: Floats,
+    start: Floats | None = None,
+    max_iter: int = MAX_ITER,
 ) -> Floats:
     """Run k-means from one random start for a few steps, and return its centres: weak on purpose.
 
-    There are fewer centres if there are fewer distinct rows. Of scikit-learn's `KMeans`, threads and checks cost many
-    times the work on the few hundred rows of two classes (`benchmarks/weak_kmeans.py` has the ratio).
+    It starts from rows drawn by `start`, or by their weights. There are fewer centres if there are fewer distinct rows.
+    Of scikit-learn's `KMeans`, threads and checks cost many times the work on the few hundred rows of two classes
+    (`benchmarks/weak_kmeans.py` has the ratio).
     """
-    centres = distinct_start(X, n_clusters, random_state, weight)
+    drawn = np.flatnonzero(weight if start is None else start)
+    mass = weight if start is None else start
+    centres = distinct_start(X[drawn], n_clusters, random_state, mass[drawn])
     sums, by_feature = np.empty_like(centres), np.empty(centres.T.shape)
     distances, mass = np.empty(len(centres)), np.empty(len(centres))
-    _move_centres(X, weight, max_iter, centres, sums, mass, by_feature, distances, np.full(len(X), -1))
+    bits = centres.view(np.int64).reshape(-1)
+    _move_centres(X, weight, max_iter, centres, bits, sums, mass, by_feature, distances, np.full(len(X), -1))
     return centres
 
 
@@ -300,7 +319,7 @@ def distinct_start(X: Floats, n_clusters: int, random_state: np.random.RandomSta
         found.setdefault(row.tobytes(), number)
         if len(found) == n_clusters:
             break
-    return drawn[list(found.values())]
+    return rounded(drawn[list(found.values())])
 
 
 def nearest_centre(X: Floats, centres: Floats) -> Integers:
@@ -312,10 +331,10 @@ def nearest_centre(X: Floats, centres: Floats) -> Integers:
 
 
 @kernel
-def _move_centres(X, weight, max_iter, centres, sums, mass, by_feature, distances, region):  # type: ignore[no-untyped-def]
+def _move_centres(X, weight, max_iter, centres, bits, sums, mass, by_feature, distances, region):  # type: ignore[no-untyped-def]
     """Move centres to the means of their rows, in place, a few times or until no row changes its region.
 
-    `region` starts as -1 everywhere; what stands between it and the centres is worked with.
+    `region` starts as -1 everywhere; what stands between it and the centres, whose bits come next, is worked with.
     """
     for _ in range(max_iter):
         for k in range(centres.shape[0]):
@@ -328,6 +347,7 @@ def _move_centres(X, weight, max_iter, centres, sums, mass, by_feature, distance
             if mass[k] > 0.0:
                 for j in range(centres.shape[1]):
                     centres[k, j] = sums[k, j] / mass[k]
+        round_bits(bits)
 
 
 @inlined

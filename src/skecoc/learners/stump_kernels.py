@@ -8,7 +8,7 @@ weighted error): so the largest absolute edge over all cuts is the lowest error 
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.learners.base import MAX_BINS, Codes, Floats, read_only, take_rows
+from skecoc.learners.codes import MAX_BINS, Codes, Floats, read_only, take_rows
 from skecoc.support.compiling import inlined, kernel
 
 Ints = NDArray[np.int64]
@@ -18,6 +18,13 @@ RowNumbers = NDArray[np.uint32]
 #: rebuilt. Rounding errors never shrink with the weights, so a fall by 2^10 costs ten of the 53 bits.
 _LARGEST_GROWTH = 2.0**64
 _LARGEST_FALL = 2.0**10
+
+#: Two stumps whose weighted errors differ by no more than this are equally good: rounding does far less.
+TIE_TOLERANCE = 1e-10
+
+#: A stump's weighted error counts as at least this much in its alpha: a perfect column weighs about as much as forty
+#: stumps that are perfect together.
+SMALLEST_ERROR = 1e-10
 
 #: Rows whose votes are added up together.
 _BLOCK = 256
@@ -175,7 +182,8 @@ def _boost(
         n_wrong = _part_wrong_from_right(codes, signed, features[t], cuts[t], polarities[t], rows)
         wrong, wrong_edge = _sum_weights(signed, rows[:n_wrong])
         error = max(wrong / weight, smallest_error)
-        alphas[t] = 0.5 * np.log((1.0 - error) / error)
+        # In single precision: then sums of another order, as blocks have them, give the very same alpha.
+        alphas[t] = np.float32(0.5 * np.log((1.0 - error) / error))
         if wrong == 0.0:
             return t + 1
         right, right_edge = weight - wrong, edge - wrong_edge
@@ -406,3 +414,10 @@ def add_votes_of_groups(
             # The constant stump's threshold is infinite, so that any feature will do.
             total += votes[t] if X[i, max(features[t], 0)] <= thresholds[t] else -votes[t]
         sums[i] += total
+
+
+def respond(F: Floats, response: str) -> Floats:
+    """Turn weighted votes into the outputs of columns."""
+    if response == "predict_proba":
+        return np.tanh(F)
+    return np.where(F > 0.0, 1.0, -1.0) if response == "predict" else F

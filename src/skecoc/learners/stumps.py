@@ -11,25 +11,19 @@ from sklearn import get_config
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from skecoc.learners.base import (
-    FeatureCodes,
-    Floats,
-    MarginClassifier,
-    check_labels,
-    check_rows,
-    code_features,
-    read_only,
-    set_features,
-)
+from skecoc.learners.base import MarginClassifier, check_labels, check_rows, set_features
+from skecoc.learners.bins import BinnedSamples, bin_samples
+from skecoc.learners.codes import MANY_CELLS, FeatureCodes, Floats, code_features, read_only
 from skecoc.learners.columns import Response
-from skecoc.learners.stump_kernels import add_votes, add_votes_of_groups, boost_groups
-
-#: Two stumps whose weighted errors differ by no more than this are equally good: rounding does far less.
-TIE_TOLERANCE = 1e-10
-
-#: A stump's weighted error counts as at least this much in its alpha: a perfect column weighs about as much as forty
-#: stumps that are perfect together.
-SMALLEST_ERROR = 1e-10
+from skecoc.learners.folds import Keys
+from skecoc.learners.stump_kernels import (
+    SMALLEST_ERROR,
+    TIE_TOLERANCE,
+    add_votes,
+    add_votes_of_groups,
+    boost_groups,
+    respond,
+)
 
 
 class StumpAdaBoostClassifier(MarginClassifier):
@@ -82,11 +76,13 @@ class StumpAdaBoostClassifier(MarginClassifier):
 
     **Sample weights.** Only their ratios matter. Samples of weight zero are dropped: no threshold takes notice of them.
 
+    **Rounding.** Alphas are rounded to single precision, so that they do not depend on the order of the samples.
+
     **Exactness and memory.** Every feature is coded once by the ranks of its values, in two bytes a cell, or in one if
     there are more than four million cells and no feature has more than 256 distinct values. A feature with more than
     65,536 distinct values is cut into 65,536 bins of equally many, and only thresholds between bins are tried: then,
-    and only then, is the search not exact. Features in ``float32`` are compared with thresholds as ``float64``, without
-    a copy. NaN is refused.
+    and only then, is the search not exact. (A code with more than 10,000 samples has 256 bins.) Features in ``float32``
+    are compared with thresholds as ``float64``, without a copy. NaN is refused.
 
     References
     ----------
@@ -117,6 +113,17 @@ class StumpAdaBoostClassifier(MarginClassifier):
     def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> FeatureCodes:  # noqa: ARG002
         """Check and code a matrix of features once, for any number of calls to `fit_rows`."""
         return code_features(*self._prepare_features(X))
+
+    def bin_rows(
+        self, X: ArrayLike, y: NDArray[np.intp], weight: Floats | None, keys: Keys
+    ) -> tuple[FeatureCodes, BinnedSamples]:
+        """Check and bin a matrix of features with many rows, as `prepare_rows` would code it with all thresholds."""
+        checked, names = self._prepare_features(X)
+        binned = bin_samples(checked, y, weight, keys)
+        bins = binned.bins
+        codes = binned.codes if checked.size > MANY_CELLS else binned.codes.astype(np.uint16)
+        edges = np.where(np.repeat(bins.exact, np.diff(bins.starts)), np.nan, bins.edges)
+        return FeatureCodes(codes, bins.starts, bins.lower, bins.upper, names, edges), binned
 
     def fit_rows(
         self,
@@ -242,13 +249,6 @@ class StumpAdaBoostClassifier(MarginClassifier):
         shares: Floats = np.zeros(self.n_features_in_)
         np.add.at(shares, self.features_[splits], self.alphas_[splits])
         return shares / shares.sum() if splits.any() else shares
-
-
-def respond(F: Floats, response: Response) -> Floats:
-    """Turn weighted votes into the outputs of columns."""
-    if response == "predict_proba":
-        return np.tanh(F)
-    return np.where(F > 0.0, 1.0, -1.0) if response == "predict" else F
 
 
 def _decision_functions(
