@@ -18,7 +18,6 @@ from skecoc.decoding.optimized.face import maximum_entropy_minimizer
 from skecoc.decoding.optimized.problem import Problem, WeightSpace
 from skecoc.decoding.optimized.rows import (
     Block,
-    RemoteRows,
     Rows,
     collapse_rows,
     has_hard_codewords,
@@ -27,7 +26,7 @@ from skecoc.decoding.optimized.rows import (
     rows_from_blocks,
     sum_blocks,
 )
-from skecoc.decoding.optimized.solver import minimize_regularized
+from skecoc.decoding.optimized.solver import MANY_WEIGHTS, minimize_regularized
 from skecoc.decoding.risk import RiskAndConfusion, risk_and_confusion
 from skecoc.decoding.ties import (
     SOLVED_TIE_TOLERANCE,
@@ -58,7 +57,8 @@ class Certificate:
     gap: float
     #: Passes over all samples.
     n_rounds: int
-    #: Samples at a kink of their (smoothed) hinge in the last pass; with `l2=0`, constraints of the last program.
+    #: Samples at a kink of their (smoothed) hinge in the last pass; where the dual was ascended, as for many weights,
+    #: pairs of a sample and a rival with a share; with `l2=0`, constraints of the last program.
     n_cuts: int
     #: Samples after identical ones were put together.
     n_rows: int
@@ -91,7 +91,7 @@ class OptimizedWeightDecoder(BaseDecoder):
         The penalty :math:`\lambda \ge 0`; the larger, the closer are the weights to equal ones.
     tol : float, default=1e-4
         Relative gap between the objective and its lower bound at which to stop; hard codewords that were put together
-        are solved to 1e-8 if that is less, so that ties are sharp.
+        are solved to 1e-8 if that is less, so that ties are sharp, unless there are more than 10,000 weights.
     max_rounds : int, default=500
         Largest number of passes over the samples; a few dozen are usual.
     class_weight : {"balanced"}, default=None
@@ -123,8 +123,8 @@ class OptimizedWeightDecoder(BaseDecoder):
     A pass over the samples at some weights sums up a mixture of the linear functions whose largest is a sample's hinge:
     a cut, which bounds the objective from below everywhere and whose minimum is known exactly. A smooth mixture leaves
     a smooth problem with a curvature, so that a dozen Newton steps lead to weights and a cut with a small primal-dual
-    gap. Memory beside the codewords is one float32 per sample and class. Identical hard codewords of a class are put
-    together first.
+    gap. Many weights are found by ascent of the dual instead, with time per pass and memory linear in their number.
+    Identical hard codewords of a class are put together first.
 
     References
     ----------
@@ -235,14 +235,14 @@ class OptimizedWeightDecoder(BaseDecoder):
         make_rows = partial(rows_from_blocks, blocks, class_weight=self.class_weight, n_jobs=self.n_jobs)
         return self._minimize(make_rows, matrix, warm_start_weights, prior_weights)
 
-    def fit_remote(
+    def fit_rows(
         self,
-        rows: RemoteRows,
+        rows: Rows,
         matrix: ArrayLike,
         warm_start_weights: ArrayLike | None = None,
         prior_weights: ArrayLike | None = None,
     ) -> Self:
-        """Find the weights of minimal training risk from samples that live elsewhere, such as on other machines."""
+        """Find the weights of minimal training risk from samples that may live elsewhere, such as on other machines."""
         return self._minimize(lambda _: rows, matrix, warm_start_weights, prior_weights)
 
     @classmethod
@@ -321,8 +321,9 @@ class OptimizedWeightDecoder(BaseDecoder):
         M = check_decoder_matrix(matrix)
         given = make_rows(M)
         rows = collapse_rows(given, M.shape[1])
-        tol = self.tol if rows is given else min(self.tol, _GAP_OF_COLLAPSED_ROWS)
         space = WeightSpace(M)
+        is_sharp = rows is not given and space.n_weights <= MANY_WEIGHTS
+        tol = min(self.tol, _GAP_OF_COLLAPSED_ROWS) if is_sharp else self.tol
         prior = None if prior_weights is None else _check_weights("prior_weights", prior_weights, space)
         problem = Problem(space, float(self.margin), float(self.l2), 0.0 if prior is None else prior)
         start = space.equal() if prior is None else prior

@@ -162,7 +162,7 @@ def cut_at(rows: Rows, space: WeightSpace, weights: Floats, margin: float, smoot
     """Pass over the rows, whose weights sum to 1, and sum up their smoothed losses, slopes and curvatures."""
     code = np.ascontiguousarray((weights * space.matrix).T)
     of_block = partial(_sum_block, space=space, code=code, margin=margin, smoothing=smoothing)
-    sums, gradient, curvature, kinks = sum_blocks(rows, of_block, _merge)
+    sums, gradient, curvature, kinks = sum_blocks(rows, of_block, _merge, with_shift=True)
     hinge, risk, smoothed, linear, offset, n_kinks, n_pairs = sums.tolist()
     all_kinks = None if smoothing.is_dense else Kinks(*(np.concatenate(part) for part in zip(*kinks, strict=True)))
     slope, counts = gradient * space.matrix, (int(n_kinks), int(n_pairs))

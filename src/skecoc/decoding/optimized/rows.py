@@ -6,7 +6,7 @@ number of jobs changes no bit of a result.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from skecoc.decoding.base import Floats, Indices, check_rows_and_weights, chunk_slices
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 # Blocks have about so many rows (fewer would cost threads more than they save), or more if there would be too many.
 _BLOCK_ROWS = 4_096
@@ -24,6 +25,7 @@ _MOST_BLOCKS = 64
 _SAMPLING_SEED = 20_120_509
 _NO_SHIFT = np.zeros((0, 0), dtype=np.float32)
 _ROWS_TO_LOOK_AT = 2_000
+_OUTPUTS_TO_LOOK_AT = 2**22
 # With more distinct patterns than this among the rows looked at, sorting costs more than it saves.
 _LARGEST_SHARE = 0.7
 _LABEL_BYTES = 4
@@ -57,23 +59,36 @@ class MemoryRows:
     ) -> None:
         self.codewords, self.y, self.weight = codewords, y, weight
         self.n_classes, self.n_jobs, self.n_rows = n_classes, n_jobs, len(y)
-        self.shift = np.zeros((len(y), n_classes), dtype=np.float32)
 
-    def blocks(self) -> Iterator[Block]:
+    @cached_property
+    def shift(self) -> NDArray[np.float32]:
+        """Smoothing shifts, one per row and class: made when they are first needed."""
+        return np.zeros((self.n_rows, self.n_classes), dtype=np.float32)
+
+    def spans(self) -> Iterator[slice]:
         """Yield spans of rows of about equal length."""
-        n_blocks = min(1 + self.n_rows // _BLOCK_ROWS, _MOST_BLOCKS)
-        edges = np.linspace(0, self.n_rows, n_blocks + 1).astype(int)
-        for first, last in pairwise(edges):
-            part = slice(first, last)
-            yield Block(self.codewords[part], self.y[part], self.weight[part], self.shift[part])
+        return spans_of(self.n_rows)
+
+    def blocks(self, *, with_shift: bool = False) -> Iterator[Block]:
+        """Yield spans of rows of about equal length, with their smoothing shifts only where these are wanted."""
+        for part in self.spans():
+            shift = self.shift[part] if with_shift else _NO_SHIFT
+            yield Block(self.codewords[part], self.y[part], self.weight[part], shift)
 
     def first_block(self) -> Block:
         """Return all rows, to look at."""
-        return Block(self.codewords, self.y, self.weight, self.shift)
+        return Block(self.codewords, self.y, self.weight, _NO_SHIFT)
 
     def sample(self, size: int) -> "MemoryRows":
         """Draw about so many rows, the same ones every time."""
         return _sample(self, size)
+
+
+def spans_of(n_rows: int) -> Iterator[slice]:
+    """Yield spans of about equal length, of so many rows in all."""
+    n_blocks = min(1 + n_rows // _BLOCK_ROWS, _MOST_BLOCKS)
+    edges = np.linspace(0, n_rows, n_blocks + 1).astype(int)
+    return (slice(first, last) for first, last in pairwise(edges))
 
 
 class StreamedRows:
@@ -115,6 +130,8 @@ class RemoteRows(ABC):
     """Rows that live elsewhere: functions go to their blocks, and only what these return comes back."""
 
     n_jobs: int | None = None
+    #: Samples have no more rows than this, however many are wanted.
+    most_sampled: float = np.inf
 
     def __init__(self, n_classes: int, n_rows: int) -> None:
         self.n_classes, self.n_rows = n_classes, n_rows
@@ -143,22 +160,49 @@ class RemoteRows(ABC):
 Rows = MemoryRows | StreamedRows | RemoteRows
 
 
-def sum_blocks(rows: Rows, function: Callable[[Block], Result], merge: Callable[[Result, Result], Result]) -> Result:
-    """Merge what a function returns for every block, from the first on; remote rows have an order of their own."""
+def sum_blocks(
+    rows: Rows,
+    function: Callable[[Block], Result],
+    merge: Callable[[Result, Result], Result],
+    *,
+    with_shift: bool = False,
+) -> Result:
+    """Merge what a function returns for every block, from the first on; remote rows have an order of their own.
+
+    Blocks have smoothing shifts only where these are wanted, and rows are in memory: there is one per row and class.
+    """
     if isinstance(rows, RemoteRows):
         return rows.sum(function, merge)
-    return reduce(merge, map_blocks(rows, function))
+    blocks = rows.blocks(with_shift=True) if with_shift and isinstance(rows, MemoryRows) else rows.blocks()
+    return reduce(merge, _map_rows(rows, function, blocks))
 
 
 def map_blocks(rows: Rows, function: Callable[[Block], Result]) -> Iterable[Result]:
     """Apply a function to every block, in threads if the rows want more than one job."""
     if isinstance(rows, RemoteRows):
         return rows.map(function)
+    return _map_rows(rows, function, rows.blocks())
+
+
+def map_spans(rows: MemoryRows, function: Callable[[slice], Result]) -> Iterable[Result]:
+    """Apply a function to every span of rows, in threads if the rows want more than one job."""
+    return _map_rows(rows, function, rows.spans())
+
+
+def _map_rows(
+    rows: MemoryRows | StreamedRows, function: Callable[[Item], Result], items: Iterable[Item]
+) -> Iterable[Result]:
+    """Apply a function to every item, in threads if the rows want more than one job and are not few."""
     is_one_block = isinstance(rows, MemoryRows) and rows.n_rows < _BLOCK_ROWS
-    if is_one_block or effective_n_jobs(rows.n_jobs) == 1:
-        return map(function, rows.blocks())
-    threads = Parallel(n_jobs=rows.n_jobs, require="sharedmem", return_as="generator")
-    return threads(delayed(function)(block) for block in rows.blocks())
+    return map_in_threads(1 if is_one_block else rows.n_jobs, function, items)
+
+
+def map_in_threads(n_jobs: int | None, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterable[Result]:
+    """Apply a function to every item, in threads if there may be more than one job."""
+    if effective_n_jobs(n_jobs) == 1:
+        return map(function, items)
+    threads = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
+    return threads(delayed(function)(item) for item in items)
 
 
 def labelled_blocks(source: Iterable[Any], n_classes: int) -> Iterator[tuple[NDArray[Any], Indices, Floats]]:
@@ -182,7 +226,7 @@ def rows_from_arrays(
     _check_block(x, matrix.shape[1])
     labels, weight = check_rows_and_weights(y, sample_weight, len(x), len(matrix))
     totals = np.bincount(labels, weight, minlength=len(matrix)).astype(np.float64)
-    factor = _class_factor(totals, class_weight)
+    factor = class_factor(totals, class_weight)
     return MemoryRows(x, labels, weight * factor[labels], len(matrix), n_jobs)
 
 
@@ -198,7 +242,7 @@ def rows_from_blocks(
     for _, y, weight in labelled_blocks(source, len(matrix)):
         totals += np.bincount(y, weight, minlength=len(matrix))
         n_rows += len(y)
-    return StreamedRows(source, _class_factor(totals, class_weight), n_rows, n_jobs)
+    return StreamedRows(source, class_factor(totals, class_weight), n_rows, n_jobs)
 
 
 def _check_block(codewords: NDArray[Any], n_columns: int) -> None:
@@ -210,7 +254,7 @@ def _check_block(codewords: NDArray[Any], n_columns: int) -> None:
             raise ValueError("codewords must be finite, got NaN or infinity")
 
 
-def _class_factor(totals: Floats, class_weight: str | None) -> Floats:
+def class_factor(totals: Floats, class_weight: str | None) -> Floats:
     """Return what each class's weights are multiplied by so that all sum to 1."""
     missing = np.flatnonzero(totals <= 0)
     if len(missing):
@@ -243,7 +287,8 @@ def has_hard_codewords(rows: Rows) -> bool:
 def _look_at(rows: Rows) -> tuple[NDArray[Any], Indices]:
     """Return some codewords and their classes."""
     first = rows.first_block()
-    spread = np.linspace(0, len(first.y) - 1, min(len(first.y), _ROWS_TO_LOOK_AT)).astype(int)
+    n_rows = min(len(first.y), _ROWS_TO_LOOK_AT, max(64, _OUTPUTS_TO_LOOK_AT // first.codewords.shape[1]))
+    spread = np.linspace(0, len(first.y) - 1, n_rows).astype(int)
     return np.asarray(first.codewords)[spread], first.y[spread]
 
 

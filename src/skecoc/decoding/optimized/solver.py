@@ -6,7 +6,8 @@ moved around the shares found (the method of multipliers), and narrowed where th
 
 For few weights a Newton step is a small dense quadratic program, for which PIQP is ten times faster than sparse
 interior-point solvers. For many, it is found by conjugate gradients, which the blocks of the classes precondition: a
-product with the second derivatives is two small matrix products over the rows at a kink.
+product with the second derivatives is two small matrix products over the rows at a kink. With few rows per weight, or
+very many weights, the dual is ascended instead (see `ascent`).
 """
 
 from itertools import pairwise
@@ -17,6 +18,7 @@ import piqp
 from numpy.typing import NDArray
 
 from skecoc.decoding.base import Floats, Indices
+from skecoc.decoding.optimized.ascent import ascend
 from skecoc.decoding.optimized.kernels import OWN, RIVAL
 from skecoc.decoding.optimized.problem import (
     Cut,
@@ -28,7 +30,7 @@ from skecoc.decoding.optimized.problem import (
     cut_at,
     relative_gap,
 )
-from skecoc.decoding.optimized.rows import MemoryRows, Rows
+from skecoc.decoding.optimized.rows import MemoryRows, RemoteRows, Rows
 
 Flags = NDArray[np.bool_]
 
@@ -38,12 +40,27 @@ _FIRST_WIDTH_OF_FEW_ROWS = 0.3
 _FEW_ROWS = 10  # per weight
 _NARROWING = 0.5
 _SMALLEST_WIDTH = 1e-9
+# If steps fail and the gap has not shrunk for so many passes, the smoothing is too narrow: it is made wider again.
+_PATIENCE = 40
+_GAIN = 0.99
+_WIDENING = 16.0
 # Moving the shares converges fast enough if it leaves less than this part of the loss by smoothing.
 _GOOD_MOVE = 0.25
 # Beyond so many weights steps are found by conjugate gradients, without writing down the curvature.
 _LARGEST_DENSE = 300
 # So many row-rival pairs per weight estimate the curvature well; it guides steps and takes no part in any bound.
 _CURVATURE_PAIRS = 20
+# Ascent of the dual is slower than Newton steps with more rows per weight than this, and for smaller gaps.
+_MANY_ROWS = 100
+_TIGHT = 1e-5
+_TIGHT_OF_SOME = 1e-3
+_SOME_WEIGHTS = 1_000
+#: Beyond so many weights, Newton steps take too much memory.
+MANY_WEIGHTS = 10_000
+# So many outputs of rows from elsewhere are held in memory if weights are many.
+_MOST_GATHERED = 2**25
+# And so many numbers of rows at a kink, or of a preconditioner.
+_MOST_NUMBERS = 2**26
 _FIRST_PAIRS = 5  # per row, a guess before the first pass
 # Rows are rehearsed on samples of a tenth, as long as those have so many rows per weight.
 _SAMPLE_ROWS = 30
@@ -76,21 +93,27 @@ class _Search:
         self.is_dense = problem.space.n_weights <= _LARGEST_DENSE
         self.objective, self.bound, self.n_rounds = np.inf, 0.0, 0
         self.best: Cut
+        self.last_gain = 0  # the last pass that made the gap smaller
         self.n_kinks, self.n_pairs = 0, _FIRST_PAIRS * rows.n_rows
 
     def evaluate(self, weights: Floats, width: float, previous_width: float = 0.0) -> _Point:
         """Pass over the rows at some weights."""
         problem = self.problem
+        n_classes, n_columns = problem.space.matrix.shape
         stride = max(1, self.n_pairs // (_CURVATURE_PAIRS * problem.space.n_weights))
+        stride = max(stride, self.n_kinks * (n_columns + 5 * n_classes) // _MOST_NUMBERS)
         smoothing = Smoothing(width, previous_width, self.is_dense, stride)
         cut = cut_at(self.rows, problem.space, weights, problem.margin, smoothing)
         self.n_rounds += 1
         self.n_kinks, self.n_pairs = cut.n_kinks, cut.n_pairs
         objective = cut.hinge + problem.penalty(weights)
         bound = problem.lower_bound(cut)
+        gap = relative_gap(self.objective, self.bound)
         self.bound = max(self.bound, bound)
         if objective < self.objective:
             self.objective, self.best = objective, cut
+        if relative_gap(self.objective, self.bound) < _GAIN * gap:
+            self.last_gain = self.n_rounds
         return _Point(cut, objective, bound)
 
     def is_over(self) -> bool:
@@ -111,12 +134,18 @@ def minimize_regularized(
 
     With `keep_start` the solution is no worse than the start, which costs a pass if there are many rows.
     """
+    rows, n_weights = _gathered(rows, problem.space), problem.space.n_weights
+    if isinstance(rows, MemoryRows) and _is_for_ascent(rows.n_rows, n_weights, tol):
+        return ascend(problem, rows, start, tol, max_rounds)
     search = _Search(problem, rows, tol, max_rounds)
-    is_small = rows.n_rows < _FEW_ROWS * problem.space.n_weights
+    is_small = rows.n_rows < _FEW_ROWS * n_weights
     width, weights = _FIRST_WIDTH_OF_FEW_ROWS if is_small else _FIRST_WIDTH, start
-    sizes = _sample_sizes(rows.n_rows, problem.space.n_weights)
-    if sizes and keep_start:
+    sizes = _sample_sizes(rows.n_rows, n_weights)
+    if keep_start and (sizes or n_weights > MANY_WEIGHTS):
         search.evaluate(start, width)
+    if n_weights > MANY_WEIGHTS:
+        few = rows.sample(_MOST_GATHERED // problem.space.matrix.shape[1])
+        weights = ascend(problem, few, start, max(tol, _SAMPLE_TOLERANCE), max_rounds).weights
     for size in sizes:
         rehearsal = _Search(problem, rows.sample(size), max(tol, _SAMPLE_TOLERANCE), max_rounds)
         width = _descend(rehearsal, weights, width)
@@ -124,6 +153,24 @@ def minimize_regularized(
     if not search.is_over():
         _descend(search, weights, width)
     return search.solution()
+
+
+def _is_for_ascent(n_rows: int, n_weights: int, tol: float) -> bool:
+    """Tell whether ascent of the dual is faster than Newton steps: for many weights, and few rows for so many."""
+    if n_weights > MANY_WEIGHTS:
+        return True
+    tightest = _TIGHT if n_weights > _SOME_WEIGHTS else _TIGHT_OF_SOME
+    return n_weights > _LARGEST_DENSE and n_rows < _MANY_ROWS * n_weights and tol >= tightest
+
+
+def _gathered(rows: Rows, space: WeightSpace) -> Rows:
+    """Hold rows of other places in memory if weights are many and their codewords take little of it."""
+    is_here = isinstance(rows, MemoryRows) or space.n_weights <= MANY_WEIGHTS
+    most = min(_MOST_GATHERED // space.matrix.shape[1], rows.most_sampled if isinstance(rows, RemoteRows) else np.inf)
+    if is_here or rows.n_rows > most:
+        return rows
+    found = rows.sample(rows.n_rows)
+    return found if found.n_rows == rows.n_rows else rows
 
 
 def _sample_sizes(n_rows: int, n_weights: int) -> list[int]:
@@ -140,7 +187,7 @@ def _descend(search: _Search, weights: Floats, width: float) -> float:
     """Go from some weights to a small gap; return the last width of the smoothing."""
     can_move = isinstance(search.rows, MemoryRows)
     now = search.evaluate(weights, width)
-    loss_before, has_moved = np.inf, True
+    loss_before, has_moved, last_widening = np.inf, True, 0
     while not search.is_over() and width > _SMALLEST_WIDTH:
         smoothing_loss = now.cut.smoothing_loss
         further = None
@@ -155,6 +202,8 @@ def _descend(search: _Search, weights: Floats, width: float) -> float:
         # A step that fails is a sign of too narrow a smoothing already, where shares can move.
         if not can_move or (not is_time_to_step and smoothing_loss > _GOOD_MOVE * loss_before):
             width *= _NARROWING
+        elif is_time_to_step and search.n_rounds >= max(last_widening, search.last_gain) + _PATIENCE:
+            width, last_widening = width * _WIDENING, search.n_rounds
         loss_before, has_moved = smoothing_loss, True
         now = search.evaluate(now.cut.weights, width, previous)
     return width
@@ -261,6 +310,8 @@ class _Preconditioner:
 
     def __init__(self, curvature: Curvature, free: Flags) -> None:
         space = curvature.space
+        if space.n_classes * np.diff(space.bounds).max() ** 2 > _MOST_NUMBERS:
+            free = np.zeros_like(free)  # all weights one by one
         members = [first + np.flatnonzero(free[first:last]) for first, last in pairwise(space.bounds)]
         self._classes = space.classes
         self._known = np.concatenate(members)
