@@ -1,126 +1,242 @@
-"""A hundred and a thousand classes: compact codes against one-vs-rest, by the same learner.
+"""A thousand classes: output codes beside what a user would do instead, on the same learner where there is one.
 
-Every line is a process of its own. Printed: number of binary learners, test accuracy, processor seconds of fit (drawing
-the code included) and of predict, peak memory of the process above that of the imported libraries and the data, and the
-fit's seconds as a share of those of scikit-learn's `OneVsRestClassifier`.
+Data are drawn by two generators: one Gaussian cloud per class, which suits linear learners, and three clusters per
+class that each differ from the rest in ten of the features only, which suits trees. Every line is a process of its own
+with a limit on its processor time. Measured: processor seconds of fit and predict (of 10,000 samples at full size),
+peak memory above that of libraries and data, test accuracy, and bytes of the pickled model, all on one core.
 
-    python benchmarks/many_classes.py [--classes 100 1000] [--learner tree logistic boosting]
+    python benchmarks/many_classes.py [--quick] [--limit SECONDS] [--data clouds clusters] [--only NAME ...]
+
+Lines that `--output` has already are not measured again, so that a run may be continued; "-" stands for lines that did
+not finish within their limit. `--quick` is 100 classes x 5,000 samples.
 """
 
 import argparse
 import json
+import pickle
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from time import process_time
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import train_test_split
-from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multiclass import OneVsRestClassifier, OutputCodeClassifier
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from skecoc import ECOCClassifier
-from skecoc.coding import dense_random, sparse_random
+from skecoc import ECOCClassifier, WOLCClassifier
 
-LEARNERS: dict[str, BaseEstimator] = {
-    "tree": DecisionTreeClassifier(random_state=0),
-    "logistic": LogisticRegression(C=10.0),
-    "boosting": HistGradientBoostingClassifier(max_iter=20, max_leaf_nodes=8, min_samples_leaf=5, random_state=0),
+N_FEATURES = 50
+SIZES = {"full": (1000, 50_000, 10_000), "quick": (100, 5_000, 1_000)}
+GIGABYTES = 8
+
+
+def boosting() -> BaseEstimator:
+    """Return a LightGBM of 20 rounds."""
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(n_estimators=20, num_leaves=15, n_jobs=1, verbose=-1, random_state=0)
+
+
+def histogram_boosting() -> BaseEstimator:
+    """Return scikit-learn's boosting of as many rounds."""
+    return HistGradientBoostingClassifier(max_iter=20, max_leaf_nodes=15, early_stopping=False, random_state=0)
+
+
+def tree() -> BaseEstimator:
+    """Return a tree that is grown to the end."""
+    return DecisionTreeClassifier(random_state=0)
+
+
+def output_code(n_classes: int) -> BaseEstimator:
+    """Return scikit-learn's output code of trees, of as many columns as ours."""
+    n_columns = int(np.ceil(10 * np.log2(n_classes)))
+    return OutputCodeClassifier(tree(), code_size=n_columns / n_classes, random_state=0)
+
+
+#: What is measured; each is made from the number of classes.
+METHODS: dict[str, Callable[[int], BaseEstimator]] = {
+    "stumps/auto": lambda _: ECOCClassifier(random_state=0),
+    "logistic/auto": lambda _: ECOCClassifier(LogisticRegression(), random_state=0),
+    "lightgbm/auto": lambda _: ECOCClassifier(boosting(), random_state=0),
+    "logistic/alone": lambda _: LogisticRegression(),
+    "logistic/OneVsRestClassifier": lambda _: OneVsRestClassifier(LogisticRegression()),
+    "tree/alone": lambda _: tree(),
+    "lightgbm/alone": lambda _: boosting(),
+    "histogram boosting/alone": lambda _: histogram_boosting(),
+    "lightgbm/OneVsRestClassifier": lambda _: OneVsRestClassifier(boosting()),
+    "stumps/one-vs-rest": lambda _: ECOCClassifier(coding="one-vs-rest", decoding="loss-based"),
+    "stumps/WOLCClassifier": lambda _: WOLCClassifier(random_state=0),
+    "tree/auto": lambda _: ECOCClassifier(tree(), random_state=0),
+    "forest of 100/alone": lambda _: RandomForestClassifier(100, n_jobs=1, random_state=0),
+    "tree/OutputCodeClassifier": output_code,
 }
-CODINGS = ("one-vs-rest", "dense", "sparse", "multiclass")
-ROWS_PER_CLASS = 12
 
 
-def clouds(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows around one centre per class, in ten dimensions."""
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(n_classes), ROWS_PER_CLASS)
-    return rng.normal(size=(n_classes, 10))[y] + rng.normal(scale=0.2, size=(len(y), 10)), y
+def clouds(n_classes: int, n_samples: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draw samples around one centre per class."""
+    y = np.arange(n_samples) % n_classes
+    centres = rng.normal(size=(n_classes, N_FEATURES))
+    return centres[y] + rng.normal(scale=1.2, size=(n_samples, N_FEATURES)), y
 
 
-def texts(n_classes: int) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Count the words of texts: 30 of 20,000, by Zipf's law, four in ten of them the topic's own."""
-    rng = np.random.default_rng(0)
-    n_words, length = 20_000, 30
-    frequency = 1.0 / np.arange(1, n_words + 1)
-    own = rng.integers(0, n_words, (n_classes, 25))
-    y = np.repeat(np.arange(n_classes), ROWS_PER_CLASS)
-    words = rng.choice(n_words, (len(y), length), p=frequency / frequency.sum())
-    is_own = rng.random(words.shape) < 0.4
-    words[is_own] = own[y[:, np.newaxis], rng.integers(0, 25, words.shape)][is_own]
-    rows = np.repeat(np.arange(len(y)), length)
-    X = sparse.csr_matrix((np.ones(words.size), (rows, words.ravel())), shape=(len(y), n_words))
-    X.sum_duplicates()
-    return X, y
+def clusters(n_classes: int, n_samples: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draw samples around three centres per class, each of which differs from zero in ten features."""
+    y = np.arange(n_samples) % n_classes
+    which = rng.permuted(np.tile(np.arange(N_FEATURES), (3 * n_classes, 1)), axis=1)[:, :10]
+    centres = np.zeros((3 * n_classes, N_FEATURES))
+    np.put_along_axis(centres, which, rng.choice([-3.0, 3.0], which.shape), axis=1)
+    return centres[3 * y + rng.integers(0, 3, n_samples)] + rng.normal(size=(n_samples, N_FEATURES)), y
 
 
-def make_model(learner: BaseEstimator, coding: str, n_classes: int) -> BaseEstimator:
-    """Return the classifier; random codes have their default lengths."""
-    if coding == "multiclass":
-        return learner
-    if coding == "one-vs-rest":
-        return OneVsRestClassifier(learner)
-    draw = dense_random if coding == "dense" else sparse_random
-    return ECOCClassifier(learner, draw(n_classes, n_draws=1, random_state=0), "loss-averaged")
+DATA = {"clouds": clouds, "clusters": clusters}
 
 
-def measure(learner_name: str, coding: str, n_classes: int) -> dict[str, float]:
+def memory(name: str) -> int:
+    """Return a figure of this process's memory, in kilobytes, as Linux tells it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name))
+
+
+def forget_peak() -> int:
+    """Forget the peak of this process's memory so far; return what it has now, in kilobytes."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return memory("VmRSS")
+
+
+def measure(size: str, data: str, method: str) -> dict[str, Any]:
     """Fit and predict in this process."""
-    X, y = (texts if learner_name == "logistic" else clouds)(n_classes)
-    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    n_classes, n_train, n_test = SIZES[size]
+    X, y = DATA[data](n_classes, n_train + n_test, np.random.default_rng(0))
+    model = METHODS[method](n_classes)
+    before = forget_peak()
     start = process_time()
-    model = make_model(LEARNERS[learner_name], coding, n_classes).fit(X_train, y_train)
+    model.fit(X[:n_train], y[:n_train])
     fitted = process_time()
-    accuracy = float((model.predict(X_test) == y_test).mean())
+    accuracy = float((model.predict(X[n_train:]) == y[n_train:]).mean())
     predicted = process_time()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = memory("VmHWM")
+    columns = len(model.estimators_) if hasattr(model, "code_matrix_") else None
     return {
-        "learners": 1 if coding == "multiclass" else len(model.estimators_),
+        "coding": getattr(model, "coding_", None),
+        "columns": columns,
         "accuracy": accuracy,
-        "fit": fitted - start,
-        "predict": predicted - fitted,
-        "megabytes": (peak - before) / 1024,
+        "fit_seconds": round(fitted - start, 2),
+        "predict_seconds": round(predicted - fitted, 2),
+        "peak_megabytes": (peak - before) // 1024,
+        "model_megabytes": round(len(pickle.dumps(model)) / 1e6, 2),
     }
 
 
-def measure_apart(learner: str, coding: str, n_classes: int) -> dict[str, float]:
-    """Fit and predict in a process of its own."""
-    command = [sys.executable, __file__, "--one", learner, coding, str(n_classes)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+def measure_apart(size: str, data: str, method: str, limit: int) -> dict[str, Any]:
+    """Fit and predict in a process of its own, which ends when its processor time or its memory does."""
+
+    def set_limits() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
+
+    command = [sys.executable, __file__, "--one", size, data, method]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=set_limits)
+    if done.returncode == 0:
+        return json.loads(done.stdout.splitlines()[-1])
+    is_memory = "MemoryError" in done.stderr or "bad_alloc" in done.stderr
+    failure = f"more than {GIGABYTES} GB" if is_memory else f"not finished within {limit} s"
+    return {"failure": failure if done.returncode < 0 or is_memory else done.stderr.splitlines()[-1]}
+
+
+def shown(data: str, method: str, found: dict[str, Any]) -> str:
+    """Write a line of the table."""
+    start = f"{data:<9} {method:<30}"
+    if "failure" in found:
+        return f"{start} - {found['failure']}"
+    return (
+        f"{start} {found['coding'] or '':<13} {found['columns'] or '':>7} {found['accuracy']:8.3f} "
+        f"{found['fit_seconds']:8.1f} {found['predict_seconds']:9.2f} {found['peak_megabytes']:8d} "
+        f"{found['model_megabytes']:8.1f}"
+    )
+
+
+def table(lines: dict[str, dict[str, Any]]) -> str:
+    """Write the results of one size as a table in Markdown: a row for each method, both data side by side."""
+    rows = [
+        "| learner | method | columns | accuracy, clouds | clusters | fit, s | predict, s | peak MB | model MB |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for method in METHODS:
+        found = {data: lines.get(data, {}).get(method, {"failure": "not measured"}) for data in DATA}
+        done = [one for one in found.values() if "failure" not in one]
+        learner, _, how = method.partition("/")
+        accuracies = [f"{one['accuracy']:.3f}" if one in done else one["failure"] for one in found.values()]
+        if all(one["failure"] == "not measured" for one in found.values() if one not in done) and not done:
+            continue
+        numbers = ["-"] * 5
+        if done:
+            columns = [f"{one['columns']:,}" for one in done if one["columns"]]
+            names = ("fit_seconds", "predict_seconds", "peak_megabytes", "model_megabytes")
+            numbers = ["/".join(dict.fromkeys(columns)) or "-"]
+            numbers += ["/".join(_number(one[name]) for one in done) for name in names]
+        rows.append(f"| {learner} | {how} | {numbers[0]} | {' | '.join(accuracies + numbers[1:])} |")
+    return "\n".join(rows)
+
+
+def _number(value: float) -> str:
+    """Write a number with two digits or so."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def update_page(page: Path, results: dict[str, Any]) -> None:
+    """Write the tables into a page, between its marks."""
+    text = page.read_text()
+    for size in SIZES:
+        mark = f"<!-- many_classes.json: {size} -->\n"
+        if mark in text:
+            before, _, rest = text.partition(mark)
+            text = (
+                before
+                + mark
+                + table(results.get(size, {}))
+                + "\n"
+                + rest[rest.index("<!-- end of many_classes.json -->") :]
+            )
+    page.write_text(text)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--classes", nargs="+", type=int, default=[100, 1000])
-    parser.add_argument("--learner", nargs="+", choices=LEARNERS, default=["tree", "logistic"])
+    parser.add_argument("--quick", action="store_true", help="100 classes x 5,000 samples")
+    parser.add_argument("--limit", type=int, default=900, help="largest processor seconds of a line")
+    parser.add_argument("--data", nargs="+", choices=DATA, default=[*DATA])
+    parser.add_argument("--only", nargs="+", choices=METHODS, default=[*METHODS])
+    parser.add_argument("--output", type=Path, help="JSON file of results, read first if it exists")
+    parser.add_argument("--page", type=Path, help="measure nothing, but write the tables of --output into this page")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
-        learner, coding, n_classes = arguments.one
         with threadpool_limits(1):
-            print(json.dumps(measure(learner, coding, int(n_classes))))
+            print(json.dumps(measure(*arguments.one)))
         return
-    print(
-        f"{'classes':>7} {'learner':<9} {'coding':<12} {'learners':>8} {'accuracy':>8} {'fit s':>7} {'predict s':>9} "
-        f"{'MB':>5} {'share':>6}"
-    )
-    for n_classes in arguments.classes:
-        for learner in arguments.learner:
-            results = {coding: measure_apart(learner, coding, n_classes) for coding in CODINGS}
-            for coding, found in results.items():
-                print(
-                    f"{n_classes:7d} {learner:<9} {coding:<12} {found['learners']:8d} {found['accuracy']:8.3f} "
-                    f"{found['fit']:7.1f} {found['predict']:9.2f} {found['megabytes']:5.0f} "
-                    f"{found['fit'] / results['one-vs-rest']['fit']:6.2f}",
-                    flush=True,
-                )
+    if arguments.page:
+        update_page(arguments.page, json.loads(arguments.output.read_text()))
+        return
+    size = "quick" if arguments.quick else "full"
+    path: Path | None = arguments.output
+    results = json.loads(path.read_text()) if path is not None and path.exists() else {}
+    lines = results.setdefault(size, {})
+    print(f"{'data':<9} {'learner/method':<30} {'coding':<13} columns accuracy    fit s predict s  peak MB model MB")
+    for method in arguments.only:
+        for data in arguments.data:
+            of_data = lines.setdefault(data, {})
+            if method not in of_data:
+                of_data[method] = measure_apart(size, data, method, arguments.limit)
+            print(shown(data, method, of_data[method]), flush=True)
+            if path is not None:
+                path.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

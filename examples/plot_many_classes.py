@@ -74,17 +74,15 @@ plt.show()
 # %%
 # A thousand classes
 # ------------------
-# A hundred columns are ten times the logarithm of a thousand. Drawing the code takes longer than before, since all
-# pairs of a thousand rows are compared; the search after the first draw is what sets them apart, so one draw is
-# enough. Four training rows per class are few for a single tree.
+# Nobody has to know which code to take: the default, ``coding="auto"``, is a dense random code for trees with that many
+# classes. Its hundred columns are ten times the logarithm of a thousand. Drawing it takes longer than before, since all
+# pairs of a thousand rows are compared. Four training rows per class are few for a single tree.
 data = clouds(1000, 8)
-start = perf_counter()
-matrix = dense_random(1000, 100, n_draws=1, random_state=0)
-print(f"code of shape {matrix.shape}, distance {min_row_distance(matrix):.0f}, in {perf_counter() - start:.1f} s")
-
 one_tree, _ = fit_and_score(tree, *data)
-model = ECOCClassifier(tree, matrix, "loss-averaged")
+model = ECOCClassifier(tree, random_state=0)
 score, seconds = fit_and_score(model, *data)
+distance = min_row_distance(model.code_matrix_)
+print(f"{model.coding_} code of shape {model.code_matrix_.shape}, distance {distance:.0f}")
 print(f"one tree {one_tree:.3f}; 100 binary trees {score:.3f} in {seconds:.1f} s")
 
 # %%

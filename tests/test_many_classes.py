@@ -1,19 +1,27 @@
 """Many classes and modern learners: compact codes, bounded memory, sparse text, boosting, learners of two classes."""
 
+import json
 import tracemalloc
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier, classifiers
-from skecoc.coding import dense_random, min_row_distance, sparse_random
+from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
+from skecoc.coding import choose_coding, dense_random, min_row_distance, one_vs_rest, sparse_random
+from skecoc.decoding import LossBasedDecoder, LossWeightedDecoder
+from skecoc.growth import wolc
+from skecoc.learners import StumpAdaBoostClassifier
 
 
 def clouds(n_classes, n_rows_each, n_features=8, scale=0.2):
@@ -179,3 +187,109 @@ def test_lightgbm():
     model = ECOCClassifier(learner, "one-vs-one").fit(X, y)
     assert isinstance(model.estimators_[0], lightgbm.LGBMClassifier)
     assert model.score(X_test, y_test) > 0.8
+
+
+def test_with_few_classes_auto_is_one_vs_one():
+    X, y, X_test, _ = clouds(6, 30, scale=1.0)
+    auto = ECOCClassifier(random_state=0).fit(X, y)
+    named = ECOCClassifier(coding="one-vs-one", random_state=0).fit(X, y)
+    assert auto.coding_ == named.coding_ == "one-vs-one"
+    np.testing.assert_array_equal(auto.predict_proba(X_test), named.predict_proba(X_test))
+
+
+@pytest.mark.parametrize(
+    ("learner", "n_columns"), [(DecisionTreeClassifier(random_state=0), 53), (StumpAdaBoostClassifier(5), 820)]
+)
+def test_with_more_classes_auto_depends_on_the_learner(learner, n_columns):
+    X, y, X_test, y_test = clouds(41 if n_columns == 820 else 39, 10)
+    model = ECOCClassifier(learner, random_state=0).fit(X, y)
+    assert model.coding_ == ("one-vs-one" if n_columns == 820 else "dense-random")
+    assert model.code_matrix_.shape[1] == n_columns
+    assert model.score(X_test, y_test) > 0.6  # by chance 0.03
+    np.testing.assert_array_equal(
+        model.code_matrix_, ECOCClassifier(learner, random_state=0).fit(X, y).code_matrix_
+    )  # it is drawn from the seed
+
+
+def test_other_codings_keep_their_names():
+    X, y, _, _ = clouds(4, 10)
+    for coding, name in (("decoc", "decoc"), (one_vs_rest(4), "custom"), (lambda *_: one_vs_rest(4), "custom")):
+        assert ECOCClassifier(DecisionTreeClassifier(), coding).fit(X, y).coding_ == name
+
+
+def test_blocks_choose_as_arrays_do(monkeypatch):
+    monkeypatch.setattr("skecoc.coding.automatic._MOST_CODEWORDS", 1e5)
+    X, y, _, _ = clouds(40, 20)
+    learner = StumpAdaBoostClassifier(3)
+    local, blocks = (kind(learner, random_state=0).fit(X, y) for kind in (ECOCClassifier, BlockECOCClassifier))
+    assert local.coding_ == blocks.coding_ == blocks.to_local().coding_ == "dense-random"
+    assert local.code_matrix_.shape == (40, 107)
+    np.testing.assert_array_equal(local.code_matrix_, blocks.code_matrix_)
+
+
+def test_a_compact_code_of_many_classes_does_not_grow(monkeypatch):
+    monkeypatch.setattr("skecoc.coding.automatic._MOST_CODEWORDS", 1e5)
+    X, y, X_test, y_test = clouds(40, 40, scale=0.4)
+    model = WOLCClassifier(StumpAdaBoostClassifier(10), random_state=0).fit(X, y)
+    assert model.pool_shares_ == {"dense-random": 1.0}
+    assert model.weights_optimized_
+    assert model.stop_reason_ == "dense-random was taken as it is: there are too many classes to grow"
+    fixed = ECOCClassifier(StumpAdaBoostClassifier(10), random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X_test), fixed.predict(X_test))
+    assert model.score(X_test, y_test) > 0.9
+    for most_outputs in (2**24, 1000):  # weights are optimised, or those of the losses
+        monkeypatch.setattr(classifiers, "_MOST_OUTPUTS", most_outputs)
+        expected = clone(model).fit(X, y)
+        assert expected.weights_optimized_ == (most_outputs > 1000)
+        blocks = BlockWOLCClassifier(StumpAdaBoostClassifier(10), max_bins=2000, random_state=0).fit(X, y)
+        np.testing.assert_array_equal(blocks.code_matrix_, expected.code_matrix_)
+        assert (blocks.predict(X_test) == expected.predict(X_test)).mean() >= 0.995
+
+
+def test_growth_from_the_compact_code_of_trees():
+    X, y, X_test, y_test = clouds(40, 20, scale=0.4)
+    model = WOLCClassifier(DecisionTreeClassifier(random_state=0), max_columns=45, max_iter=1, random_state=0).fit(X, y)
+    assert model.history_[0].n_columns == 45  # the code is cut to what may be
+    assert model.score(X_test, y_test) > 0.6
+
+
+def test_a_learner_may_have_an_attribute_called_steps():
+    learner = DummyClassifier()
+    learner.steps = 100
+    assert choose_coding(101, 100, [learner]) == "dense-random"
+
+
+def test_linear_learners_have_one_vs_rest_beyond_a_hundred_classes_and_its_own_decoding():
+    X, y, X_test, _ = clouds(101, 6)
+    learner = LogisticRegression(C=100.0)
+    auto = ECOCClassifier(learner).fit(X, y)
+    assert auto.coding_ == "one-vs-rest"
+    assert isinstance(auto.decoder_, LossBasedDecoder)
+    named = ECOCClassifier(learner, "one-vs-rest", "loss-based").fit(X, y)
+    np.testing.assert_array_equal(auto.predict_proba(X_test), named.predict_proba(X_test))
+    # A decoding that is named is taken, and few classes have the usual one again.
+    assert isinstance(clone(auto).set_params(decoding="loss-weighted").fit(X, y).decoder_, LossWeightedDecoder)
+    assert isinstance(auto.fit(X[y < 5], y[y < 5]).decoder_, LossWeightedDecoder)
+
+
+def test_trees_start_from_a_compact_code_alone():
+    assert WOLCClassifier(DecisionTreeClassifier())._init_codings(31, 1_000) == ["dense-random"]
+    assert WOLCClassifier(DecisionTreeClassifier())._init_codings(30, 1_000) == ["one-vs-rest", "one-vs-one"]
+
+
+@pytest.mark.parametrize(("n_samples", "expected"), [(5_000, True), (5_001, False), (17_000, True)])
+def test_of_many_samples_those_that_are_held_out_count(n_samples, expected, monkeypatch):
+    monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 4_999 * 66)
+    assert wolc._is_too_long(11, n_samples) == expected
+
+
+def test_tables_of_the_page_are_those_of_the_stored_results():
+    root = Path(__file__).resolve().parents[1]
+    spec = spec_from_file_location("many_classes", root / "benchmarks" / "many_classes.py")
+    benchmark = module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    results = json.loads((root / "docs" / "results" / "many_classes.json").read_text())
+    page = (root / "docs" / "how_to" / "many_classes.md").read_text()
+    for size in benchmark.SIZES:
+        table = benchmark.table(results.get(size, {}))
+        assert f"<!-- many_classes.json: {size} -->\n{table}\n<!-- end of many_classes.json -->" in page

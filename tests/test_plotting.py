@@ -114,6 +114,7 @@ def test_convergence_leaves_out_what_was_not_measured(grown, monkeypatch):
     without_folds = grow(weights_every_round=True, n_folds=None)[0]
     assert legends(plot_convergence(without_folds)) == [["loss", "risk"], ["training", "training, out of fold"]]
     monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 0)
+    monkeypatch.setattr(wolc, "_FEW_CLASSES", 2)
     unknown, _, _ = grow()
     assert legends(plot_convergence(unknown)) == [[], []]
     assert legends(plot_convergence(unknown, X, y)) == [[], ["test"]]

@@ -24,10 +24,12 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from skecoc.coding import resolve_coding
+from skecoc.coding import choose_coding, resolve_coding
+from skecoc.coding.automatic import compact_code
 from skecoc.coding.matrix import CodeMatrix
-from skecoc.decoding import resolve_decoder
+from skecoc.decoding import OptimizedWeightDecoder, resolve_decoder
 from skecoc.decoding.ties import decode
+from skecoc.learners.bins import choose_rows
 from skecoc.learners.columns import (
     Column,
     Floats,
@@ -39,11 +41,17 @@ from skecoc.learners.columns import (
     resolve_response,
 )
 from skecoc.learners.composition import LearnerComposition
-from skecoc.learners.folds import assign_folds, resolve_folds
+from skecoc.learners.folds import assign_folds, resolve_folds, sample_keys
 from skecoc.learners.mixed import MIXED, is_several
+from skecoc.support.errors import refuse_lazy_frame
 
-#: The decoding that follows from the number of learners.
+#: The coding that follows from the numbers of classes and samples and the learner; the decoding, from the latter.
 AUTO = "auto"
+
+# Optimised weights of compact codes: the penalty in units of columns per class, the gap, and the largest number of
+# codewords, samples times columns.
+_COMPACT_PENALTY, _COMPACT_GAP = 0.015, 1e-2
+_MOST_OUTPUTS = 2**24
 
 #: Seeds are drawn below this.
 LARGEST_SEED = np.iinfo(np.int32).max
@@ -134,6 +142,7 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         self
             The fitted classifier.
         """
+        refuse_lazy_frame(self, X)
         X = self._check_rows(X, reset=True)
         y = _check_labels(y, self)
         if len(y) != _num_samples(X):
@@ -153,6 +162,18 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
 
         `fit_params` has the arguments of each learner's `fit`, by its name; these are the learners to train.
         """
+
+    def _wanted_folds(self) -> tuple[int | str | None, bool]:
+        """Return `n_folds`, None for no out-of-fold codewords, and whether "auto" is that of several learners."""
+        return self.n_folds, is_several(self.estimator)
+
+    def _assign_folds(self, X: Any, y: Integers, seed: int) -> tuple[Integers | None, bool]:
+        """Return the fold of each sample, None for no out-of-fold codewords, and whether all are held out at once."""
+        wanted, has_several = self._wanted_folds()
+        n_folds, is_single = resolve_folds(wanted, len(y), has_several=has_several)
+        folds = None if n_folds is None else assign_folds(X, y, n_folds, seed, is_single=is_single)
+        has_folds = folds is not None and (folds >= 0).any()
+        return folds if has_folds else None, is_single
 
     def _keep(
         self,
@@ -179,6 +200,13 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
             return
         samples, sample_weight = calibration_samples(y, weight)
         self.temperature_ = fit_temperature(self._decode(codewords[samples]), y[samples], sample_weight)
+
+    def _calibration_rows(self, X: Any, y: Integers, weight: Floats, seed: int) -> tuple[Integers, Floats]:
+        """Return samples to fit the temperature on, and their weights: with stumps, those that blocks would sample."""
+        if is_several(self.estimator) or not hasattr(self._learner(), "bin_rows"):
+            return np.arange(len(y)), weight
+        rows, mass, *_ = choose_rows(sample_keys(X, seed), y, weight)
+        return rows, mass
 
     @property
     def _row_classes(self) -> Integers | None:
@@ -265,6 +293,7 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
     def _from_scores(self, X: Any, summarise: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         """Compute something from the class scores of samples, so many at a time that memory is bounded."""
         check_is_fitted(self)
+        refuse_lazy_frame(self, X)
         block_size = max(1, _BLOCK_SCORES // len(self.classes_))
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) != 2 or shape[0] <= block_size:
@@ -364,14 +393,17 @@ class ECOCClassifier(BaseCodeClassifier):
         The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``. Of several learners, each with
         a name, every one solves all columns, a `MulticlassLearner` by a single fit; "drop" in place of a classifier
         leaves it out. "mixed" stands for the learners of `skecoc.learners.mixed_learners`.
-    coding : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-one"
-        A name (``"one-vs-rest"``, ``"one-vs-one"``, ``"exhaustive"``, ``"ternary-complete"``, ``"ordinal"``,
-        ``"hadamard"``, ``"dense-random"``, ``"sparse-random"``, ``"decoc"`` or ``"forest"``), a code matrix with
-        entries in {-1, 0, 1} whose rows follow the sorted classes, or a function ``f(X, y)`` that returns one, `y`
-        being class indices.
+    coding : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
+        "auto" is one-vs-one up to 30 classes, and with more of them where its columns can be afforded, else one-vs-rest
+        for linear learners and for several, and a compact random code for others: see `skecoc.coding.choose_coding`;
+        `coding_` says which. Otherwise a name (``"one-vs-rest"``, ``"one-vs-one"``, ``"exhaustive"``,
+        ``"ternary-complete"``, ``"ordinal"``, ``"hadamard"``, ``"dense-random"``, ``"sparse-random"``, ``"decoc"`` or
+        ``"forest"``), a code matrix with entries in {-1, 0, 1} whose rows follow the sorted classes, or a function
+        ``f(X, y)`` that returns one, `y` being class indices.
     decoding : str or decoder, default="auto"
         A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`. "auto"
-        is ``"loss-weighted"`` for one learner and ``"logistic-weight"`` for several.
+        is ``"loss-weighted"`` for one learner and ``"logistic-weight"`` for several. Where ``coding="auto"`` has chosen
+        a compact code it is ``"optimized-weight"`` (up to 16 million codewords), where one-vs-rest, ``"loss-based"``.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
         that the learner has. Margins of columns that leave different classes out are hard to compare: with a learner
@@ -393,6 +425,8 @@ class ECOCClassifier(BaseCodeClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
+    coding_ : str
+        The name of the coding, "custom" for a matrix or a function: what "auto" has chosen.
     code_matrix_ : ndarray of int8 of shape (n_classes, n_columns)
         The code matrix; with several learners it repeats its columns.
     estimators_ : list of length n_columns
@@ -439,7 +473,7 @@ class ECOCClassifier(BaseCodeClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        coding: Any = "one-vs-one",
+        coding: Any = "auto",
         decoding: Any = "auto",
         response_method: str = "auto",
         n_jobs: int | None = None,
@@ -457,27 +491,37 @@ class ECOCClassifier(BaseCodeClassifier):
         self.n_folds = n_folds
 
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        decoder = self._decoder()
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
-        matrix = resolve_coding(self.coding, X, y, len(self.classes_), random_state, sample_weight=weight)
+        n_classes = len(self.classes_)
+        coding = self._chosen_coding(n_classes, len(y), [*self._learners(n_classes).values()], random_state)
+        matrix = resolve_coding(coding, X, y, n_classes, random_state, sample_weight=weight)
+        decoder = self._decoder_for(matrix, len(y))
         names = np.repeat([*fit_params], matrix.shape[1]).tolist()
         matrix = np.tile(matrix, len(fit_params))
         columns = [Column(pattern, learner=name) for pattern, name in zip(matrix.T, names, strict=True)]
         prior = np.bincount(y, weights=weight, minlength=len(self.classes_)) / weight.sum()
-        folds = self._folds(X, y, root, decoder)
+        folds, is_single = self._assign_folds(X, y, root)
+        if folds is not None and is_single:
+            folds = np.minimum(folds, 0)
         if folds is None:
             trainer = self._trainer(X, y, root, fit_params, verbose=self.verbose)
             learners = trainer.fit(columns)
             # A trained learner decides: some have their methods only then.
             response = trainer.response or resolve_response(first_learner(learners), self.response_method)
+            rows, row_weight = self._calibration_rows(X, y, weight, root)
             is_enough = response != "decision_function" and not getattr(decoder, "learns_from_codewords", True)
-            samples, sample_weight = calibration_samples(y, weight) if is_enough else (np.arange(len(y)), weight)
+            samples = np.arange(len(y))
+            if is_enough:
+                chosen, row_weight = calibration_samples(y[rows], row_weight)
+                samples, rows = rows[chosen], np.arange(len(chosen))
             codewords = evaluate_columns(learners, _safe_indexing(X, samples), response, n_jobs=self.n_jobs)
             decoder_weight = None if is_enough else weight
         else:
             learners, response, samples, codewords = self._train_held_out(X, y, root, fit_params, folds, columns)
-            decoder_weight = sample_weight = weight[samples]
+            decoder_weight = weight[samples]
+            rows = np.lexsort((sample_keys(X, root)[samples], y[samples]))
+            row_weight = decoder_weight[rows]
         self._warn_of_margins(matrix, learners, response)
         scale = 1.0
         if response == "decision_function":
@@ -492,11 +536,30 @@ class ECOCClassifier(BaseCodeClassifier):
             learners,
             decoder,
             prior,
-            (codewords, y[samples], sample_weight),
+            (codewords[rows], y[samples][rows], row_weight),
             response=response,
             margin_scale=scale,
             column_learners=names,
         )
+
+    def _decoder_for(self, matrix: CodeMatrix, n_samples: int) -> Any:
+        """Return the decoder that is to be fitted; with a code that was chosen automatically, one that suits it."""
+        is_auto = all(isinstance(choice, str) and choice == AUTO for choice in (self.coding, self.decoding))
+        if is_auto and not is_several(self.estimator):
+            if self.coding_ == "one-vs-rest":
+                return resolve_decoder("loss-based")  # weights that are learnt from training codewords mislead
+            if self.coding_ == "dense-random":
+                return compact_decoder(matrix, n_samples, self.n_jobs)
+        return self._decoder()
+
+    def _chosen_coding(
+        self, n_classes: int, n_samples: int, learners: list[BaseEstimator], random_state: np.random.RandomState
+    ) -> Any:
+        """Return the coding, for "auto" one that suits the problem, and keep its name."""
+        is_auto = isinstance(self.coding, str) and self.coding == AUTO
+        coding = choose_coding(n_classes, n_samples, learners) if is_auto else self.coding
+        self.coding_ = coding if isinstance(coding, str) else "custom"
+        return compact_code(n_classes, learners[0], random_state) if is_auto and coding == "dense-random" else coding
 
     def _train_held_out(
         self, X: Any, y: Integers, root: int, fit_params: dict[str, Any], folds: Integers, columns: list[Column]
@@ -517,18 +580,12 @@ class ECOCClassifier(BaseCodeClassifier):
             codewords, samples = np.vstack([codewords, seen]), np.append(samples, rest)
         return learners, trainer.response, samples, codewords
 
-    def _folds(self, X: Any, y: Integers, root: int, decoder: Any) -> Integers | None:
-        """Return the fold of each sample, None for no out-of-fold codewords."""
+    def _wanted_folds(self) -> tuple[int | str | None, bool]:
+        decoder = self._decoder()
         # Probabilities that are fitted to training samples would be those of learners that have seen them.
         has_several = is_several(self.estimator) or getattr(decoder, "scores_are_log_probabilities", False)
-        wanted = self.n_folds if has_several or self.n_folds != "auto" else None
-        n_folds, is_single = resolve_folds(wanted, len(y), has_several=has_several)
-        if n_folds is None or not getattr(decoder, "learns_from_codewords", True):
-            return None
-        folds = assign_folds(X, y, n_folds, root, is_single=is_single)
-        if is_single:
-            folds = np.minimum(folds, 0)
-        return folds if (folds >= 0).any() else None
+        learns = getattr(decoder, "learns_from_codewords", True)
+        return self.n_folds if learns and (has_several or self.n_folds != "auto") else None, has_several
 
     def with_decoding(
         self, decoding: Any, response_method: str, codewords: Floats, y: Integers, *, margin_scale: float
@@ -563,6 +620,14 @@ class ECOCClassifier(BaseCodeClassifier):
     def weights_(self) -> Floats:
         """Weights of the decoding, of shape (n_classes, n_columns)."""
         return self.decoder_.weights_
+
+
+def compact_decoder(matrix: CodeMatrix, n_samples: int, n_jobs: int | None) -> Any:
+    """Return the decoder of a compact code: optimised weights, or loss weights if there are too many codewords."""
+    n_classes, n_columns = matrix.shape
+    if n_samples * n_columns > _MOST_OUTPUTS:
+        return resolve_decoder("loss-weighted")
+    return OptimizedWeightDecoder(l2=_COMPACT_PENALTY * n_columns / n_classes, tol=_COMPACT_GAP, n_jobs=n_jobs)
 
 
 def fit_temperature(scores: Floats, y: NDArray[np.intp], weight: Floats) -> float:

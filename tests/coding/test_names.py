@@ -2,9 +2,29 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 import skecoc.coding
-from skecoc.coding import CODINGS, check_code_matrix, decoc, dense_random, forest, one_vs_one, resolve_coding
+from skecoc.coding import (
+    CODINGS,
+    check_code_matrix,
+    choose_coding,
+    decoc,
+    dense_random,
+    forest,
+    one_vs_one,
+    resolve_coding,
+)
+from skecoc.learners import StumpAdaBoostClassifier
 
 NAMES = {
     "one-vs-rest",
@@ -31,6 +51,45 @@ def test_every_coding_has_its_functions_name_with_hyphens():
     for name in NAMES:
         assert name.replace("-", "_") in skecoc.coding.__all__
         assert callable(getattr(skecoc.coding, name.replace("-", "_")))
+
+
+def test_up_to_thirty_classes_every_learner_has_one_vs_one():
+    for learner in (StumpAdaBoostClassifier(), DecisionTreeClassifier(), LogisticRegression()):
+        assert {choose_coding(n, 10**7, [learner]) for n in range(2, 31)} == {"one-vs-one"}
+
+
+@pytest.mark.parametrize(
+    ("learner", "most"),
+    [
+        (StumpAdaBoostClassifier(), 200),
+        (SVC(), 200),
+        (make_pipeline(StandardScaler(), SVC()), 200),
+        (GridSearchCV(SVC(), {"C": [1, 10]}), 200),
+        (LogisticRegression(), 100),
+        (LinearSVC(), 100),
+        (KNeighborsClassifier(), 100),
+        (CalibratedClassifierCV(LinearSVC()), 100),
+        (DecisionTreeClassifier(), 30),
+        (RandomForestClassifier(), 30),
+        (BaggingClassifier(LogisticRegression()), 30),
+        (HistGradientBoostingClassifier(), 30),
+        (make_pipeline(StandardScaler(), MLPClassifier()), 30),
+    ],
+    ids=repr,
+)
+def test_one_vs_one_is_chosen_as_far_as_the_learner_can_afford_it(learner, most):
+    chosen = {n: choose_coding(n, 1_000, [learner]) for n in (30, 31, 100, 101, 200, 201, 5_000)}
+    is_linear = "Logistic" in repr(learner) or "LinearSVC" in repr(learner)
+    beyond = "one-vs-rest" if is_linear and most == 100 else "dense-random"
+    assert chosen == {n: "one-vs-one" if n <= most else beyond for n in chosen}
+
+
+def test_many_codewords_and_several_learners_leave_one_vs_one():
+    stumps = StumpAdaBoostClassifier()
+    assert choose_coding(100, 50_000, [stumps]) == "one-vs-one"
+    assert choose_coding(100, 51_000, [stumps]) == "dense-random"
+    assert choose_coding(30, 51_000, [stumps, SVC()]) == "one-vs-one"
+    assert choose_coding(31, 100, [stumps, SVC()]) == "one-vs-rest"
 
 
 def test_everything_exported_exists():

@@ -289,7 +289,12 @@ def test_automatic_start_joins_one_vs_rest_and_one_vs_one():
         (3, 50_000, None, ["one-vs-rest", "one-vs-one"]),
         (26, 5_000, None, ["one-vs-rest", "one-vs-one"]),
         (26, 5_001, None, ["one-vs-one"]),
-        (200, 6_000, None, ["one-vs-one"]),
+        (50, 6_000, None, ["one-vs-one"]),
+        (51, 6_000, None, ["one-vs-rest", "one-vs-one"]),
+        (200, 6_000, None, ["one-vs-rest", "one-vs-one"]),
+        (201, 6_000, None, ["dense-random"]),
+        (1_000, 50_000, None, ["dense-random"]),
+        (1_000, 50_000, 200, ["dense-random"]),
         (6, 100, 21, ["one-vs-rest", "one-vs-one"]),
         (6, 100, 20, ["one-vs-one"]),
         (6, 100, "auto", ["one-vs-one"]),
@@ -304,6 +309,7 @@ def test_automatic_start_depends_on_the_size_and_the_budget(n_classes, n_samples
 def test_with_too_many_codewords_one_vs_one_is_taken_as_it_is(monkeypatch):
     X, y = vehicle()
     monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 1e3)
+    monkeypatch.setattr(wolc, "_FEW_CLASSES", 2)
     model = WOLCClassifier(STUMPS, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.code_matrix_, one_vs_one(4))
     np.testing.assert_allclose(model.weights_, (one_vs_one(4) != 0) / 3)

@@ -122,6 +122,7 @@ def test_other_methods():
 
 def test_one_vs_one_as_it_is(monkeypatch):
     monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 0)
+    monkeypatch.setattr(wolc, "_FEW_CLASSES", 2)
     model = WOLCClassifier(STUMPS, random_state=0).fit(*vehicle())
     assert np.isnan(model.history_[0].loss)
     assert model.growth_summary() == (

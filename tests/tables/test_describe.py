@@ -198,6 +198,7 @@ def test_the_kept_round_is_shown_however_late_it_is(grown):
 
 def test_a_round_of_which_nothing_was_measured(monkeypatch):
     monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 0)
+    monkeypatch.setattr(wolc, "_FEW_CLASSES", 2)
     X = np.repeat([[0.0], [5.0], [10.0]], 20, axis=0) + np.linspace(0, 1, 60)[:, None]
     model = WOLCClassifier(random_state=0).fit(X, np.repeat(["a", "b", "c"], 20))
     description = describe_model(model)

@@ -11,6 +11,7 @@ from typing import Any
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
 
+from skecoc.coding.automatic import choose_coding
 from skecoc.coding.discriminant import decoc, forest
 from skecoc.coding.fixed import exhaustive, hadamard, one_vs_one, one_vs_rest, ordinal, ternary_complete
 from skecoc.coding.matrix import (
@@ -33,6 +34,7 @@ __all__ = [
     "CodeMatrix",
     "canonical_columns",
     "check_code_matrix",
+    "choose_coding",
     "code_statistics",
     "decoc",
     "dense_random",

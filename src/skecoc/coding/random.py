@@ -149,11 +149,16 @@ _DENSE = _Family(_random_signs, n_bipartitions, all_bipartitions)
 _SPARSE = _Family(_random_signs_and_zeros, n_ternary_bipartitions, all_ternary_bipartitions)
 
 
+def default_length(n_classes: int, columns_per_bit: int = 10) -> int:
+    """Return the number of columns of a code that has none given; by default, of a dense one."""
+    return ceil(columns_per_bit * log2(n_classes))
+
+
 def _check_size(n_classes: object, n_columns: object, columns_per_bit: int) -> tuple[int, int]:
     """Check the two sizes, filling in the default number of columns."""
     P = check_count(n_classes, "n_classes", 2)
     if n_columns is None:
-        return P, ceil(columns_per_bit * log2(P))
+        return P, default_length(P, columns_per_bit)
     return P, check_count(n_columns, "n_columns", 1)
 
 

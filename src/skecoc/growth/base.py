@@ -21,16 +21,22 @@ from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding.ties import decode
 from skecoc.growth.engine import Growth, GrowthRound, StopRules, Strategy, grow
-from skecoc.growth.samples import GrowingCode, SamplesInMemory, TrainingSamples
+from skecoc.growth.samples import CodedSamples, GrowingCode, SamplesInMemory, TrainingSamples
 from skecoc.growth.summary import summarize_growth
+from skecoc.growth.weights import drawn_keys, stack_rows
 from skecoc.learners import RegionClassifier
 from skecoc.learners.columns import Floats, Integers, find_response
-from skecoc.learners.folds import assign_folds, resolve_folds
+from skecoc.learners.folds import sample_keys
 from skecoc.learners.mixed import is_several
+from skecoc.support.executor import Blocks
 from skecoc.support.processes import DRAWN_LATER
 
 # Weights up to this are what the solver's rounding leaves of a zero.
 _NO_WEIGHT = 1e-9
+# Samples that a temperature is fitted on, at most about.
+_CALIBRATION_SAMPLES = 4_096
+# Another scrambling of keys than those that draw other samples.
+_CALIBRATING = np.uint64(0x1C69B3F74AC4AE35)
 
 
 class GrownClassifier(BaseCodeClassifier):
@@ -50,10 +56,6 @@ class GrownClassifier(BaseCodeClassifier):
     @abstractmethod
     def _rules(self, n_classes: int, n_samples: int) -> StopRules:
         """Return when growth ends."""
-
-    @abstractmethod
-    def _folds(self, X: Any, y: Integers, seed: int) -> tuple[Integers | None, bool]:
-        """Return the fold of each sample, None for no out-of-fold codewords, and whether all are held out at once."""
 
     def _init_codings(self, n_classes: int, n_samples: int) -> list[Any]:
         """List the codings to start from, which are joined."""
@@ -84,7 +86,7 @@ class GrownClassifier(BaseCodeClassifier):
         root = int(random_state.randint(LARGEST_SEED))
         starts = self._starts([*fit_params], len(self.classes_), len(y))
         matrices = self._matrices([coding for _, coding in starts], X, y, weight, random_state)
-        folds, is_single = self._folds(X, y, root)
+        folds, is_single = self._assign_folds(X, y, root)
         rules = self._rules(len(self.classes_), len(y))
         settings: dict[str, Any] = {}
         if not is_several(self.estimator):
@@ -101,7 +103,14 @@ class GrownClassifier(BaseCodeClassifier):
                 on_fit=(lambda: None) if bar is None else lambda: _advance(bar, trainer),
                 **settings,
             )
-            samples = SamplesInMemory(trainer, len(self.classes_), weight, folds, only_held_out=self._only_held_out())
+            samples = SamplesInMemory(
+                trainer,
+                len(self.classes_),
+                weight,
+                folds,
+                only_held_out=self._only_held_out(),
+                keys=sample_keys(X, root) if self._only_held_out() else None,
+            )
             self._grow(starts, matrices, samples, rules, bar)
 
     def _check_classes(self, y: Integers) -> None:
@@ -149,7 +158,7 @@ class GrownClassifier(BaseCodeClassifier):
             code.learners[:n_columns],
             growth.decoder,
             samples.prior,
-            samples.for_calibration(code.coded, n_columns),
+            _for_calibration(samples, code.coded, n_columns),
             response=samples.response,
             margin_scale=code.margin_scale,
             column_learners=code.column_learners[:n_columns],
@@ -277,12 +286,6 @@ class LayeredClassifier(GrownClassifier):
     def _clustered_learner(self) -> BaseEstimator:
         return RegionClassifier(self._learner())
 
-    def _folds(self, X: Any, y: Integers, seed: int) -> tuple[Integers | None, bool]:
-        n_folds, is_single = resolve_folds(self.n_folds, len(y), has_several=is_several(self.estimator))
-        folds = None if n_folds is None else assign_folds(X, y, n_folds, seed, is_single=is_single)
-        has_folds = folds is not None and (folds >= 0).any()
-        return folds if has_folds else None, is_single
-
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
         further = sorted(fit_params.get("", {}).keys() - {"sample_weight"})
         if further:
@@ -337,3 +340,21 @@ def numeric_tags(tags: Any) -> Any:
     tags.input_tags.sparse = False
     tags.input_tags.allow_nan = False
     return tags
+
+
+def _for_calibration(
+    samples: TrainingSamples, coded: Blocks, n_columns: int
+) -> tuple[NDArray[np.floating], Integers, Floats]:
+    """Draw samples to fit a temperature on by their keys, the same ones wherever samples are."""
+    share = min(1.0, _CALIBRATION_SAMPLES / samples.n_samples)
+    drawn = samples.executor.sum(_draw_for_calibration, coded, message=(n_columns, share), merge=stack_rows)
+    codewords, y, weight, keys = drawn
+    order = np.lexsort((y, keys))
+    return codewords[order], y[order], weight[order] * samples.unit_weight / share
+
+
+def _draw_for_calibration(samples: CodedSamples, n_columns: int, share: float) -> tuple[NDArray[Any], ...]:
+    """Draw out-of-fold codewords, classes, weights and keys of a share of the samples."""
+    drawn = drawn_keys(samples.keys ^ _CALIBRATING, share)
+    columns = samples.first(n_columns).out_of_fold[drawn]
+    return columns, samples.y[drawn], samples.weight[drawn], samples.keys[drawn]

@@ -269,6 +269,6 @@ class ECOCOneClassifier(GrownClassifier):
         max_iter = 3 * n_classes if self.max_iter is None else self.max_iter
         return StopRules(max_iter, self.max_columns, patience=None, target=self.target_error)
 
-    def _folds(self, X: Any, y: Integers, seed: int) -> tuple[Integers | None, bool]:
+    def _assign_folds(self, X: Any, y: Integers, seed: int) -> tuple[Integers | None, bool]:
         folds = assign_folds(X, y, round(1 / self.validation_fraction), seed)
         return np.where(folds == 0, 0, NEVER_HELD_OUT), False

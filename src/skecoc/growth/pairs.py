@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
-from skecoc.coding.matrix import CodeMatrix, canonical_columns
+from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding.ties import decode
 from skecoc.growth.engine import Evaluation, Proposal, symmetric_losses
 from skecoc.growth.samples import GrowingCode, SamplesInMemory
@@ -145,5 +145,7 @@ def pair_column(n_classes: int, pair: tuple[int, int]) -> Pattern:
 
 def number_of_equal_columns(matrix: CodeMatrix, column: Pattern) -> int:
     """Count the columns of a matrix that are equal to a column, or to its negation."""
-    wanted = canonical_columns(column[:, None])
-    return int((canonical_columns(matrix) == wanted).all(axis=0).sum())
+    members = np.flatnonzero(column)
+    signs = matrix[members] * column[members, None]
+    agree = np.flatnonzero((signs[0] != 0) & (signs == signs[0]).all(axis=0))
+    return int((np.count_nonzero(matrix[:, agree], axis=0) == len(members)).sum())

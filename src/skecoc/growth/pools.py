@@ -27,6 +27,7 @@ from skecoc.growth.samples import (
     pairs_in_units,
     sum_by_pairs,
 )
+from skecoc.growth.weights import fit_weights
 from skecoc.learners.columns import Floats, Integers
 from skecoc.support.compiling import inlined, kernel
 
@@ -44,6 +45,9 @@ _WEIGHTS_TOL = 1e-2
 _MANY_HELD_OUT = 1_666
 # With more weights than this they are not optimised: they would take longer than all columns.
 _MOST_WEIGHTS = 20_000
+
+# Samples that are scored side by side: so many that the entries of a long code are read seldom.
+_BLOCK_SAMPLES = 64
 
 #: Non-zero entries of a matrix that scores codewords: their classes, columns and values.
 Entries = tuple[Integers, Integers, Floats]
@@ -112,7 +116,7 @@ class PooledWeightStrategy(Strategy):
 
         def fitted(without_fold: int | None, start: Floats = prior) -> OptimizedWeightDecoder:
             decoder = OptimizedWeightDecoder(margin, l2, tol=_WEIGHTS_TOL, n_jobs=self.n_jobs)
-            return code.fit_weights(decoder, n_columns, without_fold=without_fold, warm_start=start, prior=prior)
+            return fit_weights(code, decoder, n_columns, without_fold=without_fold, warm_start=start, prior=prior)
 
         changes, start = {}, prior
         if n_folds:
@@ -257,17 +261,22 @@ def scores_by_entries(
     codewords: NDArray[np.floating], classes: Integers, columns: Integers, values: Floats, n_classes: int
 ) -> Floats:
     """Multiply codewords by a matrix of few entries, in an order that never changes with the number of samples."""
-    scores = np.zeros((len(codewords), n_classes))
-    _add_entries(codewords, classes, columns, values, scores)
+    scores = np.empty((len(codewords), n_classes))
+    for first in range(0, len(codewords), _BLOCK_SAMPLES):
+        rows = slice(first, first + _BLOCK_SAMPLES)
+        block = np.zeros((n_classes, len(codewords[rows])))
+        _add_entries(np.ascontiguousarray(codewords[rows].T), classes, columns, values, block)
+        scores[rows] = block.T
     return scores
 
 
 @kernel
 def _add_entries(codewords, classes, columns, values, scores):  # type: ignore[no-untyped-def]
-    """Add the products of codewords and a matrix of few entries to scores."""
-    for i in range(codewords.shape[0]):
-        for e in range(values.size):
-            scores[i, classes[e]] += values[e] * codewords[i, columns[e]]
+    """Add the products of codewords and a matrix of few entries to scores; samples are the last axis of both."""
+    for e in range(values.size):
+        score, output, value = scores[classes[e]], codewords[columns[e]], values[e]
+        for i in range(score.size):
+            score[i] += value * output[i]
 
 
 def count_correct(scores: Floats, y: Integers, units: NDArray[np.int64], mixtures: Floats) -> NDArray[np.int64]:

@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skecoc.coding.matrix import CodeMatrix
-from skecoc.decoding import BaseDecoder, OptimizedWeightDecoder
+from skecoc.decoding import BaseDecoder
 from skecoc.decoding.ties import decode
 from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, Response
+from skecoc.learners.folds import Keys
 from skecoc.learners.mixed import MixedTrainer
 from skecoc.support.executor import Blocks, Executor, MemoryExecutor
 
-# Sums over samples are sums of multiples of this, which do not depend on the order or on the division into blocks.
-_SUM_UNIT = 2.0**-24
+#: Sums over samples are sums of multiples of this, which do not depend on the order or on the division into blocks.
+SUM_UNIT = 2.0**-24
 
 
 class CodedSamples(NamedTuple):
@@ -36,7 +37,7 @@ class CodedSamples(NamedTuple):
     y: Integers
     weight: Floats  # in (0, 1], parts of the largest weight
     fold: Integers  # the fold that holds the sample out; negative for none
-    keys: NDArray[np.uint64]  # hashes of the samples; empty in memory
+    keys: Keys  # hashes of the samples, or their numbers
 
     @property
     def is_cross_fitted(self) -> bool:
@@ -75,6 +76,7 @@ class TrainingSamples(ABC):
     executor: Executor
     prior: Floats  # share of each class in the weight of all samples
     response: Response
+    n_samples: int
     total_weight: float  # of all samples
     unit_weight: float  # what a weight of 1 in `CodedSamples` stands for
     n_folds: int  # 0 without out-of-fold codewords
@@ -96,23 +98,6 @@ class TrainingSamples(ABC):
     def train(self, columns: Sequence[Column], coded: Blocks, scale: float) -> tuple[list[BaseEstimator], Blocks]:
         """Train columns; return their learners, and samples with their outputs divided by a scale."""
 
-    @abstractmethod
-    def fit_weights(
-        self,
-        decoder: OptimizedWeightDecoder,
-        coded: Blocks,
-        matrix: CodeMatrix,
-        *,
-        without_fold: int | None = None,
-        warm_start: Floats | None = None,
-        prior: Floats | None = None,
-    ) -> OptimizedWeightDecoder:
-        """Fit weights for the columns of a matrix, the first ones of the samples, to out-of-fold codewords."""
-
-    @abstractmethod
-    def for_calibration(self, coded: Blocks, n_columns: int) -> tuple[NDArray[np.floating], Integers, Floats]:
-        """Return out-of-fold codewords, classes and weights of all samples, or of many, to fit a temperature on."""
-
 
 class SamplesInMemory(TrainingSamples):
     """Samples in arrays, or in anything else that a learner takes: one block."""
@@ -127,17 +112,25 @@ class SamplesInMemory(TrainingSamples):
         folds: Integers | None = None,
         *,
         only_held_out: bool = False,
+        keys: Keys | None = None,
     ) -> None:
-        """`folds` may divide the samples that the trainer holds out further; samples of no fold can be left out."""
+        """`folds` may divide the samples that the trainer holds out further; samples of no fold can be left out.
+
+        `keys` are hashes of the samples, by which blocks would order and draw them; None keeps them as they come.
+        """
         if trainer.response is None:
             raise ValueError("the trainer of a growing code must know how to evaluate its columns")
         self.executor, self.trainer, self.response = MemoryExecutor(), trainer, trainer.response
+        self.n_samples = len(weight)
         self.total_weight, self.unit_weight = float(weight.sum()), float(weight.max())
         self.weight = weight / self.unit_weight
         self.prior = np.bincount(trainer.y, weights=weight, minlength=n_classes) / self.total_weight
         self.folds = trainer.folds if folds is None else folds
         self.n_folds = 0 if self.folds is None else int(self.folds.max(initial=-1)) + 1
         self.only_held_out = only_held_out and self.folds is not None
+        self.keys = np.arange(len(weight), dtype=np.uint64) if keys is None else keys
+        # Single precision is what blocks keep; several learners may be surer than it can tell.
+        self._dtype = np.float32 if only_held_out and isinstance(trainer, ColumnTrainer) else np.float64
         if isinstance(trainer, MixedTrainer):
             self.learner_names, self.clusterable = tuple(trainer.learners), trainer.clusterable
 
@@ -147,46 +140,29 @@ class SamplesInMemory(TrainingSamples):
         y = self.trainer.y
         fold = np.full(len(y), -1) if self.folds is None else self.folds
         rows = np.flatnonzero(fold >= 0) if self.only_held_out else np.arange(len(y))
-        empty = np.empty((len(rows), 0))
-        return Blocks([CodedSamples(empty, empty, y[rows], self.weight[rows], fold[rows], np.empty(0, np.uint64))])
+        empty = np.empty((len(rows), 0), self._dtype)
+        return Blocks([CodedSamples(empty, empty, y[rows], self.weight[rows], fold[rows], self.keys[rows])])
 
     def train(self, columns: Sequence[Column], coded: Blocks, scale: float) -> tuple[list[BaseEstimator], Blocks]:
         """Train columns by their learners' own means."""
         if self.only_held_out:
             learners, outputs = self.trainer.train_held_out(columns)
-            return learners, self.executor.map(CodedSamples.beside, coded, message=(outputs / scale, None))
+            return learners, self.executor.map(CodedSamples.beside, coded, message=(self._kept(outputs, scale), None))
         trained = self.trainer.train(columns)
-        out_of_fold = None if trained.out_of_fold is trained.outputs else trained.out_of_fold / scale
+        out_of_fold = None if trained.out_of_fold is trained.outputs else self._kept(trained.out_of_fold, scale)
         return trained.learners, self.executor.map(
-            CodedSamples.beside, coded, message=(trained.outputs / scale, out_of_fold)
+            CodedSamples.beside, coded, message=(self._kept(trained.outputs, scale), out_of_fold)
         )
+
+    def _kept(self, outputs: Floats, scale: float) -> NDArray[np.floating]:
+        """Return outputs divided by a scale, in the precision that they are kept in."""
+        return np.divide(outputs, scale).astype(self._dtype, copy=False)
 
     def try_out(self, columns: Sequence[Column], scale: float) -> Floats:
         """Return the out-of-fold outputs that columns would have, as if each came next."""
         if self.only_held_out:
             return self.trainer.try_held_out(columns) / scale
         return self.trainer.try_out(columns).out_of_fold / scale
-
-    def fit_weights(
-        self,
-        decoder: OptimizedWeightDecoder,
-        coded: Blocks,
-        matrix: CodeMatrix,
-        *,
-        without_fold: int | None = None,
-        warm_start: Floats | None = None,
-        prior: Floats | None = None,
-    ) -> OptimizedWeightDecoder:
-        """Fit weights to arrays."""
-        samples = self.executor.state(coded).first(matrix.shape[1])
-        rows = rows_without(samples, without_fold)
-        codewords, y, weight = samples.out_of_fold[rows], samples.y[rows], samples.weight[rows]
-        return decoder.fit(codewords, y, matrix, weight, warm_start_weights=warm_start, prior_weights=prior)
-
-    def for_calibration(self, coded: Blocks, n_columns: int) -> tuple[NDArray[np.floating], Integers, Floats]:
-        """Return all samples."""
-        samples = self.executor.state(coded).first(n_columns)
-        return samples.out_of_fold, samples.y, samples.weight * self.unit_weight
 
 
 def rows_without(samples: CodedSamples, fold: int | None) -> Integers:
@@ -257,25 +233,6 @@ class GrowingCode:
         self.column_learners += [column.learner for column in columns]
         self.training_seconds = perf_counter() - started
 
-    def fit_weights(
-        self,
-        decoder: OptimizedWeightDecoder,
-        n_columns: int,
-        *,
-        without_fold: int | None = None,
-        warm_start: Floats | None = None,
-        prior: Floats | None = None,
-    ) -> OptimizedWeightDecoder:
-        """Fit optimised weights of the first columns."""
-        return self.samples.fit_weights(
-            decoder,
-            self.coded,
-            self.matrix[:, :n_columns],
-            without_fold=without_fold,
-            warm_start=warm_start,
-            prior=prior,
-        )
-
     def map(self, function: Callable[..., Any], *values: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
         """Compute something for each sample from its codewords, and from values computed so before."""
         return self.samples.executor.map(function, self.coded, *values, message=message)
@@ -340,12 +297,12 @@ def _sizes_of_outputs(samples: CodedSamples) -> tuple[float, int]:
 
 def in_units(values: Floats) -> Floats:
     """Round values to whole multiples of the unit of sums, and return how many these are."""
-    return np.rint(values / _SUM_UNIT)
+    return np.rint(values / SUM_UNIT)
 
 
 def _from_units(units: Any) -> Any:
     """Return the value of a sum of multiples of the unit."""
-    return units * _SUM_UNIT
+    return units * SUM_UNIT
 
 
 def sum_by_pairs(code: GrowingCode, units: NDArray[np.int64]) -> Floats:

@@ -6,10 +6,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skecoc.classifiers import LARGEST_SEED, calibration_samples
+from skecoc.classifiers import LARGEST_SEED, calibration_samples, compact_decoder
+from skecoc.coding import choose_coding
+from skecoc.coding.automatic import compact_code, learner_kind
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.base import worst_rivals
@@ -27,7 +30,8 @@ from skecoc.growth.samples import (
     pairs_in_units,
     sum_by_pairs,
 )
-from skecoc.learners.columns import Column, Floats, Integers, evaluate_columns, find_response
+from skecoc.growth.weights import fit_weights
+from skecoc.learners.columns import Column, Floats, Integers, Response, evaluate_columns, find_response
 from skecoc.learners.folds import MANY_SAMPLES
 from skecoc.learners.mixed import is_several
 
@@ -40,10 +44,14 @@ _REGIONS = (3, 6, 12, 24)
 _LEAST_REGIONS = 2
 # Rounds with few samples; with more of them fewer, in proportion, but at least so many.
 _MOST_ROUNDS, _LEAST_ROUNDS, _FEW_SAMPLES = 36, 3, 2_000
-# Beyond so many codewords of the joined start, samples times columns, one-vs-one is taken as it is.
-_MOST_CODEWORDS = 2e7
-# With many samples and more classes than this, one-vs-rest costs as much as all pairs and counts for little.
+# Beyond so many codewords that growth keeps, held-out samples times columns, one-vs-one is taken as it is.
+_MOST_CODEWORDS = 1.2e8
+# With many samples and more classes than this, one-vs-rest costs as much as all pairs and counts for little ...
 _FEW_CLASSES = 10
+# ... but with more classes than this it counts.
+_MANY_CLASSES = 50
+# With more classes than this a code other than one-vs-one does not grow: there are too many pairs of classes.
+_MOST_CLASSES_TO_GROW = 100
 # With several learners and more classes than this, none starts from one-vs-one.
 _MOST_CLASSES_OF_PAIRS = 30
 # Columns per class of ``max_columns="auto"``.
@@ -75,7 +83,7 @@ class OptimizedWeightStrategy(Strategy):
         unsolved = OptimizedWeightDecoder(
             self.margin * self._unit, self.l2 * self._unit, tol=_WEIGHTS_TOL, n_jobs=self.n_jobs
         )
-        decoder = code.fit_weights(unsolved, code.n_columns, warm_start=self._padded(code.n_columns))
+        decoder = fit_weights(code, unsolved, code.n_columns, warm_start=self._padded(code.n_columns))
         self._weights = decoder.weights_
         message = (decoder, code.matrix, code.samples.prior)
         losses, pairs = code.step(_margin_losses, message=message)
@@ -133,8 +141,9 @@ def check_regions(n_regions: Any) -> tuple[int, ...]:
 
 
 def _is_too_long(n_classes: int, n_samples: int) -> bool:
-    """Tell whether the codewords of the joined start would fill the memory."""
-    return n_samples * n_classes * (n_classes + 1) / 2 > _MOST_CODEWORDS
+    """Tell whether the codewords of one-vs-rest and one-vs-one would fill the memory: those of few classes never do."""
+    n_kept = n_samples / 3 if n_samples > MANY_SAMPLES else n_samples
+    return n_classes > _FEW_CLASSES and n_kept * n_classes * (n_classes + 1) / 2 > _MOST_CODEWORDS
 
 
 class WOLCClassifier(LayeredClassifier):
@@ -156,11 +165,14 @@ class WOLCClassifier(LayeredClassifier):
         leaves it out. "mixed" stands for the learners of `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
         The code to start from: what `ECOCClassifier` takes as `coding`. "auto" joins one-vs-rest and one-vs-one. With
-        more than 10 classes and 5,000 samples, or if `max_columns` has room for no more, it is one-vs-one alone; for
-        two classes, with `weights_every_round`, or if `max_columns` has no room for one-vs-one, one-vs-rest alone. In
-        memory, one-vs-one is taken as it is, without growth, where the joined code would have more than 20 million
-        codewords (samples times columns). Of several learners each has one code: one-vs-rest for those with
-        probabilities of all classes at once, and with more than 30 classes, else one-vs-one.
+        11 to 50 classes and more than 5,000 samples, or if `max_columns` has room for no more, it is one-vs-one alone;
+        for two classes, with `weights_every_round`, or if `max_columns` has no room for one-vs-one, one-vs-rest alone.
+        With so many classes that ``ECOCClassifier(coding="auto")`` leaves one-vs-one, it is what that takes,
+        one-vs-rest or a compact random code with optimised weights; it grows only from the code of trees, boosting and
+        neural networks for up to 100 classes. With more than 10 classes one-vs-one, too, is taken as it is where the
+        joined code would have more than 120 million codewords (samples times columns; of more than 5,000 samples, a
+        third counts). Of several learners each has one code: one-vs-rest for those with probabilities of all classes at
+        once, and with more than 30 classes, else one-vs-one.
     n_pairs : int, default=None
         Largest number of columns that a round adds, one per hard pair of classes. None stands for the number of
         classes, at least 3.
@@ -383,12 +395,24 @@ class WOLCClassifier(LayeredClassifier):
             return ["one-vs-rest"]
         most = self._most_columns(n_classes) or np.inf
         n_pairs = n_classes * (n_classes - 1) // 2
+        chosen = choose_coding(n_classes, n_samples, [self._learner()])
+        if chosen != "one-vs-one":
+            return [chosen if n_classes <= most else "dense-random"]
         if n_pairs > most:
             return ["one-vs-rest"]
-        is_large = n_samples > MANY_SAMPLES and n_classes > _FEW_CLASSES
+        is_large = n_samples > MANY_SAMPLES and _FEW_CLASSES < n_classes <= _MANY_CLASSES
         if is_large or _is_too_long(n_classes, n_samples) or n_classes + n_pairs > most:
             return ["one-vs-one"]
         return ["one-vs-rest", "one-vs-one"]
+
+    def _matrices(
+        self, codings: list[Any], X: Any, y: Integers, weight: Floats, random_state: np.random.RandomState
+    ) -> list[CodeMatrix]:
+        n_classes = len(self.classes_)
+        if isinstance(self.init, str) and self.init == "auto" and codings == ["dense-random"]:
+            most = self._most_columns(n_classes)
+            codings = [compact_code(n_classes, self._learner(), random_state, max_columns=most)]
+        return super()._matrices(codings, X, y, weight, random_state)
 
     def _starts(self, names: Sequence[str], n_classes: int, n_samples: int) -> list[tuple[str, Any]]:
         is_automatic = isinstance(self.init, str) and self.init == "auto"
@@ -447,36 +471,71 @@ class WOLCClassifier(LayeredClassifier):
         )
 
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        codings = self._init_codings(len(self.classes_), len(y))
-        is_automatic = isinstance(self.init, str) and self.init == "auto"
-        is_single = not is_several(self.estimator)
-        if is_single and is_automatic and codings == ["one-vs-one"] and _is_too_long(len(self.classes_), len(y)):
-            self._fit_one_vs_one(X, y, weight, fit_params)
+        if self._is_taken_as_it_is(len(y)):
+            self._fit_as_it_is(X, y, weight, fit_params)
         else:
             super()._fit_code(X, y, weight, fit_params)
 
-    def _fit_one_vs_one(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        """Fit one-vs-one with equal weights, as it is: its codewords would fill the memory."""
+    def _is_taken_as_it_is(self, n_samples: int) -> bool:
+        """Tell whether the initial code does not grow: it has too many codewords, or pairs of classes are too many."""
+        n_classes = len(self.classes_)
+        is_automatic = isinstance(self.init, str) and self.init == "auto" and not is_several(self.estimator)
+        if not is_automatic or self.weights_every_round or n_classes == 2:
+            return False
+        if choose_coding(n_classes, n_samples, [self._learner()]) != "one-vs-one":
+            return n_classes > _MOST_CLASSES_TO_GROW or learner_kind(self._learner()) != "slow"
+        return self._init_codings(n_classes, n_samples) == ["one-vs-one"] and _is_too_long(n_classes, n_samples)
+
+    def _fit_as_it_is(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
+        """Fit the initial code alone."""
         self._check_classes(y)
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
         response = find_response(self._learner(), self.response_method, X, y, root)
-        (matrix,) = self._matrices(["one-vs-one"], X, y, weight, random_state)
+        codings = self._init_codings(len(self.classes_), len(y))
+        (matrix,) = self._matrices(codings, X, y, weight, random_state)
         trainer = self._trainer(X, y, root, fit_params)
         learners = trainer.fit([Column(pattern) for pattern in matrix.T])
-        n_columns = matrix.shape[1]
-        (weights,) = pooled_weights(matrix, np.zeros(n_columns, dtype=np.intp))
         prior = np.bincount(y, weights=weight, minlength=len(self.classes_)) / weight.sum()
-        samples, sample_weight = calibration_samples(y, weight)
+        decoder = self._decoder_as_it_is(codings[0], matrix, len(y))
+        rows, row_weight = self._calibration_rows(X, y, weight, root)
+        samples = np.arange(len(y))
+        if decoder is None:
+            chosen, row_weight = calibration_samples(y[rows], row_weight)
+            samples, rows = rows[chosen], np.arange(len(chosen))
         codewords = evaluate_columns(learners, _safe_indexing(X, samples), response, n_jobs=self.n_jobs)
         scale = (float(np.abs(codewords).max()) or 1.0) if response == "decision_function" else 1.0
-        calibration = (codewords / scale, y[samples], sample_weight)
-        decoder = OptimizedWeightDecoder.from_weights(weights, matrix)
+        if decoder is not None:
+            decoder.fit(codewords / scale, y, matrix, weight)
+        calibration = (codewords[rows] / scale, y[samples][rows], row_weight)
+        self._keep_as_it_is(codings[0], matrix, learners, decoder, prior, calibration, response, scale)
+
+    def _decoder_as_it_is(self, coding: str, matrix: CodeMatrix, n_samples: int) -> Any:
+        """Return the decoder of a compact code that does not grow; None for equal weights, which others have."""
+        return compact_decoder(matrix, n_samples, self.n_jobs) if coding == "dense-random" else None
+
+    def _keep_as_it_is(
+        self,
+        coding: str,
+        matrix: CodeMatrix,
+        learners: list[BaseEstimator],
+        decoder: Any,
+        prior: Floats,
+        calibration: tuple[Any, ...],
+        response: Response,
+        scale: float,
+    ) -> None:
+        """Set the fitted attributes of a code that does not grow."""
+        n_columns = matrix.shape[1]
+        if decoder is None:
+            (weights,) = pooled_weights(matrix, np.zeros(n_columns, dtype=np.intp))
+            decoder = OptimizedWeightDecoder.from_weights(weights, matrix)
         self.history_, self.best_round_, self.n_iter_ = [GrowthRound.unknown(n_columns)], 0, 1
-        self.stop_reason_ = "one-vs-one was taken as it is: there are too many samples and columns to grow"
+        too_many = "samples and columns" if coding == "one-vs-one" else "classes"
+        self.stop_reason_ = f"{coding} was taken as it is: there are too many {too_many} to grow"
         self.column_kinds_, self.used_columns_ = np.full(n_columns, "initial"), np.arange(n_columns)
         self._all_learners, self._stages = learners, [decoder]
-        self.weights_optimized_, self.pool_shares_ = False, {"one-vs-one": 1.0}
+        self.weights_optimized_, self.pool_shares_ = hasattr(decoder, "certificate_"), {coding: 1.0}
         self._keep(matrix, learners, decoder, prior, calibration, response=response, margin_scale=scale)
 
     def _keep_growth(self, growth: Growth, strategy: Strategy, codings: list[Any]) -> None:
