@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skecoc.blocks import boosting
-from skecoc.blocks.bins import code_values, prepare_rows
+from skecoc.blocks.bins import prepare_rows
 from skecoc.blocks.boosting import boost_columns, column_groups
 from skecoc.blocks.kernels import nearest_coded_centre, reweight
 from skecoc.blocks.outputs import code_learners, evaluate_coded, squared_distances
@@ -12,6 +12,7 @@ from skecoc.blocks.rows import IterableBlocks
 from skecoc.blocks.samples import BlockSamples
 from skecoc.coding import one_vs_one, one_vs_rest, sparse_random
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from skecoc.learners.bins import code_values
 from skecoc.learners.columns import Column, ColumnTrainer, ConstantClassifier, evaluate_columns
 from skecoc.learners.folds import assign_folds, sample_keys
 from skecoc.support.executor import Blocks, LocalExecutor
@@ -72,10 +73,19 @@ def test_groups_of_columns_and_scaled_weights_change_nothing(monkeypatch):
     X, y = blobs(300, decimals=0)
     matrix = one_vs_one(4)
     before = boosted(divided(X, y, [150]), matrix, 40)
-    monkeypatch.setattr(boosting, "_WEIGHTS_PER_ROW", 1.0)
+    monkeypatch.setattr(LocalExecutor, "largest_summand", 24)
     monkeypatch.setattr(boosting, "_LARGEST_SUM", 2.0**57)
-    assert [group.shape[1] for group in column_groups(matrix, np.ones(4, np.int64), 50)] == [2, 2, 2]
+    assert [group.shape[1] for group in column_groups(matrix, 50, 24 * 50 * 4)] == [4, 2]
     assert_same_stumps(boosted(divided(X, y, [150]), matrix, 40), before)
+
+
+def test_groups_of_columns_do_not_change_the_rounding_of_weights(monkeypatch):
+    X, y = blobs(3000)
+    weight = np.random.default_rng(0).uniform(0.001, 1.0, len(y)) * np.where(y == 0, 1e-6, 1.0)
+    before = boosted(divided(X, y, [1500], weight), one_vs_one(4), 20)
+    monkeypatch.setattr(LocalExecutor, "largest_summand", 24)
+    after = boosted(divided(X, y, [1500], weight), one_vs_one(4), 20)
+    assert all(np.array_equal(a.alphas_, b.alphas_) for a, b in zip(after, before, strict=True))
 
 
 @pytest.mark.parametrize("edges", [[1], [0, 250, 499], [100, 100, 200]])
@@ -100,8 +110,8 @@ def test_a_perfect_stump_ends_boosting_and_a_useless_one_is_not_taken():
 
 
 @settings(deadline=None, max_examples=30)
-@given(st.integers(0, 10_000), st.booleans(), st.sampled_from([1.0, 0.25]))
-def test_the_kernel_adds_up_what_a_plain_loop_does(seed, changes_wrong, scale):
+@given(st.integers(0, 10_000), st.integers(1, 4), st.booleans(), st.booleans())
+def test_the_kernel_adds_up_what_a_plain_loop_does(seed, n_stumps, is_scaled, is_weighted):
     rng = np.random.default_rng(seed)
     starts = np.array([0, 5, 5, 11, 14])
     column = np.array([1, -1, 0, -1], np.int8)
@@ -109,22 +119,25 @@ def test_the_kernel_adds_up_what_a_plain_loop_does(seed, changes_wrong, scale):
     bin_starts = np.arange(0, 28, 4)
     rows = np.r_[0:5, 11:14]
     sides = np.repeat([1, -1], [5, 3])
-    before = rng.random(8) * 1000
-    feature, cut, polarity = int(rng.integers(-1, 6)), int(rng.integers(0, 3)), int(rng.choice([-1, 1]))
-    weights, histogram = before.copy(), np.zeros(24, np.int64)
-    total = reweight(
-        codes, starts, bin_starts, column, weights, feature, cut, polarity, 2.5, changes_wrong, scale, histogram
-    )
-    left = np.ones(8, bool) if feature < 0 else codes[feature, rows] <= cut
-    is_wrong = np.where(left, polarity, -polarity) != sides
-    after = np.where(is_wrong == changes_wrong, before * 2.5, before) * scale
-    assert np.array_equal(weights, after)
+    weight = rng.random(14) if is_weighted else np.empty(0)
+    features, cuts = rng.integers(-1, 6, n_stumps), rng.integers(0, 3, n_stumps)
+    factors = rng.choice([1.0, 2.5, 0.3], (2, n_stumps, 2))
+    if is_scaled:
+        factors[:, -1] = np.where(factors[:, -1] == 2.5, 1.0, 0.25)
+    after = 1000 * (weight[rows] if is_weighted else np.ones(8))
+    for feature, cut, by_side in zip(features, cuts, factors.transpose(1, 0, 2), strict=True):
+        before = after
+        left = np.ones(8, bool) if feature < 0 else codes[feature, rows] <= cut
+        after = before * by_side[(sides > 0).astype(int), np.where(left, 0, 1)]
     expected = signed_histogram(codes[:, rows], sides, after, bin_starts)
-    if scale == 1.0:
+    total = np.rint(after).sum()
+    if not is_scaled:
         expected -= signed_histogram(codes[:, rows], sides, before, bin_starts)
+        total -= np.rint(before).sum()
+    histogram = np.zeros(24, np.int64)
+    stumps = (features, cuts, factors, is_scaled, histogram)
+    assert reweight(codes, starts, bin_starts, column, weight, 1000.0, *stumps) == total
     assert np.array_equal(histogram, expected)
-    sums = np.rint(after).sum() - (np.rint(before).sum() if scale == 1.0 else 0.0)
-    assert total == sums
 
 
 def region_learners(blocks, patterns, seeds, n_regions=3):

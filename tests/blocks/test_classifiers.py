@@ -3,6 +3,8 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -12,10 +14,11 @@ from skecoc.blocks.bins import prepare_rows
 from skecoc.blocks.rows import IterableBlocks
 from skecoc.blocks.samples import BlockSamples
 from skecoc.coding import one_vs_rest
-from skecoc.datasets import load_uci
+from skecoc.datasets import list_uci, load_uci
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.growth import wolc
 from skecoc.growth.samples import GrowingCode, SamplesInMemory
+from skecoc.growth.weights import fit_weights
 from skecoc.growth.wolc import OptimizedWeightStrategy
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import ColumnTrainer
@@ -35,8 +38,7 @@ def test_exact_codes_give_the_classifier_of_rows_in_memory(name, coding):
     expected = ECOCClassifier(STUMPS, coding, random_state=0).fit(X, y)
     model = BlockECOCClassifier(STUMPS, coding, max_bins=1000, block_size=80, random_state=0).fit(X, y)
     assert np.array_equal(model.code_matrix_, expected.code_matrix_)
-    np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-9)
-    assert np.array_equal(model.predict(X), expected.predict(X))
+    assert np.array_equal(model.decision_function(X), expected.decision_function(X))
 
 
 @pytest.mark.parametrize("response", ["predict_proba", "decision_function", "predict"])
@@ -113,8 +115,149 @@ def test_blocks_grow_the_code_of_samples_in_memory(name):
     memory = WOLCClassifier(STUMPS, **rules).fit(X[::2], y[::2])
     blocks = BlockWOLCClassifier(STUMPS, block_size=200, max_bins=5_000, **rules).fit(X[::2], y[::2])
     assert np.array_equal(blocks.code_matrix_, memory.code_matrix_)
-    assert blocks.best_round_ == memory.best_round_
-    assert (blocks.predict(X) == memory.predict(X)).mean() > 0.99
+    assert_same_fit(blocks, memory, X)
+
+
+def assert_same_fit(model, expected, X):
+    """The same code, rounds and decision values, bit for bit."""
+    assert np.array_equal(model.code_matrix_, expected.code_matrix_)
+    assert model.best_round_ == expected.best_round_
+    assert [record.loss for record in model.history_] == [record.loss for record in expected.history_]
+    assert np.array_equal(model.decision_function(X), expected.decision_function(X))
+
+
+@pytest.fixture
+def binned(monkeypatch):
+    """Samples in memory are binned as if there were many."""
+    monkeypatch.setattr("skecoc.learners.columns.MANY_TO_BIN", 0)
+
+
+@pytest.mark.parametrize("response", ["predict_proba", "decision_function", "predict"])
+@pytest.mark.parametrize("n_folds", ["auto", None])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_samples_in_blocks_are_fitted_as_in_memory(response, n_folds, weighted, binned):
+    X, y = blobs(600)
+    X[::7] = X[1::7][: len(X[::7])]  # some twice, also with another class
+    weight = np.random.default_rng(0).integers(1, 5, 600) / 4 if weighted else None
+    parameters = {"max_iter": 2, "random_state": 3, "n_folds": n_folds, "response_method": response}
+    expected = WOLCClassifier(STUMPS, **parameters).fit(X, y, sample_weight=weight)
+    model = BlockWOLCClassifier(STUMPS, **parameters).fit_blocks(divided(X, y, [1, 250], weight))
+    assert "clustered" in expected.column_kinds_ or expected.n_iter_ == 1
+    assert_same_fit(model, expected, X)
+
+
+@settings(max_examples=6, deadline=None)
+@given(edges=st.lists(st.integers(0, 200), max_size=4), seed=st.integers(0, 99))
+def test_any_division_of_many_samples_is_fitted_as_in_memory(edges, seed):
+    X, y = blobs(200, n_classes=3)
+    parameters = {"init": "one-vs-rest", "max_iter": 1, "random_state": seed}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skecoc.learners.columns.MANY_TO_BIN", 0)
+        expected = WOLCClassifier(StumpAdaBoostClassifier(4), **parameters).fit(X, y)
+    model = BlockWOLCClassifier(StumpAdaBoostClassifier(4), **parameters).fit_blocks(divided(X, y, sorted(edges)))
+    assert_same_fit(model, expected, X)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_few_samples_in_blocks_are_put_together_and_fitted_as_in_memory(weighted, monkeypatch):
+    monkeypatch.setattr("skecoc.blocks.classifiers.MANY_TO_BIN", 10_000)
+    X, y = load_uci("vehicle", return_X_y=True)
+    X[::7] = X[1::7][: len(X[::7])]
+    weight = np.where(np.arange(len(y)) % 3, 1.0, 0.5) if weighted else None
+    expected = WOLCClassifier(STUMPS, max_iter=3, random_state=0).fit(X, y, sample_weight=weight)
+    model = BlockWOLCClassifier(STUMPS, max_iter=3, random_state=0).fit_blocks(divided(X, y, [1, 400], weight))
+    assert_same_fit(model, expected, X)
+
+
+def test_equal_rows_with_weights_count_as_often_as_they_are_given(monkeypatch):
+    monkeypatch.setattr("skecoc.blocks.classifiers.MANY_TO_BIN", 10_000)
+    X, y = blobs(3000, n_features=3)
+    X, y = np.vstack([X, X[:2200]]), np.append(y, y[:2200])  # with more than 5,000 samples, one fold is held out
+    weight = np.random.default_rng(1).uniform(0.1, 3.0, len(y))
+    learner = StumpAdaBoostClassifier(3)
+    shared = weight.copy()
+    shared[:2200] = shared[3000:] = (weight[:2200] + weight[3000:]) / 2
+    expected = WOLCClassifier(learner, max_iter=1, random_state=0).fit(X, y, sample_weight=shared)
+    model = BlockWOLCClassifier(learner, max_iter=1, random_state=0).fit_blocks(divided(X, y, [1, 3000], weight))
+    assert_same_fit(model, expected, X)
+
+
+DECODINGS = ["loss-weighted", "probabilistic", "logistic-weight", "loss-based", "hamming", "optimized-weight"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("decoding", [*DECODINGS, None])
+def test_probabilities_are_those_of_samples_in_memory(decoding, weighted, binned):
+    X, y = blobs(5500 if decoding is None else 1200, n_features=3, decimals=1)
+    X[::6] = X[1::6][: len(X[::6])]
+    weight = np.random.default_rng(1).uniform(0.1, 3.0, len(y)) if weighted else None
+    settings = {"estimator": StumpAdaBoostClassifier(4), "random_state": 0}
+    local, block = (WOLCClassifier, BlockWOLCClassifier) if decoding is None else (ECOCClassifier, BlockECOCClassifier)
+    settings |= {"max_iter": 0} if decoding is None else {"decoding": decoding}
+    expected = local(**settings).fit(X, y, sample_weight=weight)
+    model = block(**settings).fit_blocks(divided(X, y, [100, 700], weight))
+    atol = 0.01 if decoding == "optimized-weight" else 1e-6  # of its solver
+    np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), atol=atol)
+    assert model.training_samples_ == {"StumpAdaBoostClassifier": len(y)}
+
+
+def test_logistic_weights_of_more_rows_than_the_sample_see_held_out_codewords(binned, monkeypatch):
+    X, y = blobs(900, n_features=12)
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(900) < 0.4, rng.integers(4, size=900), y)  # noise, which stumps learn by heart
+    settings = {"estimator": StumpAdaBoostClassifier(60), "decoding": "logistic-weight", "random_state": 0}
+    expected = ECOCClassifier(**settings).fit(X, y)
+    monkeypatch.setattr("skecoc.blocks.classifiers.SAMPLE_ROWS", 450)
+    model = BlockECOCClassifier(**settings, block_size=299).fit(X, y)
+    assert model.training_samples_ == {"StumpAdaBoostClassifier": 900}
+    for learner, other in zip(model.estimators_, expected.estimators_, strict=True):
+        assert np.array_equal(learner.thresholds_, other.thresholds_)
+    assert np.abs(model.predict_proba(X) - expected.predict_proba(X)).mean() < 0.04
+
+
+def test_classifiers_that_were_saved_without_a_sample_size_can_be_used():
+    model = BlockECOCClassifier(STUMPS)
+    del model.__dict__["sample_size"]
+    assert clone(model).sample_size == 32_768
+    assert "BlockECOCClassifier" in repr(model)
+
+
+def test_one_vs_one_of_many_classes_is_taken_as_it_is_from_blocks_too(binned, monkeypatch):
+    monkeypatch.setattr(wolc, "_FEW_CLASSES", 3)
+    monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 1e3)
+    X, y = blobs(300)
+    expected = WOLCClassifier(STUMPS, random_state=0).fit(X, y)
+    model = BlockWOLCClassifier(STUMPS, random_state=0, block_size=100).fit(X, y)
+    assert model.stop_reason_ == expected.stop_reason_
+    assert model.code_matrix_.shape == (4, 6)
+    assert np.array_equal(model.decision_function(X), expected.decision_function(X))
+
+
+def test_weights_of_codewords_that_stay_where_they_are_differ_by_rounding_alone(binned, monkeypatch):
+    X, y = blobs(900)
+    parameters = {"max_iter": 1, "random_state": 0, "allow_equal_weights": False}
+    together = WOLCClassifier(STUMPS, **parameters).fit(X, y)
+    monkeypatch.setattr("skecoc.growth.weights._MOST_OUTPUTS", 0)
+    expected = WOLCClassifier(STUMPS, **parameters).fit(X, y)
+    model = BlockWOLCClassifier(STUMPS, block_size=200, **parameters).fit(X, y)
+    np.testing.assert_allclose(model.weights_, expected.weights_, atol=1e-9)
+    assert np.array_equal(model.predict(X), expected.predict(X))
+    assert (together.predict(X) == expected.predict(X)).mean() > 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_summed", [False, True])
+@pytest.mark.parametrize("name", list_uci())
+def test_blocks_of_the_sets_of_the_paper_are_fitted_as_in_memory(name, is_summed, binned, monkeypatch):
+    X, y = load_uci(name, return_X_y=True)
+    X = np.nan_to_num(X)
+    if not is_summed:
+        monkeypatch.setattr("skecoc.blocks.classifiers.MANY_TO_BIN", 10_000)
+        monkeypatch.setattr("skecoc.learners.columns.MANY_TO_BIN", 10_000)
+    parameters = {"max_iter": 2 if is_summed else None, "random_state": 1}
+    expected = WOLCClassifier(**parameters).fit(X[::2], y[::2])
+    model = BlockWOLCClassifier(block_size=len(y) // 5, **parameters).fit(X[::2], y[::2])
+    assert_same_fit(model, expected, X[1::2])
 
 
 def test_the_former_validation_fraction_warns():
@@ -168,9 +311,8 @@ def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n
             code.start([one_vs_rest(4)])
             strategy = OptimizedWeightStrategy(0.3, 0.1, 3, [3], None, is_capped=False)
             evaluation = strategy.evaluate(code)
-            nested = code.fit_weights(
-                OptimizedWeightDecoder(0.3, 0.1, tol=1e-7), 4, without_fold=1 if n_folds else None
-            )
+            solver = OptimizedWeightDecoder(0.3, 0.1, tol=1e-7)
+            nested = fit_weights(code, solver, 4, without_fold=1 if n_folds else None)
             drop = code.drop(evaluation.sample_losses, code.map(_no_losses))
             found.append((evaluation, nested, drop))
     (memory, nested, drop), (blocks, other_nested, other_drop) = found
@@ -246,7 +388,7 @@ def test_estimator_checks(estimator, check):
         (lambda X, y: BlockECOCClassifier().fit(X, np.where(y == 0, None, y)), "some are missing"),
         (lambda X, y: BlockECOCClassifier().fit(X, X[:, 0]), "Unknown label type: "),
         (lambda X, y: BlockECOCClassifier(max_bins=1).fit(X, y), "max_bins"),
-        (lambda X, y: BlockECOCClassifier(ECOCClassifier()).fit(X, y), "estimator"),
+        (lambda X, y: BlockECOCClassifier(sample_size=0).fit(X, y), "sample_size"),
         (lambda X, y: BlockWOLCClassifier(n_folds=1).fit(X, y), "n_folds"),
         (lambda X, y: BlockWOLCClassifier(max_columns=2).fit(X, y), "max_columns=2"),
         (lambda X, y: BlockWOLCClassifier(n_regions=[3, 256]).fit(X, y), "n_regions must be at most 255"),

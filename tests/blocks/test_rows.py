@@ -1,20 +1,27 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from skecoc.blocks import rows as module
-from skecoc.blocks.bins import bins_from_summary, code_block, code_values, make_layout
+from skecoc.blocks import BlockECOCClassifier
+from skecoc.blocks.bins import code_block, make_layout
 from skecoc.blocks.rows import ArrayBlocks, IterableBlocks, RawBlock, check_block, merge_summaries, summarise_block
-from skecoc.learners.base import code_features
+from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.learners import bins as module
+from skecoc.learners.bins import code_values, make_bins
+from skecoc.learners.codes import code_features
 from skecoc.learners.folds import assign_folds, sample_keys
 from skecoc.support.executor import merge_in_turn
 from tests.reference.blocks import blobs, divided
 
 
-def summary_of(blocks, most_values=256, seed=1):
-    return merge_in_turn(merge_summaries, (summarise_block(RawBlock(*block), seed, most_values) for block in blocks))
+def summary_of(blocks, most_values=256, seed=1, **sample_rows):
+    settings = (seed, most_values)
+    summaries = (summarise_block(RawBlock(*block), *settings, **sample_rows) for block in blocks)
+    return merge_in_turn(merge_summaries, summaries)
 
 
 def assert_same_summary(a, b):
@@ -39,13 +46,12 @@ def test_a_summary_depends_on_the_rows_alone(edges, weighted, seed):
 
 
 def test_the_sample_is_limited_and_has_rows_of_every_class(monkeypatch):
-    monkeypatch.setattr(module, "SAMPLE_ROWS", 50)
     monkeypatch.setattr(module, "SAMPLE_ROWS_OF_CLASS", 3)
     X, y = blobs(2000)
     y[y == 2] = 1
     y[[5, 6, 7, 8]] = 2  # a rare class
-    whole = summary_of([(X, y)])
-    assert_same_summary(whole, summary_of(divided(X, y, [3, 900, 901])))
+    whole = summary_of([(X, y)], n_sampled=50)
+    assert_same_summary(whole, summary_of(divided(X, y, [3, 900, 901]), n_sampled=50))
     assert 50 <= len(whole.sample.y) <= 50 + 3 * 4
     assert (whole.sample.y == 2).sum() == 3
     keys = check_block(RawBlock(X, y), 1).keys
@@ -67,9 +73,13 @@ def test_single_precision_has_the_same_keys():
     assert np.array_equal(check_block(RawBlock(X, y), 3).keys, check_block(RawBlock(X.astype(float), y), 3).keys)
 
 
+def bins_of(summary, max_bins):
+    return make_bins(summary.values, summary.sample, max_bins)
+
+
 def test_bins_of_few_values_are_these_values_and_code_as_the_learner_does():
     X, y = blobs(500, decimals=1)
-    bins = bins_from_summary(summary_of(divided(X, y, [100, 130])), 256)
+    bins = bins_of(summary_of(divided(X, y, [100, 130])), 256)
     assert bins.exact.all()
     expected = code_features(X)
     assert np.array_equal(code_values(X, bins), expected.codes)
@@ -78,7 +88,7 @@ def test_bins_of_few_values_are_these_values_and_code_as_the_learner_does():
 
 def test_bins_of_many_values_hold_about_equally_many_rows():
     X, y = blobs(20_000)
-    bins = bins_from_summary(summary_of([(X, y)], 16), 16)
+    bins = bins_of(summary_of([(X, y)], 16), 16)
     assert not bins.exact.any()
     for codes in code_values(X, bins):
         counts = np.bincount(codes, minlength=16)
@@ -87,7 +97,7 @@ def test_bins_of_many_values_hold_about_equally_many_rows():
 
 def test_a_heavy_value_among_many_gets_a_bin_of_its_own():
     X = np.concatenate([np.zeros(5000), np.random.default_rng(0).normal(size=5000)])[:, None]
-    bins = bins_from_summary(summary_of([(X, np.arange(10_000) % 2)], 8), 8)
+    bins = bins_of(summary_of([(X, np.arange(10_000) % 2)], 8), 8)
     zero = code_values(np.array([[0.0]]), bins)[0, 0]
     assert 0.4 < (code_values(X, bins)[0] == zero).mean() < 0.65
 
@@ -197,3 +207,55 @@ def test_frames_keep_their_names_and_must_agree_on_them():
     assert summary.names.tolist() == ["a", "b"]
     with pytest.raises(ValueError, match="same feature names"):
         summary_of([(frame, [0, 1]), (frame[["b", "a"]], [1, 0])])
+
+
+class _Unreadable:
+    """Blocks of which one cannot be read."""
+
+    def __iter__(self):
+        X, y = blobs(100)
+        for number in range(9):
+            if number == 7:
+                raise OSError(5, "Input/output error")
+            yield X[number * 10 :][:10], y[number * 10 :][:10]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_errors_name_their_block(tmp_path, n_jobs):
+    X, y = blobs(100)
+    broken = X.copy()
+    broken[73, 1] = np.nan
+    model = BlockECOCClassifier(StumpAdaBoostClassifier(2), block_size=30, directory=tmp_path, n_jobs=n_jobs)
+    for fit, data, kind, message in [
+        (model.fit, (broken, y), ValueError, "samples 60 to 89: Input X contains NaN"),
+        (model.fit_blocks, (divided(broken, y, [50]),), ValueError, "block 1: Input X contains NaN"),
+        (model.fit_blocks, ([(X, y), X],), ValueError, r"block 1: blocks must hold \(X, y\)"),
+        (model.fit_blocks, ([(X, y), (X[:0], y[:0]), (X[:, 1:], y)],), ValueError, "5 in block 0 and 4 in block 2"),
+        (model.fit_blocks, ([(X, y), (X, y.astype(str))],), ValueError, "block 0 and block 1 differ"),
+        (model.fit_blocks, (_Unreadable(),), OSError, "Input/output error"),
+    ]:
+        with pytest.raises(kind, match=message) as caught:
+            fit(*data)
+        assert list(tmp_path.iterdir()) == []
+    assert caught.value.__notes__ == ["in block 7"]
+
+
+def test_an_error_keeps_the_earlier_fit_and_a_new_fit_keeps_nothing_of_it():
+    pd = pytest.importorskip("pandas")
+    X, y = blobs(100)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = BlockECOCClassifier(StumpAdaBoostClassifier(2), random_state=0).fit(frame, y)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="samples 0 to 99: y must hold a label"):
+        model.fit(X, np.array([None] * 100))
+    assert vars(model) == before
+    model.stray_ = 1
+    assert not {"feature_names_in_", "stray_"} & set(vars(model.fit(X[:, :3], y)))
+    assert model.n_features_in_ == 3
+
+
+def test_large_numbers_raise_no_warnings():
+    X = np.full((20, 2), 1e308)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(check_block(RawBlock(X, np.zeros(20)), 0).X, X)

@@ -1,5 +1,13 @@
 """Rows in blocks: classifiers for data that do not fit into memory, and the parts that a cluster shares with them."""
 
-from skecoc.blocks.classifiers import BlockECOCClassifier, BlockWOLCClassifier
+from typing import TYPE_CHECKING
+
+from skecoc.support.lazy import lazily
+
+if TYPE_CHECKING:
+    from skecoc.blocks.classifiers import BlockECOCClassifier, BlockWOLCClassifier
 
 __all__ = ["BlockECOCClassifier", "BlockWOLCClassifier"]
+
+# Workers of a cluster, which need other modules alone, do without scikit-learn.
+__getattr__, __dir__ = lazily(__name__, dict.fromkeys(__all__, "skecoc.blocks.classifiers"))

@@ -6,103 +6,33 @@ rows whose sides are zero in the cells of that fold, and all of them can be boos
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.blocks.rows import (
+    CleanBlock,
     RawBlock,
-    RowSample,
     RowSummary,
     check_block,
     label_type,
     merge_summaries,
     summarise_block,
 )
-from skecoc.learners.base import Codes, Floats, midway
+from skecoc.learners.bins import SAMPLE_ROWS, Bins, Ints, RowSample, code_values, make_bins
+from skecoc.learners.codes import FEW_VALUES, Codes, Floats
 from skecoc.learners.folds import NEVER_HELD_OUT, FoldRule, Keys, make_fold_rule, resolve_folds
+from skecoc.support.errors import naming
 from skecoc.support.executor import Blocks, Executor
 
-Ints = NDArray[np.int64]
 Integers = NDArray[np.intp]
 
 #: What a weight of 1, the largest, counts in sums of weights: they are sums of integers, in any order the same.
 UNIT = 2.0**30
 # How errors begin if the second pass over blocks shows other rows than the first.
 _OTHER_ROWS = "blocks gave other rows when they were read again; they must start afresh, and be the same, every time"
-
-
-@dataclass(frozen=True)
-class Bins:
-    """How the values of features are coded."""
-
-    starts: Ints  # feature f has the bins starts[f]:starts[f + 1]
-    lower: Floats  # smallest and largest value of each bin that is known
-    upper: Floats
-    edges: Floats  # where each bin ends: values up to it belong to the bin or to one before; infinite for the last
-    exact: NDArray[np.bool_]  # whether every bin of a feature is a single value, so that no threshold is lost
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.exact)
-
-    @property
-    def n_bins(self) -> int:
-        """Number of bins of all features."""
-        return int(self.starts[-1])
-
-    @property
-    def centres(self) -> Floats:
-        """Middle of each bin, of shape (n_bins,): the value itself where a bin is a single one."""
-        return self.lower / 2 + self.upper / 2
-
-    def of(self, feature: int) -> slice:
-        """Return where the bins of a feature are."""
-        return slice(int(self.starts[feature]), int(self.starts[feature + 1]))
-
-    def threshold(self, feature: int, left: int, right: int) -> float:
-        """Return what parts two bins of a feature between which no training row lies.
-
-        Midway between the values on both sides; if bins are not exact, the end of the bin in the middle, so that the
-        threshold does not cut a bin in two.
-        """
-        first = int(self.starts[feature])
-        if self.exact[feature]:
-            return float(midway(self.upper[first + left], self.lower[first + right]))
-        return float(self.edges[first + (left + right - 1) // 2])
-
-    def cut(self, feature: int, threshold: float) -> int:
-        """Return the last bin of a feature whose values lie at or below a threshold; -1 if none does."""
-        return int(np.searchsorted(self.upper[self.of(feature)], threshold, side="right")) - 1
-
-
-def bins_from_summary(summary: RowSummary, max_bins: int) -> Bins:
-    """Make bins: one for each value of a feature if there are few, else bins of about equally many sampled rows."""
-    ends = [
-        (values, values) if values is not None else _equal_bins(summary.sample, feature, max_bins)
-        for feature, values in enumerate(summary.values)
-    ]
-    starts = np.concatenate([[0], np.cumsum([len(lower) for lower, _ in ends])]).astype(np.int64)
-    edges = [np.append(midway(upper[:-1], lower[1:]), np.inf) for lower, upper in ends]
-    return Bins(
-        starts,
-        np.concatenate([lower for lower, _ in ends]),
-        np.concatenate([upper for _, upper in ends]),
-        np.concatenate(edges),
-        np.array([values is not None for values in summary.values]),
-    )
-
-
-def _equal_bins(sample: RowSample, feature: int, max_bins: int) -> tuple[Floats, Floats]:
-    """Part the sampled values of a feature into bins of about equal mass; return the ends of the bins."""
-    values, where = np.unique(sample.X[:, feature] + 0.0, return_inverse=True)
-    mass = np.bincount(where, sample.mass)
-    middle = np.cumsum(mass) - mass / 2
-    number = np.minimum((middle * (max_bins / mass.sum())).astype(np.int64), max_bins - 1)
-    first = np.flatnonzero(np.concatenate([[True], number[1:] != number[:-1]]))
-    return values[first], values[np.append(first[1:] - 1, len(values) - 1)]
 
 
 @dataclass(frozen=True)
@@ -150,9 +80,20 @@ class CodedBlock(NamedTuple):
         return self.weight if len(self.weight) else np.ones(len(self.keys))
 
 
+def copy_rows(codes: Codes, rows: Integers) -> Codes:
+    """Copy some rows of codes such that those of a feature lie side by side, as compiled loops want them."""
+    copied: Any = np.take(codes, rows, axis=1)
+    return copied
+
+
 def code_block(block: RawBlock, layout: Layout) -> CodedBlock:
     """Code the rows of a block, as they were summarised."""
-    clean = check_block(block, layout.seed)
+    with naming(block.place):
+        return _coded(check_block(block, layout.seed), layout)
+
+
+def _coded(clean: CleanBlock, layout: Layout) -> CodedBlock:
+    """Code checked rows."""
     if clean.X.shape[1] != layout.bins.n_features:
         raise ValueError(
             f"X must have {layout.bins.n_features} features in every block, whenever it is read; got {clean.X.shape[1]}"
@@ -162,7 +103,7 @@ def code_block(block: RawBlock, layout: Layout) -> CodedBlock:
     n_cells = len(layout.classes) * (layout.n_folds + 1)
     starts = np.concatenate([[0], np.cumsum(np.bincount(cell, minlength=n_cells))])
     codes = code_values(clean.X, layout.bins)
-    return CodedBlock(codes[:, order], starts, _scaled(clean.weight, order, layout), clean.keys[order])
+    return CodedBlock(copy_rows(codes, order), starts, _scaled(clean.weight, order, layout), clean.keys[order])
 
 
 def _class_indices(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
@@ -181,16 +122,6 @@ def _scaled(weight: Floats, rows: NDArray[np.intp], layout: Layout) -> Floats:
     if len(weight):
         return weight[rows] / layout.largest_weight
     return np.empty(0) if layout.largest_weight == 1.0 else np.full(len(rows), 1.0 / layout.largest_weight)
-
-
-def code_values(X: NDArray[np.floating], bins: Bins) -> Codes:
-    """Find the bin of every value of X, as an array of shape (n_features, n_rows)."""
-    dtype = np.uint8 if np.diff(bins.starts).max() <= 256 else np.uint16
-    codes: Any = np.empty((X.shape[1], X.shape[0]), dtype)
-    for f in range(bins.n_features):
-        inner = bins.edges[bins.of(f)][:-1]
-        codes[f] = np.searchsorted(inner, X[:, f].astype(np.float64), side="left")
-    return codes
 
 
 def cell_totals(block: CodedBlock) -> tuple[Ints, Ints]:
@@ -244,21 +175,35 @@ class PreparedRows:
         """Share of each class in the weight of all rows, of shape (n_classes,)."""
         return self.class_weights / self.cell_weights.sum()
 
+    @cached_property
+    def sample(self) -> RowSample:
+        """The sampled rows that bins, codings and temperatures follow from."""
+        return self.summary.first_rows()
+
     def sample_classes(self) -> Integers:
         """Return the class indices of the sampled rows."""
-        return np.searchsorted(self.layout.classes, self.summary.sample.y)
+        return np.searchsorted(self.layout.classes, self.sample.y)
 
 
 def prepare_rows(
-    executor: Executor, source: Blocks, seed: int, max_bins: int, n_folds: int | str | None
+    executor: Executor,
+    source: Blocks,
+    seed: int,
+    max_bins: int | str,
+    n_folds: int | str | None,
+    *,
+    has_several: bool = False,
+    sample_rows: int = SAMPLE_ROWS,
 ) -> PreparedRows:
     """Summarise all blocks, decide on bins and folds, and code the rows; raw rows are read twice."""
-    summary: RowSummary | None = executor.sum(summarise_block, source, message=(seed, max_bins), merge=merge_summaries)
+    most_values = FEW_VALUES if isinstance(max_bins, str) else max_bins
+    message = (seed, most_values, max(sample_rows, SAMPLE_ROWS))  # folds and bins want at least so many
+    summary: RowSummary | None = executor.sum(summarise_block, source, message=message, merge=merge_summaries)
     if summary is None:
         raise ValueError("X must have at least one row of positive weight; there are no rows, or all weights are zero")
     if len(summary.labels) < 2:
         raise ValueError("y must hold at least 2 classes, got 1 class")
-    layout = make_layout(summary, seed, n_folds)
+    layout = make_layout(summary, seed, n_folds, has_several=has_several)
     coded = executor.map(code_block, source, message=(layout,))
     nothing = np.zeros(len(layout.classes) * (layout.n_folds + 1), np.int64)
     counts, weights = executor.sum(cell_totals, coded) or (nothing, nothing)
@@ -267,13 +212,13 @@ def prepare_rows(
     return PreparedRows(executor, seed, summary, layout, coded, counts, weights)
 
 
-def make_layout(summary: RowSummary, seed: int, n_folds: int | str | None) -> Layout:
+def make_layout(summary: RowSummary, seed: int, n_folds: int | str | None, *, has_several: bool = False) -> Layout:
     """Decide on bins and folds."""
     rule = None
-    number, is_single = resolve_folds(n_folds, summary.n_rows)
+    number, is_single = resolve_folds(n_folds, summary.n_rows, has_several=has_several)
     if number is not None:
         y = np.searchsorted(summary.labels, summary.sample.y)
         keys, is_complete = summary.sample.keys, summary.is_complete
         rule = make_fold_rule(keys, y, len(summary.labels), number, is_complete=is_complete, is_single=is_single)
-    bins = bins_from_summary(summary, summary.most_values)
+    bins = make_bins(summary.values, summary.first_rows(), summary.most_values)
     return Layout(bins, summary.labels, seed, summary.largest_weight, rule)

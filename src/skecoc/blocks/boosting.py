@@ -1,25 +1,28 @@
 """Boost the stumps of many columns together, from histograms that are summed over blocks of rows.
 
-Every round is one pass: a block multiplies the weights of the rows that each column's last stump got wrong (or right,
-whichever are fewer), and says how that changes the column's histograms; the sums of these changes decide on the next
-stumps. What a block keeps is one weight per row and column. The stumps are those of `StumpAdaBoostClassifier`.
+Every round is one pass: a block computes the weights of its rows from all stumps so far, finds the rows that each
+column's last stump got wrong (or right, whichever are fewer), and says how that changes the column's histograms; the
+sums of these changes decide on the next stumps. Blocks keep nothing but their coded rows: to multiply weights anew
+takes less time than to read and write them. The stumps are those of `StumpAdaBoostClassifier`.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
 
-from skecoc.blocks.bins import UNIT, Bins, CodedBlock, Ints
+from skecoc.blocks.bins import UNIT, CodedBlock
 from skecoc.blocks.kernels import count_cells, reweight
-from skecoc.learners import StumpAdaBoostClassifier
-from skecoc.learners.base import Names, set_features
-from skecoc.learners.columns import ConstantClassifier
-from skecoc.learners.stump_kernels import best_stump
-from skecoc.learners.stumps import SMALLEST_ERROR, TIE_TOLERANCE
+from skecoc.learners.bins import Bins, Ints
+from skecoc.learners.codes import Names
+from skecoc.learners.stump_kernels import SMALLEST_ERROR, TIE_TOLERANCE, best_stump
 from skecoc.support.executor import Blocks, Executor
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from skecoc.learners import StumpAdaBoostClassifier
 
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.int8]
@@ -28,21 +31,18 @@ Matrix = NDArray[np.int8]
 _FIRST_SUM = 2.0**56
 _SMALLEST_SUM, _LARGEST_SUM = 2.0**44, 2.0**61
 
-# Columns are boosted in groups: a block keeps so many weights per row at most, and sends so many sums.
-_WEIGHTS_PER_ROW = 16.0
-_LARGEST_MESSAGE = 2**23
+# A block's first sums of a column are three numbers per bin: rows on either side, and weights.
+_FIRST_SUMS = 3
 
 
-class Stump(NamedTuple):
-    """A stump of a column and what follows from it: which rows' weights are multiplied, and by how much."""
+class ColumnStumps(NamedTuple):
+    """All stumps of a column so far, as `skecoc.blocks.kernels.reweight` takes them."""
 
     column: int
-    feature: int
-    cut: int
-    polarity: int
-    factor: float
-    changes_wrong: bool
-    scale: float
+    features: Ints
+    cuts: Ints
+    factors: Floats  # (2, n_stumps, 2): by side and, last, for rows up to the cut and above it
+    is_scaled: bool  # whether the last one scales all weights
 
 
 def boost_columns(
@@ -51,57 +51,51 @@ def boost_columns(
     bins: Bins,
     matrix: Matrix,
     cell_weights: Ints,
-    learner: StumpAdaBoostClassifier,
+    learner: "StumpAdaBoostClassifier",
     names: Names | None = None,
-) -> list[BaseEstimator]:
+) -> "list[BaseEstimator]":
     """Train the learners of all columns of a matrix, one row per cell; `cell_weights` is in parts of `UNIT`.
 
     A column with rows on one side only gets a `ConstantClassifier`.
     """
     learners: list[BaseEstimator] = []
-    for group in column_groups(matrix, cell_weights, bins.n_bins):
-        models = _boost_group(executor, coded, bins, group, cell_weights, learner.n_estimators)
+    # The same for all groups: how many there are follows from memory, and must not change rounding.
+    totals = np.abs(matrix).T @ cell_weights
+    scale = 2.0 ** np.floor(np.log2(_FIRST_SUM / (totals.max() / UNIT)))
+    for group in column_groups(matrix, bins.n_bins, executor.largest_summand):
+        models = _boost_group(executor, coded, bins, group, scale, learner.n_estimators)
         learners += [model.learner(learner, bins, names) for model in models]
     return learners
 
 
-def column_groups(matrix: Matrix, cell_weights: Ints, n_bins: int) -> Iterator[Matrix]:
-    """Divide columns into groups whose weights and sums are not too many to keep and to send at once."""
-    share = np.abs(matrix).T @ cell_weights / cell_weights.sum()
-    most_columns = max(1, _LARGEST_MESSAGE // n_bins)
-    first = 0
-    while first < matrix.shape[1]:
-        taken = int(np.searchsorted(np.cumsum(share[first:]), _WEIGHTS_PER_ROW, side="right"))
-        last = first + max(1, min(taken, most_columns))
-        yield matrix[:, first:last]
-        first = last
+def column_groups(matrix: Matrix, n_bins: int, largest_summand: int) -> Iterator[Matrix]:
+    """Divide columns into groups whose sums, of which a block has three or fewer per bin, are not too many bytes."""
+    size = max(1, largest_summand // (8 * _FIRST_SUMS * n_bins))
+    for first in range(0, matrix.shape[1], size):
+        yield matrix[:, first : first + size]
 
 
 def _boost_group(
-    executor: Executor, coded: Blocks, bins: Bins, matrix: Matrix, cell_weights: Ints, n_estimators: int
+    executor: Executor, coded: Blocks, bins: Bins, matrix: Matrix, scale: float, n_estimators: int
 ) -> "list[_Column]":
     """Boost the columns of a group."""
-    totals = np.abs(matrix).T @ cell_weights
-    scale = 2.0 ** np.floor(np.log2(_FIRST_SUM / (totals.max() / UNIT)))
-    weights, (counts, histograms, sums) = executor.step(start_block, coded, message=(matrix, scale, bins.starts))
+    counts, histograms, sums = executor.sum(start_block, coded, message=(matrix, scale, bins.starts))
     columns = [_Column(bins, counts[q], histograms[q], int(sums[q])) for q in range(matrix.shape[1])]
     for t in range(n_estimators):
-        found = [(q, column.next_stump()) for q, column in enumerate(columns) if not column.is_done]
-        stumps = [Stump(q, *stump) for q, stump in found if stump is not None]
-        if not stumps or t == n_estimators - 1:
+        going_on = [q for q, column in enumerate(columns) if not column.is_done and column.choose_stump()]
+        if not going_on or t == n_estimators - 1:
             break
-        weights, (changes, sums) = executor.step(reweight_block, weights, coded, message=(matrix, stumps, bins.starts))
-        for stump, change, total in zip(stumps, changes, sums, strict=True):
-            columns[stump.column].take(change, int(total), is_new=stump.scale != 1.0)
+        stumps = [columns[q].stumps(q) for q in going_on]
+        changes, sums = executor.sum(reweight_block, coded, message=(matrix, scale, stumps, bins.starts))
+        for of_column, change, total in zip(stumps, changes, sums, strict=True):
+            columns[of_column.column].take(change, int(total), is_new=of_column.is_scaled)
     return columns
 
 
-def start_block(
-    block: CodedBlock, matrix: Matrix, scale: float, bin_starts: Ints
-) -> tuple[Floats, tuple[Ints, Ints, Ints]]:
-    """Give the rows of a block their first weights, column after column, and sum them up.
+def start_block(block: CodedBlock, matrix: Matrix, scale: float, bin_starts: Ints) -> tuple[Ints, Ints, Ints]:
+    """Sum up the first weights of the rows of a block.
 
-    The sums, by column and bin: rows on the negative and the positive side, signed rounded weights, and their totals.
+    By column and bin: rows on the negative and the positive side, signed rounded weights, and their totals.
     """
     n_cells, n_columns = matrix.shape
     n_bins = int(bin_starts[-1])
@@ -118,41 +112,23 @@ def start_block(
         if len(block.weight) == 0:
             weights_of_cells = of_cells * int(scale)
         histograms[:, place] = signs @ weights_of_cells
-    totals = np.abs(signs) @ weights_of_cells.sum(axis=1)
-    taken = [slice(block.starts[p], block.starts[p + 1]) for column in matrix.T for p in np.flatnonzero(column)]
-    all_weights = block.weights * scale
-    return np.concatenate([all_weights[rows] for rows in taken]), (counts, histograms, totals)
+    return counts, histograms, np.abs(signs) @ weights_of_cells.sum(axis=1)
 
 
 def reweight_block(
-    weights: Floats, block: CodedBlock, matrix: Matrix, stumps: list[Stump], bin_starts: Ints
-) -> tuple[Floats, tuple[Ints, Ints]]:
-    """Multiply the weights of a block's rows as the last stumps say.
+    block: CodedBlock, matrix: Matrix, scale: float, stumps: list[ColumnStumps], bin_starts: Ints
+) -> tuple[Ints, Ints]:
+    """Sum up what the last stumps change in a block.
 
-    The sums, by stump: changes of the histograms and of the totals, or new ones where weights were scaled.
+    By column: changes of the histograms and of the totals, or new ones where weights were scaled.
     """
-    changed = weights.copy()
-    sizes = np.abs(matrix.T).astype(np.int64) @ np.diff(block.starts)
-    ends = np.concatenate([[0], np.cumsum(sizes)])
     changes = np.zeros((len(stumps), bin_starts[-1]), np.int64)
     totals = np.zeros(len(stumps), np.int64)
-    for k, stump in enumerate(stumps):
-        q = stump.column
-        totals[k] = reweight(
-            block.codes,
-            block.starts,
-            bin_starts,
-            np.ascontiguousarray(matrix[:, q]),
-            changed[ends[q] : ends[q + 1]],
-            stump.feature,
-            stump.cut,
-            stump.polarity,
-            stump.factor,
-            stump.changes_wrong,
-            stump.scale,
-            changes[k],
-        )
-    return changed, (changes, totals)
+    for k, (column, features, cuts, factors, is_scaled) in enumerate(stumps):
+        signs = np.ascontiguousarray(matrix[:, column])
+        rows = (block.codes, block.starts, bin_starts, signs, block.weight, scale)
+        totals[k] = reweight(*rows, features, cuts, factors, is_scaled, changes[k])
+    return changes, totals
 
 
 class _Column:
@@ -170,34 +146,49 @@ class _Column:
         self.thresholds: list[float] = []
         self.polarities: list[int] = []
         self.alphas: list[float] = []
+        self._cuts: list[int] = []
+        self._factors: list[list[list[float]]] = []  # by stump, side, and left or right of the cut
+        self._is_scaled = False
 
     def take(self, change: Ints, total: int, *, is_new: bool) -> None:
         """Take up what a pass has found: changes, or sums that replace the old ones."""
         self._histogram = change if is_new else self._histogram + change
         self._total = total if is_new else self._total + total
 
-    def next_stump(self) -> tuple[int, int, int, float, bool, float] | None:
-        """Choose the next stump; return it and how weights change, or None if boosting ends."""
+    def choose_stump(self) -> bool:
+        """Choose the next stump and how it changes weights; tell whether boosting goes on."""
         occupied = self._histogram[self._occupied]
         edge = int(self._histogram[self._bins.of(0)].sum())
         slack = 2.0 * TIE_TOLERANCE * self._total
         feature, place, polarity, best = best_stump(occupied.astype(np.float64), self._starts, float(edge), slack)
         if best <= slack:  # a weighted error of one half
             self.is_done = True
-            return None
+            return False
         cut = self._append(feature, place, polarity)
         wrong, n_wrong = self._wrong(feature, cut, polarity, edge)
         error = max(wrong / self._total, SMALLEST_ERROR)
-        self.alphas.append(0.5 * np.log((1.0 - error) / error))
+        self.alphas.append(float(np.float32(0.5 * np.log((1.0 - error) / error))))
         if n_wrong == 0:
             self.is_done = True
-            return None
+            return False
         changes_wrong = 2 * n_wrong <= int(self._sides.sum())
         factor = (1.0 - error) / error if changes_wrong else error / (1.0 - error)
         changed = wrong if changes_wrong else self._total - wrong
         then = self._total + (factor - 1.0) * changed
         scale = 1.0 if _SMALLEST_SUM < then < _LARGEST_SUM else 2.0 ** np.floor(np.log2(_FIRST_SUM / then))
-        return feature, cut, polarity, factor, changes_wrong, float(scale)
+        self._is_scaled = scale != 1.0
+        self._cuts.append(cut)
+        of_wrong, of_right = (factor * scale, scale) if changes_wrong else (scale, factor * scale)
+        # Left and right of the cut: with a positive polarity, the negative side is wrong on the left.
+        negative, positive = [of_wrong, of_right], [of_right, of_wrong]
+        self._factors.append([negative, positive] if polarity > 0 else [positive, negative])
+        return True
+
+    def stumps(self, number: int) -> ColumnStumps:
+        """Return the stumps so far of the column of a number."""
+        factors = np.array(self._factors).transpose(1, 0, 2)
+        of_column = np.array(self.features, np.int64), np.array(self._cuts, np.int64), np.ascontiguousarray(factors)
+        return ColumnStumps(number, *of_column, self._is_scaled)
 
     def _append(self, feature: int, place: int, polarity: int) -> int:
         """Note a stump that cuts after an occupied bin; return the number of that bin within its feature."""
@@ -222,8 +213,13 @@ class _Column:
         n_wrong = int(counts[negative, :last].sum() + counts[positive, last:].sum())
         return (self._total - gain) // 2, n_wrong
 
-    def learner(self, template: StumpAdaBoostClassifier, bins: Bins, names: Names | None) -> BaseEstimator:
+    def learner(self, template: "StumpAdaBoostClassifier", bins: Bins, names: Names | None) -> "BaseEstimator":
         """Return the trained learner."""
+        from sklearn.base import clone  # not on workers, which do without scikit-learn
+
+        from skecoc.learners.base import set_features
+        from skecoc.learners.columns import ConstantClassifier
+
         if self.is_constant:
             return ConstantClassifier(int(self._sides[1] > 0))
         learner = clone(template)

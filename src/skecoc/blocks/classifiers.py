@@ -10,68 +10,108 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+from sklearn.utils import Tags, check_random_state, column_or_1d
+from sklearn.utils._param_validation import HasMethods, Hidden, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skecoc.blocks.bins import code_values, prepare_rows
-from skecoc.blocks.outputs import CodedLearners, code_learners, evaluate_coded
+from skecoc.blocks.bins import prepare_rows
+from skecoc.blocks.outputs import CodedLearners, code_learners, count_correct, evaluate_coded, largest_output
 from skecoc.blocks.rows import ArrayBlocks, IterableBlocks
-from skecoc.blocks.samples import BlockSamples, count_correct, largest_output
+from skecoc.blocks.sampled import fit_sampled
+from skecoc.blocks.samples import BlockSamples
 from skecoc.classifiers import LARGEST_SEED, BaseCodeClassifier, ECOCClassifier
 from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
-from skecoc.decoding import LossWeightedDecoder, OptimizedWeightDecoder, resolve_decoder
+from skecoc.decoding import LossWeightedDecoder, OptimizedWeightDecoder
+from skecoc.growth.base import numeric_tags
+from skecoc.growth.weights import rows_for_weights
 from skecoc.growth.wolc import WOLCClassifier, check_regions
 from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.learners.bins import MANY_TO_BIN, SAMPLE_ROWS, code_values
 from skecoc.learners.columns import Column, Floats, resolve_response
+from skecoc.learners.composition import LearnerComposition
+from skecoc.learners.mixed import MIXED, is_classifier, is_several
+from skecoc.support.errors import refuse_lazy_frame
 from skecoc.support.executor import Blocks, Executor, LocalExecutor
 
 # Numbers of regions are kept in a byte.
 _MOST_REGIONS = 255
 
 
-class BlockwiseClassifier(ClassifierMixin, BaseEstimator):
+class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
     """What classifiers of blocks share: they fit a classifier for samples in memory, which then predicts.
 
-    A subclass has the parameters `estimator`, `response_method`, `max_bins` and `random_state`, and defines
-    `_fit_local`.
+    A subclass has the parameters `estimator`, `response_method`, `max_bins`, `sample_size` and `random_state`, and
+    defines `_local_model` and `_fit_summed`.
     """
 
+    sample_size: int = SAMPLE_ROWS  # of classifiers that were saved when there was no such parameter
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [StumpAdaBoostClassifier, None],
+        "estimator": [HasMethods(["fit", "predict"]), list, StrOptions({MIXED}), None],
         "response_method": [StrOptions({"auto", "predict_proba", "decision_function", "predict"})],
-        "max_bins": [Interval(Integral, 2, 65_536, closed="both")],
+        "max_bins": [Interval(Integral, 2, 65_536, closed="both"), StrOptions({"auto"})],
+        "sample_size": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
 
     @abstractmethod
-    def _fit_local(self, executor: Executor, source: Blocks) -> BaseCodeClassifier:
-        """Fit a classifier for samples in memory from blocks of rows."""
+    def _local_model(self) -> BaseCodeClassifier:
+        """Return the classifier for samples in memory that is to be fitted."""
+
+    @abstractmethod
+    def _fit_summed(self, model: Any, samples: BlockSamples, random_state: np.random.RandomState) -> None:
+        """Fit a classifier whose learners are all trained from sums over blocks."""
 
     def _fit_source(self, executor: Executor, source: Blocks) -> Self:
         """Fit from blocks of rows, wherever they are."""
-        self.model_ = self._fit_local(executor, source)
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        for name, value in vars(self.model_).items():
-            if name.endswith("_") and not name.startswith("_"):
-                setattr(self, name, value)
+        self._check_learners()
+        model = self._fit_local(executor, source)
+        parameters = {name: value for name, value in vars(self).items() if not _is_fitted(name)}
+        fitted = {name: value for name, value in vars(model).items() if _is_fitted(name)}
+        # At once: an interrupt leaves an earlier fit as it was, or nothing of it.
+        self.__dict__ = {**parameters, **fitted, "model_": model}
         return self
 
-    def _prepared(self, model: Any, executor: Executor, source: Blocks, n_folds: int | None) -> tuple[Any, ...]:
-        """Code the rows and tell the model what they look like; return rows, samples for it, and a random state."""
+    def _check_learners(self) -> None:
+        """Refuse what cannot be trained, by name, before rows are read."""
+        (first, *_) = self._learners().values()
+        if not is_classifier(first):
+            raise ValueError(
+                f"estimator must be a classifier, a list of (name, classifier), 'mixed' or None, got {self.estimator!r}"
+            )
+
+    def _fit_local(self, executor: Executor, source: Blocks) -> BaseCodeClassifier:
+        """Fit a classifier for samples in memory from blocks of rows."""
+        model: Any = self._local_model()
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
-        rows = prepare_rows(executor, source, root, self.max_bins, n_folds)
+        learner = self._learner()
+        has_stumps = isinstance(learner, StumpAdaBoostClassifier) and not is_several(self.estimator)
+        n_folds, has_several = model._wanted_folds()
+        # Decodings of a fixed code that want held-out codewords are fitted to those of the sample.
+        is_summed = has_stumps and (n_folds is None or not isinstance(model, ECOCClassifier))
+        settings = (root, self.max_bins, n_folds)
+        rows = prepare_rows(executor, source, *settings, has_several=has_several, sample_rows=self.sample_size)
         model.classes_, model.n_features_in_ = rows.layout.classes, rows.bins.n_features
         if rows.summary.names is not None:
             model.feature_names_in_ = rows.summary.names
-        response = resolve_response(self._learner(), self.response_method)
-        return rows, BlockSamples(rows, self._learner(), response), random_state
+        # Few rows have all thresholds, and are soon trained on where they are put together.
+        has_own_bins = not isinstance(self.max_bins, str)
+        is_small = not has_own_bins and rows.summary.n_rows <= MANY_TO_BIN
+        if has_stumps and is_small:
+            model.training_samples_ = fit_sampled(model, rows, MANY_TO_BIN)
+        elif is_summed:
+            samples = BlockSamples(rows, learner, resolve_response(learner, self.response_method))
+            self._fit_summed(model, samples, random_state)
+            model.training_samples_ = {type(learner).__name__: rows.summary.n_rows}
+        else:
+            size = SAMPLE_ROWS if has_stumps else self.sample_size
+            model.training_samples_ = fit_sampled(model, rows, size, has_own_bins=has_own_bins)
+        return model
 
-    def _learner(self) -> StumpAdaBoostClassifier:
-        """Return the binary learner, the default one if none is given."""
-        return StumpAdaBoostClassifier() if self.estimator is None else self.estimator
+    def __sklearn_tags__(self) -> Tags:
+        return numeric_tags(super().__sklearn_tags__())
 
     def to_local(self) -> Any:
         """Return the fitted classifier for samples in memory.
@@ -135,6 +175,11 @@ class BlockwiseClassifier(ClassifierMixin, BaseEstimator):
         return self.to_local().decision_function(X)
 
 
+def _is_fitted(name: str) -> bool:
+    """Tell whether an attribute of this name belongs to a fit."""
+    return name.endswith("_") and not name.startswith("_")
+
+
 class BlockwiseECOC(BlockwiseClassifier):
     """Fits `ECOCClassifier` from blocks."""
 
@@ -144,36 +189,61 @@ class BlockwiseECOC(BlockwiseClassifier):
         "decoding": ECOCClassifier._parameter_constraints["decoding"],
     }
 
-    def _fit_local(self, executor: Executor, source: Blocks) -> ECOCClassifier:
-        model = ECOCClassifier(
-            self._learner(), self.coding, self.decoding, self.response_method, random_state=self.random_state
+    def _local_model(self) -> ECOCClassifier:
+        return ECOCClassifier(
+            self.estimator,
+            self.coding,
+            self.decoding,
+            self.response_method,
+            getattr(self, "n_jobs", None),
+            random_state=self.random_state,
         )
-        rows, samples, random_state = self._prepared(model, executor, source, n_folds=None)
-        sample, y = rows.summary.sample, rows.sample_classes()
-        matrix = resolve_coding(self.coding, sample.X, y, rows.n_classes, random_state, sample_weight=sample.mass)
-        (learners,) = samples.fit([Column(pattern) for pattern in matrix.T])
-        coded = code_learners(learners, rows.bins, samples.response)
-        scale = 1.0
-        if samples.response == "decision_function":
-            scale = executor.sum(largest_output, rows.coded, message=(coded,), merge=max) or 1.0
-        calibration = (evaluate_coded(code_values(sample.X, rows.bins), coded) / scale, y, sample.mass)
-        decoder = self._fit_decoder(samples, matrix, coded, scale, calibration)
-        model._keep(matrix, learners, decoder, rows.prior, calibration, response=samples.response, margin_scale=scale)
-        return model
 
-    def _fit_decoder(
-        self, samples: BlockSamples, matrix: CodeMatrix, coded: CodedLearners, scale: float, sampled: tuple[Any, ...]
-    ) -> Any:
-        """Fit loss weights and optimised weights to all rows, other decoders to sampled codewords."""
-        decoder = resolve_decoder(self.decoding)
-        rows, numbers = samples.rows, matrix.astype(np.float64)
-        if isinstance(decoder, LossWeightedDecoder):
-            correct = rows.executor.sum(count_correct, rows.coded, message=(coded, numbers))
-            return decoder.fit_sums(correct.astype(np.float64), numbers)
-        if isinstance(decoder, OptimizedWeightDecoder):
-            return samples.fit_weights(decoder, samples.evaluated(coded, scale), matrix)
-        codewords, y, weight = sampled
-        return decoder.fit(codewords, y, numbers, weight)
+    def _fit_summed(self, model: ECOCClassifier, samples: BlockSamples, random_state: np.random.RandomState) -> None:
+        rows = samples.rows
+        sample, y = rows.sample, rows.sample_classes()
+        coding = model._chosen_coding(rows.n_classes, rows.summary.n_rows, [self._learner()], random_state)
+        matrix = resolve_coding(coding, sample.X, y, rows.n_classes, random_state, sample_weight=sample.mass)
+        learners, coded, scale, calibration = _fit_fixed(samples, matrix)
+        decoder = _fit_decoder(
+            model._decoder_for(matrix, rows.summary.n_rows), samples, matrix, coded, scale, calibration
+        )
+        model._keep(matrix, learners, decoder, rows.prior, calibration, response=samples.response, margin_scale=scale)
+
+
+def _fit_decoder(
+    decoder: Any,
+    samples: BlockSamples,
+    matrix: CodeMatrix,
+    coded: CodedLearners,
+    scale: float,
+    sampled: tuple[Any, ...],
+) -> Any:
+    """Fit loss weights and optimised weights to all rows, other decoders to sampled codewords."""
+    rows, numbers = samples.rows, matrix.astype(np.float64)
+    if isinstance(decoder, LossWeightedDecoder):
+        of_cells = np.repeat(numbers, rows.n_folds + 1, axis=0)
+        correct = rows.executor.sum(count_correct, rows.coded, message=(coded, of_cells))
+        by_class = correct.reshape(rows.n_classes, rows.n_folds + 1, -1).sum(axis=1)
+        return decoder.fit_sums(by_class.astype(np.float64), numbers)
+    if isinstance(decoder, OptimizedWeightDecoder):
+        evaluated = samples.evaluated(coded, scale)
+        return decoder.fit_rows(rows_for_weights(rows.executor, evaluated, matrix, decoder, None), matrix)
+    codewords, y, weight = sampled
+    return decoder.fit(codewords, y, numbers, weight)
+
+
+def _fit_fixed(samples: BlockSamples, matrix: CodeMatrix) -> tuple[Any, ...]:
+    """Fit a code; return its learners, also as blocks evaluate them, the scale of margins, and sampled codewords."""
+    rows = samples.rows
+    learners, *_ = samples.fit([Column(pattern) for pattern in matrix.T], with_folds=False)
+    coded = code_learners(learners, rows.bins, samples.response)
+    scale = 1.0
+    if samples.response == "decision_function":
+        scale = rows.executor.sum(largest_output, rows.coded, message=(coded,), merge=max) or 1.0
+    sample = rows.sample
+    outputs = evaluate_coded(code_values(sample.X, rows.bins), coded) / scale
+    return learners, coded, scale, (outputs, rows.sample_classes(), sample.mass)
 
 
 class BlockwiseWOLC(BlockwiseClassifier):
@@ -194,26 +264,35 @@ class BlockwiseWOLC(BlockwiseClassifier):
         "verbose": ["verbose"],
     }
 
-    def _fit_local(self, executor: Executor, source: Blocks) -> WOLCClassifier:
+    def _local_model(self) -> WOLCClassifier:
         if self.validation_fraction != "deprecated":
             warnings.warn(
                 "validation_fraction has no effect any more: samples are no longer held out but have out-of-fold "
                 "codewords, as in WOLCClassifier; see n_folds",
                 FutureWarning,
-                stacklevel=4,  # the line that called `fit`
+                stacklevel=5,  # the line that called `fit`
             )
         if max(check_regions(self.n_regions)) > _MOST_REGIONS:
             raise ValueError(f"n_regions must be at most {_MOST_REGIONS} for samples in blocks, got {self.n_regions!r}")
         names = WOLCClassifier._get_param_names()
-        model = WOLCClassifier(**{name: getattr(self, name) for name in names if hasattr(self, name)})
-        rows, samples, random_state = self._prepared(model, executor, source, self.n_folds)
-        sample = rows.summary.sample
+        return WOLCClassifier(**{name: getattr(self, name) for name in names if hasattr(self, name)})
+
+    def _fit_summed(self, model: WOLCClassifier, samples: BlockSamples, random_state: np.random.RandomState) -> None:
+        rows = samples.rows
+        sample = rows.sample
         sampled = (sample.X, rows.sample_classes(), sample.mass)
         codings = model._init_codings(rows.n_classes, rows.summary.n_rows)
         matrices = model._matrices(codings, *sampled, random_state)
+        if model._is_taken_as_it_is(rows.summary.n_rows):
+            learners, coded, scale, calibration = _fit_fixed(samples, matrices[0])
+            decoder = model._decoder_as_it_is(codings[0], matrices[0], rows.summary.n_rows)
+            if decoder is not None:
+                decoder = _fit_decoder(decoder, samples, matrices[0], coded, scale, calibration)
+            kept = (learners, decoder, rows.prior, calibration, samples.response, scale)
+            model._keep_as_it_is(codings[0], matrices[0], *kept)
+            return
         starts = [("", coding) for coding in codings]
         model._grow(starts, matrices, samples, model._rules(rows.n_classes, rows.summary.n_rows))
-        return model
 
 
 class LocalBlocksMixin:
@@ -245,6 +324,7 @@ class LocalBlocksMixin:
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        refuse_lazy_frame(self, X)
         X, y, weight = (a if a is None or hasattr(a, "shape") else np.asarray(a) for a in (X, y, sample_weight))
         if len(y.shape) == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
@@ -271,7 +351,7 @@ class LocalBlocksMixin:
 
 
 class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
-    """`ECOCClassifier` with boosted stumps for rows that need not fit into memory.
+    """`ECOCClassifier` for rows that need not fit into memory.
 
     Rows are read twice, block by block: once to find labels, the values of features and a sample of rows, and once to
     replace every value by a small integer. After that only these codes are read, from files, one block at a time.
@@ -280,28 +360,40 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
 
     Parameters
     ----------
-    estimator : StumpAdaBoostClassifier, default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
-    coding : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-one"
+    estimator : classifier, list of (str, classifier) or "mixed", default=None
+        The binary learner, or several of them, as in `ECOCClassifier`. None stands for
+        ``StumpAdaBoostClassifier(n_estimators=40)``. Boosted stumps are trained from all rows. Other learners are
+        trained in memory from the sample, and so are the weights of a code with such.
+    coding : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
         As in `ECOCClassifier`. Codings that read the rows, such as ``"decoc"``, are given the sample.
-    decoding : str or decoder, default="loss-weighted"
+    decoding : str or decoder, default="auto"
         As in `ECOCClassifier`. Loss weights and optimised weights (with positive `l2`) are fitted to all rows, other
-        decodings that learn, such as ``"probabilistic"``, to the sample.
+        decodings that learn, such as ``"probabilistic"``, to the 32,768 distinct rows of the sample, and
+        ``"logistic-weight"`` to held-out codewords of these.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels; "auto" means probabilities.
-    max_bins : int, default=256
+        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
+        that the learner has.
+    max_bins : int or "auto", default="auto"
         Largest number of bins of a feature, at most 65,536. A feature with at most so many distinct values has a bin
-        for each, and its stumps are exact; others have bins of about equally many rows, and only thresholds between
-        bins are tried.
+        for each, and its stumps are exact; others have bins for frequent values and bins of about equally many rows
+        for the rest, and only thresholds between bins are tried. "auto" means 256 with more than 10,000 rows, as in
+        memory. Up to so many are put together and trained on with all thresholds by `ECOCClassifier` itself.
     block_size : int, default=None
         Rows of a block that `fit` takes at a time; None takes about 16 MB of features.
     directory : str or path-like, default=None
-        Where the codes and weights of rows are kept during the fit, in a temporary folder. It should not be a file
+        Where the codes of rows are kept during the fit, in a temporary folder. It should not be a file
         system in memory. None leaves that to the system.
     n_jobs : int, default=None
-        Number of blocks at the same time, in threads. It does not change the result.
+        Number of blocks at the same time, in threads, and of learners that are trained on the sample. It does not
+        change the result.
     random_state : int, RandomState instance or None, default=None
         Seeds random codings and the choice of the sample.
+    sample_size : int, default=32768
+        Number of distinct rows of the sample that learners other than boosted stumps are trained on, beside 64 of
+        every class. If there are no more rows than that, `ECOCClassifier` is fitted to all of them, in the order of
+        their hashes: learners that depend on the order of rows, such as random forests, are then not those of rows in
+        memory but as good. Else sampled rows have weights, for learners that take some, which give every class its
+        share in all rows.
 
     Attributes
     ----------
@@ -309,18 +401,24 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
         The fitted classifier for samples in memory, which predicts; `to_local` returns it. Its fitted attributes
         (`classes_`, `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_` ...) are also
         attributes of this one.
+    training_samples_ : dict of str to int
+        Number of rows that each learner was trained on, by the names of `column_learners_`: all rows or the sample.
 
     See Also
     --------
-    skecoc.ECOCClassifier : For rows in memory, and any learner.
+    skecoc.ECOCClassifier : For rows in memory.
     skecoc.dask.DaskECOCClassifier : The same on a cluster.
 
     Notes
     -----
     The sample holds the 32,768 distinct rows, and of each class the 64, whose features have the smallest hashes: so it
-    is the same whatever the blocks, and it is all rows if there are no more.
+    is the same whatever the blocks, and it is all rows if there are no more. With a larger `sample_size` it has so many
+    rows, with a smaller one learners are trained on so many of them. The learners of "mixed" are those that
+    `skecoc.learners.mixed_learners` lists for as many samples as they are trained on.
 
-    Where every feature has at most `max_bins` distinct values, the learners are those of `ECOCClassifier`.
+    The stumps are those of `ECOCClassifier`, bit for bit, unless `max_bins` is given, and so are the probabilities but
+    for rounding. Optimised weights agree to the precision of their solver; decodings that are fitted to the sample
+    agree up to 32,768 distinct rows.
 
     Examples
     --------
@@ -341,15 +439,16 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
 
     def __init__(
         self,
-        estimator: StumpAdaBoostClassifier | None = None,
-        coding: Any = "one-vs-one",
-        decoding: Any = "loss-weighted",
+        estimator: Any = None,
+        coding: Any = "auto",
+        decoding: Any = "auto",
         response_method: str = "auto",
-        max_bins: int = 256,
+        max_bins: int | str = "auto",
         block_size: int | None = None,
         directory: Any = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        sample_size: int = SAMPLE_ROWS,
     ) -> None:
         self.estimator = estimator
         self.coding = coding
@@ -360,18 +459,21 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
         self.directory = directory
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.sample_size = sample_size
 
 
 class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
-    """`WOLCClassifier` with boosted stumps for rows that need not fit into memory.
+    """`WOLCClassifier` for rows that need not fit into memory.
 
     Rows are treated as by `BlockECOCClassifier`. Growth is that of `WOLCClassifier`, folds included: columns come from
     histograms that are summed over blocks, and so do the losses that growth is judged by.
 
     Parameters
     ----------
-    estimator : StumpAdaBoostClassifier, default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+    estimator : classifier, list of (str, classifier) or "mixed", default=None
+        The binary learner, or several of them, as in `skecoc.WOLCClassifier`. None stands for
+        ``StumpAdaBoostClassifier(n_estimators=40)``. Boosted stumps are trained from all rows. Other learners are
+        trained in memory from the sample, and the code grows and has its weights there.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
         The code to start from, as in `skecoc.WOLCClassifier`; codings that read the rows are given a sample.
     n_pairs : int, default=None
@@ -395,15 +497,17 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
     l2 : float or "auto", default="auto"
         The penalty of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels; "auto" means probabilities.
-    max_bins : int, default=256
+        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
+        that the learner has.
+    max_bins : int or "auto", default="auto"
         Largest number of bins of a feature, at most 65,536; see `BlockECOCClassifier`.
     block_size : int, default=None
         Rows of a block that `fit` takes at a time; None takes about 16 MB of features.
     directory : str or path-like, default=None
-        Where the codes and weights of rows are kept during the fit.
+        Where the codes of rows are kept during the fit.
     n_jobs : int, default=None
-        Number of blocks at the same time, in threads. It does not change the result.
+        Number of blocks at the same time, in threads, and of learners that are trained on the sample. It does not
+        change the result.
     random_state : int, RandomState instance or None, default=None
         Seeds random codings, the sample, folds and clusterings.
     verbose : int, default=0
@@ -413,6 +517,12 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         `skecoc.WOLCClassifier`, which says more about them.
     allow_equal_weights : bool, default=True
         Whether pooled weights may stay in place of optimised ones; see `skecoc.WOLCClassifier`.
+    sample_size : int, default=32768
+        Number of distinct rows of the sample that learners other than boosted stumps are trained on, beside 64 of
+        every class. If there are no more rows than that, `WOLCClassifier` is fitted to all of them, in the order of
+        their hashes: learners that depend on the order of rows, such as random forests, are then not those of rows in
+        memory but as good. Else sampled rows have weights, for learners that take some, which give every class its
+        share in all rows.
 
     Attributes
     ----------
@@ -420,19 +530,22 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         The fitted classifier for samples in memory, which predicts; `to_local` returns it. Its fitted attributes
         (`classes_`, `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_` ...) are also attributes of
         this one.
+    training_samples_ : dict of str to int
+        Number of rows that each learner was trained on, by the names of `column_learners_`: all rows or the sample.
 
     See Also
     --------
-    skecoc.WOLCClassifier : For rows in memory, and any learner.
+    skecoc.WOLCClassifier : For rows in memory.
     skecoc.dask.DaskWOLCClassifier : The same on a cluster.
 
     Notes
     -----
-    All sums but those of the optimised weights are sums of integers. Those depend on how rows are divided into blocks
-    by the rounding of floating-point sums alone. Weights are solved to a relative gap of 1e-3, here and in memory, so
-    where two pairs of classes are almost equally hard, `WOLCClassifier` may add another one and grow differently.
+    The fit is that of `skecoc.WOLCClassifier`, whatever the blocks. Up to 10,000 rows are put together and fitted by
+    it. With more, all sums but those of the optimised weights are sums of integers. Codewords that weights are fitted
+    to come to one machine if they are no more than 2^24 outputs, rows times columns: then decision values are the same
+    bit for bit. Beyond, they differ by the rounding of floating-point sums. `max_bins` gives other stumps.
 
-    Clusterings see a row as the middles of its bins, which are its values where bins are exact.
+    Clusterings see a row as the middles of its bins, the means of sampled values.
 
     Examples
     --------
@@ -451,7 +564,7 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
 
     def __init__(
         self,
-        estimator: StumpAdaBoostClassifier | None = None,
+        estimator: Any = None,
         init: Any = "auto",
         n_pairs: int | None = None,
         max_iter: int | None = None,
@@ -464,7 +577,7 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         margin: float | str = "auto",
         l2: float | str = "auto",
         response_method: str = "auto",
-        max_bins: int = 256,
+        max_bins: int | str = "auto",
         block_size: int | None = None,
         directory: Any = None,
         n_jobs: int | None = None,
@@ -472,6 +585,7 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         verbose: int = 0,
         n_folds: int | str | None = "auto",
         allow_equal_weights: bool = True,
+        sample_size: int = SAMPLE_ROWS,
     ) -> None:
         self.estimator = estimator
         self.init = init
@@ -494,3 +608,4 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         self.verbose = verbose
         self.n_folds = n_folds
         self.allow_equal_weights = allow_equal_weights
+        self.sample_size = sample_size

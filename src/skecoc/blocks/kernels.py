@@ -7,7 +7,7 @@ which the weights are rounded first. So sums do not depend on how rows are divid
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.learners.base import Codes, Floats
+from skecoc.learners.codes import Codes, Floats
 from skecoc.learners.stump_kernels import add_rows
 from skecoc.support.compiling import kernel
 
@@ -37,83 +37,84 @@ def reweight(
     starts: Ints,
     bin_starts: Ints,
     column: Signs,
-    weights: Floats,
-    feature: int,
-    cut: int,
-    polarity: int,
-    factor: float,
-    changes_wrong: bool,
-    scale: float,
+    weight: Floats,
+    first_scale: float,
+    features: Ints,
+    cuts: Ints,
+    factors: Floats,
+    is_scaled: bool,
     histogram: Ints,
 ) -> int:
-    """Multiply the weights of the rows that a stump gets wrong (or right), and return the change of their rounded sum.
+    """Add to a column's histogram what its last stump changes, and return the change of the sum of rounded weights.
 
-    `weights` holds those of the rows of the cells that take part, cell after cell. What changes in the signed sums of
-    rounded weights by bin is added to `histogram`. With a scale other than 1 all weights are multiplied by it, all rows
-    are added, and the sum itself is returned. Feature -1 stands for the constant stump.
+    Weights are computed anew from those that rows have at first (empty: all 1), times a scale, and from all stumps so
+    far: `factors` holds by what each multiplies the rows of the negative and the positive side (first axis) up to its
+    cut and above it (last axis). If the last one scales all weights anew, all rows are added, and the sum itself is
+    returned. Feature -1 stands for the constant stump, on whose left all rows are.
     """
     rows = np.empty(_CHUNK, np.int64)
     changes = np.empty(_CHUNK, np.int64)
-    of_feature = codes[max(feature, 0)]
-    last = cut if feature >= 0 else np.iinfo(np.int64).max
+    weights = np.empty(_CHUNK)
+    last = features.size - 1
     total = 0
-    place = 0
     for p in range(column.size):
         if column[p] == 0:
             continue
-        # On its left the stump says +1 if its polarity is positive: there it is wrong about classes of the other side.
-        left_changes = ((polarity > 0) != (column[p] > 0)) == changes_wrong
+        of_side = factors[1 if column[p] > 0 else 0]
         for first in range(starts[p], starts[p + 1], _CHUNK):
             n_rows = min(_CHUNK, starts[p + 1] - first)
-            n_changed = _change_weights(
-                of_feature[first : first + n_rows],
-                last,
-                left_changes,
-                factor,
-                scale,
-                column[p],
-                weights[place : place + n_rows],
-                rows,
-                changes,
+            for i in range(n_rows):
+                weights[i] = first_scale
+            if weight.size > 0:
+                for i in range(n_rows):
+                    weights[i] *= weight[first + i]
+            for t in range(last):
+                _multiply(codes, first, features[t], cuts[t], of_side[t], weights[:n_rows])
+            n_changed = _list_changes(
+                codes, first, features[last], cuts[last], of_side[last], is_scaled, weights[:n_rows], rows, changes
             )
             for j in range(n_changed):
-                total += changes[j] * column[p]
-                rows[j] += first
+                total += changes[j]
+                changes[j] *= column[p]
             add_rows(codes, bin_starts, histogram, rows[:n_changed], changes)
-            place += n_rows
     return total
 
 
 @kernel
-def _change_weights(
+def _multiply(codes: Codes, first: int, feature: int, cut: int, factors: Floats, weights: Floats) -> None:
+    """Multiply the weights of consecutive rows as a stump does, in place."""
+    left, right = factors[0], factors[1]
+    if feature < 0:
+        for i in range(weights.size):
+            weights[i] *= left
+        return
+    of_feature = codes[feature, first : first + weights.size]
+    for i in range(weights.size):
+        weights[i] *= left if of_feature[i] <= cut else right
+
+
+@kernel
+def _list_changes(
     codes: Codes,
-    last: int,
-    left_changes: bool,
-    factor: float,
-    scale: float,
-    sign: np.int8,
+    first: int,
+    feature: int,
+    cut: int,
+    factors: Floats,
+    is_scaled: bool,
     weights: Floats,
     rows: Ints,
     changes: Ints,
 ) -> int:
-    """Multiply weights on one side of a cut; list the rows and by how much their rounded weights change."""
+    """List the rows that a stump changes and by how much their rounded weights change; return how many they are."""
+    left, right = factors[0], factors[1]
     n_changed = 0
-    if scale != 1.0:
-        for i in range(codes.size):
-            is_changed = (codes[i] <= last) == left_changes
-            weights[i] *= (factor if is_changed else 1.0) * scale
-            rows[i] = i
-            changes[i] = sign * np.int64(np.rint(weights[i]))
-        return codes.size
-    for i in range(codes.size):
+    for i in range(weights.size):
         # Writing always and moving on only if the row changes is faster than a branch that nobody can predict.
-        is_changed = (codes[i] <= last) == left_changes
-        before = weights[i]
-        after = before * factor if is_changed else before
-        weights[i] = after
-        rows[n_changed] = i
-        changes[n_changed] = sign * (np.int64(np.rint(after)) - np.int64(np.rint(before)))
-        n_changed += is_changed
+        factor = left if feature < 0 or codes[feature, first + i] <= cut else right
+        after = np.int64(np.rint(weights[i] * factor))
+        rows[n_changed] = first + i
+        changes[n_changed] = after if is_scaled else after - np.int64(np.rint(weights[i]))
+        n_changed += is_scaled or factor != 1.0
     return n_changed
 
 

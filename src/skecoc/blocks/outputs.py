@@ -1,17 +1,20 @@
 """Evaluate trained learners on coded rows: the codewords of a block, without its features."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from skecoc.blocks.bins import Bins, Ints
+from skecoc.blocks.bins import UNIT, CodedBlock
 from skecoc.blocks.kernels import add_coded_votes, nearest_coded_centre
-from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners.base import Codes
-from skecoc.learners.columns import ConstantClassifier, Floats, Response
-from skecoc.learners.stumps import respond
+from skecoc.learners.bins import Bins, Ints
+from skecoc.learners.codes import Codes, Floats
+from skecoc.learners.stump_kernels import respond
+
+if TYPE_CHECKING:
+    from skecoc.learners import StumpAdaBoostClassifier
+    from skecoc.learners.columns import Response
 
 
 class CodedStumps(NamedTuple):
@@ -39,11 +42,14 @@ class CodedLearners(NamedTuple):
     regions: list[CodedRegions]
     bin_starts: Ints
     bin_centres: Floats  # empty if there are no region learners
-    response: Response
+    response: "Response"
 
 
-def code_learners(learners: Sequence[BaseEstimator], bins: Bins, response: Response) -> CodedLearners:
+def code_learners(learners: Sequence[Any], bins: Bins, response: "Response") -> CodedLearners:
     """Prepare learners that were trained on rows coded by the same bins, as a message for blocks."""
+    from skecoc.learners.columns import ConstantClassifier  # not on workers, which do without scikit-learn
+    from skecoc.learners.regions import RegionClassifier
+
     kinds: list[tuple[str, int]] = []
     stumps: list[StumpAdaBoostClassifier] = []
     regions: list[CodedRegions] = []
@@ -62,7 +68,7 @@ def code_learners(learners: Sequence[BaseEstimator], bins: Bins, response: Respo
     return CodedLearners(kinds, _code_stumps(stumps, bins), regions, bins.starts, centres, response)
 
 
-def _code_stumps(learners: Sequence[StumpAdaBoostClassifier | None], bins: Bins) -> CodedStumps:
+def _code_stumps(learners: "Sequence[StumpAdaBoostClassifier | None]", bins: Bins) -> CodedStumps:
     """Turn thresholds into bins; None has no stumps."""
     features, cuts, votes, sizes = [], [], [], [0]
     for learner in learners:
@@ -107,3 +113,23 @@ def _evaluate_regions(codes: Codes, regions: CodedRegions, learners: CodedLearne
 def squared_distances(centres: Floats, bin_starts: Ints, bin_centres: Floats) -> Floats:
     """Return the squared distance of each bin's middle from each centre along its feature, (n_centres, n_bins)."""
     return (bin_centres - np.repeat(centres, np.diff(bin_starts), axis=1)) ** 2
+
+
+def count_correct(block: CodedBlock, learners: CodedLearners, matrix: Floats) -> Ints:
+    """Sum up the weights of the rows of each cell on the correct side of each column, in parts of `UNIT`.
+
+    See `skecoc.decoding.losses.sum_correct`, which does not need rows to be sorted.
+    """
+    units = np.rint(block.weights * UNIT)
+    outputs = evaluate_coded(block.codes, learners)
+    correct = np.zeros(matrix.shape, np.int64)
+    for p, (first, last) in enumerate(pairwise(block.starts)):
+        is_correct = matrix[p] * outputs[first:last] > 0
+        # Doubles hold these sums of integers exactly: a block has less than 2^23 rows.
+        correct[p] = units[first:last] @ is_correct.astype(np.float64)
+    return correct
+
+
+def largest_output(block: CodedBlock, learners: CodedLearners) -> float | None:
+    """Return the largest absolute output on the rows of a block; None if there are no rows."""
+    return float(np.abs(evaluate_coded(block.codes, learners)).max()) if len(block.keys) else None

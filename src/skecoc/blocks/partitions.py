@@ -1,11 +1,13 @@
 """Blocks of rows on a Dask cluster: what `skecoc.blocks` needs to know of Dask, and all of it."""
 
+import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Self, cast
+from weakref import WeakSet
 
-import dask.array as da
 import distributed
 import numpy as np
 from dask.delayed import Delayed
@@ -13,11 +15,17 @@ from dask.sizeof import sizeof
 from distributed.comm import CommClosedError
 
 import dask
+from skecoc.blocks.memory import largest_summand
 from skecoc.blocks.rows import RawBlock
+from skecoc.support.errors import name_place, naming, spell_out
 from skecoc.support.executor import FAN_IN, Blocks, Executor, Merge, add, merge_in_turn
 
 # A message of up to so many bytes goes with every task; a longer one is a task of its own.
 _SMALL = 10_000
+# So long the news of a partition's failure may come after that of the sum that it is a part of.
+_NEWS_SECONDS = 0.5
+# So often the workers are looked at while a pass takes its time, and so long all of them may be paused.
+_LOOK_SECONDS, _PATIENCE_SECONDS = 20.0, 60.0
 # What a client raises when its scheduler has gone.
 _LOST = (CommClosedError, distributed.CancelledError, TimeoutError, OSError)
 
@@ -38,10 +46,34 @@ class DaskExecutor(Executor):
     Dask remembers how each state was computed, so that it can do so again if a worker is lost. Left to itself it would
     rather move a large state to a worker that is idle for a moment; so every task is sent to the worker of its block,
     and goes elsewhere only if that is gone.
+
+    It is a context: if a fit ends by an error or an interrupt, what was still to be computed is given up.
     """
 
     def __init__(self, client: distributed.Client) -> None:
         self._client = client
+        self.largest_summand = largest_summand(self.workers())
+        self._started: WeakSet[distributed.Future] = WeakSet()
+        self._task = ExitStack()
+        self._is_told = False
+
+    def __enter__(self) -> Self:
+        with suppress(ValueError):  # there is no worker: this is not a task
+            distributed.get_worker()
+            # In a task, leave its thread to the tasks that this one waits for.
+            self._task.enter_context(distributed.worker_client())
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            for future in list(self._started):  # which the traceback may still refer to
+                with suppress(RuntimeError):  # the client is closed
+                    future.release()
+        self._task.close()
+
+    def workers(self) -> dict[str, Any]:
+        """Return what the scheduler knows of each worker now."""
+        return dict(self._client.scheduler_info(n_workers=-1)["workers"])
 
     def map(self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
         """Compute new states; see `Executor.map`."""
@@ -54,9 +86,13 @@ class DaskExecutor(Executor):
         """Merge one summand per block; see `Executor.sum`."""
         with self._scheduler_needed():
             if _is_computed(states):
-                return self._merged(merge, self._applied(_call, function, states, message).handles)
-            # In one graph, so that what is read is forgotten before more is read.
-            return self._client.compute(merged(merge, _graph(_call, function, states, message))).result()
+                summands = self._applied(_call, function, states, message).handles
+                return self._merged(merge, summands, [summand.key for summand in summands])
+            # In one graph, so that what is read is forgotten before more is read; only how each block fares is kept.
+            calls = _graph(_call, function, states, message)
+            forget = dask.delayed(_forget, pure=False, traverse=False)
+            total, *fates = self._noted(self._client.compute([merged(merge, calls), *map(forget, calls)]))
+            return self._fetched(total, [fate.key for fate in fates])
 
     def step(
         self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
@@ -65,7 +101,8 @@ class DaskExecutor(Executor):
         with self._scheduler_needed():
             steps = self._applied(_call_step, function, states, message)
             # Only summands must travel, and only they are what is merged.
-            return steps, self._merged(merge, self._applied(_take_summand, _itself, [steps], ()).handles)
+            summands = self._applied(_take_summand, _itself, [steps], ()).handles
+            return steps, self._merged(merge, summands, [step.key for step in steps.handles])
 
     def _applied(
         self,
@@ -76,32 +113,96 @@ class DaskExecutor(Executor):
     ) -> DaskBlocks:
         """Compute a task for each block."""
         if not _is_computed(states):
-            futures = self._client.compute(_graph(task, function, states, message))
+            futures = self._noted(self._client.compute(_graph(task, function, states, message)))
             for future in futures:
-                future.exception()  # waits until it is computed
+                if self._awaited(future) is not None:
+                    self._fetched(future, [other.key for other in futures])
             where = self._client.who_has(futures)
             return DaskBlocks(futures, [next(iter(where.get(future.key, ())), None) for future in futures])
         first = cast("DaskBlocks", states[0])
-        shared = message if sizeof(message) <= _SMALL else self._client.submit(_itself, message, pure=False)
+        shared: Any = message
+        if sizeof(message) > _SMALL:
+            (shared,) = self._noted([self._client.submit(_itself, message, pure=False)])
         handles: list[Any] = [None] * len(first.handles)
         for home in dict.fromkeys(first.homes):
             blocks = [number for number, place in enumerate(first.homes) if place == home]
             arguments = [[cast("DaskBlocks", state).handles[number] for number in blocks] for state in states]
             place = {} if home is None else {"workers": [home], "allow_other_workers": True}
-            common = [[function] * len(blocks), [shared] * len(blocks)]
-            futures = self._client.map(task, *common, *arguments, pure=False, **place)
+            common = [[part] * len(blocks) for part in (task, function, shared)]
+            futures = self._noted(self._client.map(_call_named, blocks, *common, *arguments, pure=False, **place))
             for number, future in zip(blocks, futures, strict=True):
                 handles[number] = future
         return DaskBlocks(handles, first.homes)
 
-    def _merged(self, merge: Merge, summands: Sequence[Any]) -> Any:
-        """Merge summands in a tree, on the cluster, and fetch the result."""
-        level = list(summands)
+    def _merged(self, merge: Merge, summands: list[Any], keys: list[Any]) -> Any:
+        """Merge summands in a tree, on the cluster, and fetch the result; the list of summands is emptied.
+
+        So that a worker does not hold all of them, they are merged as soon as they can be, and then forgotten. The keys
+        are those of the blocks' tasks.
+        """
+        level = summands
         while True:
             groups = [(merge, level[first : first + FAN_IN]) for first in range(0, len(level), FAN_IN)]
-            level = self._client.map(_merge_group, *zip(*groups, strict=True), pure=False)
+            merging = self._client.map(_merge_group, *zip(*groups, strict=True), pure=False, priority=1)
+            groups.clear()
+            level.clear()
+            level = self._noted(merging)
             if len(level) == 1:
-                return level[0].result()
+                return self._fetched(level[0], keys)
+
+    def _noted(self, futures: list[Any]) -> list[Any]:
+        """Note futures as started."""
+        self._started.update(futures)
+        return futures
+
+    def _fetched(self, future: Any, keys: Sequence[Any]) -> Any:
+        """Fetch a result; if that fails, name the partitions whose tasks, known by their keys, failed in this way."""
+        try:
+            self._awaited(future)
+            return future.result()
+        except _LOST[:2]:
+            raise
+        except Exception as error:
+            failed = [number for number, key in enumerate(keys) if key == getattr(error, "task", None)]
+            failed = failed or _failed_like(error, [distributed.Future(key, self._client) for key in keys])
+            is_killed = isinstance(error, distributed.KilledWorker)
+            known = _told_of_deaths(error) if is_killed else error
+            if failed:
+                place = f"partition{'s' if len(failed) > 1 else ''} {spell_out(failed)}"
+                # Dask blames all that a worker had still to compute when it died.
+                name_place(known, f"{place} or one computed at the same time" if is_killed else place)
+            if known is error:
+                raise
+            raise known from error
+
+    def _awaited(self, future: Any) -> BaseException | None:
+        """Wait until a task has ended and return its error, if any; do not wait for workers that are all paused.
+
+        Workers may still be to come, such as from a queue: that there are none is a warning.
+        """
+        idle_since = None
+        while True:
+            try:
+                error: BaseException | None = future.exception(timeout=_LOOK_SECONDS)
+            except TimeoutError:
+                now, workers = time.monotonic(), self.workers().values()
+                if not workers and not self._is_told:
+                    self._is_told = True
+                    warnings.warn(
+                        f"the Dask cluster at {self._client.scheduler.address} has no workers: fit waits until there "
+                        "are some",
+                        UserWarning,
+                        stacklevel=2,
+                    )
+                is_idle = bool(workers) and all(worker["status"] == "paused" for worker in workers)
+                idle_since = (idle_since or now) if is_idle else None
+                if idle_since is not None and now - idle_since > _PATIENCE_SECONDS:
+                    raise MemoryError(
+                        f"all workers ({len(workers)}) have been paused for {now - idle_since:.0f} s: their memory is "
+                        "full of what cannot be moved to disk; give them more memory, or make partitions smaller"
+                    ) from None
+            else:
+                return error
 
     @contextmanager
     def _scheduler_needed(self) -> Iterator[None]:
@@ -109,13 +210,19 @@ class DaskExecutor(Executor):
         try:
             yield
         except _LOST as error:
-            if isinstance(error, distributed.CancelledError) or self._client.status != "running":
-                address = getattr(self._client.scheduler, "address", "an unknown address")
+            is_cancelled = isinstance(error, distributed.CancelledError)
+            if not is_cancelled and self._client.status == "running":
+                raise
+            address = getattr(self._client.scheduler, "address", "an unknown address")
+            reason = getattr(error, "reason", "no reason given")
+            if is_cancelled and self._client.status == "running" and reason != "scheduler-connection-lost":
                 raise ConnectionError(
-                    f"lost the Dask scheduler at {address} during fit; start a cluster, connect a new client to it, "
-                    "and fit again"
+                    f"the tasks of fit were cancelled on the Dask scheduler at {address}: {reason}"
                 ) from error
-            raise
+            raise ConnectionError(
+                f"lost the Dask scheduler at {address} during fit; start a cluster, connect a new client to it, "
+                "and fit again"
+            ) from error
 
 
 class _Step(NamedTuple):
@@ -123,6 +230,32 @@ class _Step(NamedTuple):
 
     state: Any
     summand: Any
+
+
+def _told_of_deaths(error: Any) -> MemoryError:
+    """Say what may have killed the workers that tried a task."""
+    n_deaths = error.allowed_failures + 1
+    how = f"{n_deaths} workers died one after the other" if n_deaths > 1 else "a worker died"
+    return MemoryError(
+        f"{how} with {error.task} to compute, most likely of too little memory: give workers more memory or fewer "
+        "threads, or make partitions smaller; if memory was not short, something that the partition runs ends its "
+        "process, which the worker's log may show"
+    )
+
+
+def _failed_like(error: Exception, of_blocks: Sequence[Any]) -> list[int]:
+    """List the blocks whose futures have the same error; none if it is not an error of a block."""
+    end = time.monotonic() + _NEWS_SECONDS
+    while True:
+        failed = {number: future.exception() for number, future in enumerate(of_blocks) if future.status == "error"}
+        if failed or time.monotonic() > end:
+            is_killed = isinstance(error, distributed.KilledWorker)  # whose text is another for each task
+            return [
+                number
+                for number, found in failed.items()
+                if type(found) is type(error) and (is_killed or str(found) == str(error))
+            ]
+        time.sleep(0.01)
 
 
 def _is_computed(states: Sequence[Blocks]) -> bool:
@@ -145,6 +278,18 @@ def _itself(value: Any) -> Any:
     return value
 
 
+def _forget(value: Any) -> None:
+    """Take a value and keep nothing of it: what is known of this task is whether the value could be computed."""
+
+
+def _call_named(
+    number: int, task: Callable[..., Any], function: Callable[..., Any], message: tuple[Any, ...], *states: Any
+) -> Any:
+    """Do a task for a block, and name the block in its errors."""
+    with naming(f"partition {number}"):
+        return task(function, message, *states)
+
+
 def _call(function: Callable[..., Any], message: tuple[Any, ...], *states: Any) -> Any:
     """Call a function of blocks."""
     return function(*(state.state if isinstance(state, _Step) else state for state in states), *message)
@@ -161,11 +306,11 @@ def _take_summand(function: Callable[..., Any], message: tuple[Any, ...], step: 
 
 
 def merged(merge: Merge, summands: Sequence[Delayed]) -> Delayed:
-    """Merge at least one summand, in the order of the blocks, in a tree on the cluster; not computed yet."""
+    """Merge at least one summand, in pairs so that few wait for others, on the cluster; not computed yet."""
     level = list(summands)
     call = dask.delayed(_merge_group, pure=False)
     while True:
-        level = [call(merge, level[first : first + FAN_IN]) for first in range(0, len(level), FAN_IN)]
+        level = [call(merge, level[first : first + 2]) for first in range(0, len(level), 2)]
         if len(level) == 1:
             return level[0]
 
@@ -184,25 +329,77 @@ def _copied(value: Any) -> Any:
 
 def source_of(X: Any, y: Any, weight: Any = None) -> DaskBlocks:
     """Make blocks of Dask collections; labels and weights are divided as X is, or can be divided so."""
+    from dask import array as da  # not on workers, which have no use for it
+
     if isinstance(X, da.Array):
         if X.ndim != 2:
             raise ValueError(f"X must be two-dimensional, got shape {X.shape}")
         X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
     elif not hasattr(X, "to_delayed"):
-        raise ValueError(f"X must be a Dask array or DataFrame, got {type(X).__name__}")
+        raise ValueError(
+            f"X must be a Dask array or DataFrame, got {type(X).__name__}; for samples in memory there are "
+            "skecoc.ECOCClassifier and WOLCClassifier, for those in files skecoc.blocks"
+        )
     sizes = X.chunks[0] if isinstance(X, da.Array) else None
-    parts = [_partitions("X", X)]
+    collections = [X]
     for name, values in (("y", y), ("sample_weight", weight)):
         if values is not None:
-            parts.append(_partitions(name, _divided_like(name, values, sizes)))
-            if len(parts[-1]) != len(parts[0]):
-                raise ValueError(f"{name} must have as many partitions as X: got {len(parts[-1])} and {len(parts[0])}")
-    make = dask.delayed(RawBlock, pure=False, traverse=False)
-    return DaskBlocks([make(*block) for block in zip(*parts, strict=True)], [None] * len(parts[0]))
+            collections.append(_divided_like(name, values, sizes))
+            _check_division(name, collections[-1], X)
+    make = dask.delayed(_raw_block, pure=False, traverse=False)
+    blocks = [make(parts, f"partition {number}") for number, parts in enumerate(_partitions(collections))]
+    return DaskBlocks(blocks, [None] * len(blocks))
+
+
+def _check_division(name: str, values: Any, X: Any) -> None:
+    """Check that values are divided into as many partitions as X."""
+    if not hasattr(values, "to_delayed"):
+        raise ValueError(f"{name} must be a Dask collection, got {type(values).__name__}")
+    if values.npartitions != X.npartitions:
+        raise ValueError(
+            f"{name} must have as many partitions as X: got {values.npartitions} and {X.npartitions}. Columns of one "
+            "frame have, unless each is persisted or made an array by itself: persist the frame"
+        )
+
+
+def _partitions(collections: list[Any]) -> list[Delayed]:
+    """List the partitions that collections have in common, each as a tuple.
+
+    Dask puts partitions of a frame together where few of its columns are needed. So frames are optimised together, and
+    only in ways that leave their partitions as they are, such as reading no other columns.
+    """
+    if all(map(_is_frame, collections)):
+        X, *others = collections
+        settings = {"meta": X._meta, "enforce_metadata": False, "align_dataframes": False}
+        return list(X.map_partitions(_together, *others, **settings).simplify().to_delayed(optimize_graph=False))
+    put_together = dask.delayed(_together, pure=False, traverse=False)
+    return [put_together(*parts) for parts in zip(*map(_listed, collections), strict=True)]
+
+
+def _listed(collection: Any) -> list[Delayed]:
+    """List the partitions of a collection, as many as it says it has."""
+    return _partitions([collection]) if _is_frame(collection) else list(np.ravel(collection.to_delayed()))
+
+
+def _is_frame(collection: Any) -> bool:
+    """Tell whether a Dask collection is a frame, or a column of one."""
+    return hasattr(collection, "simplify") and not hasattr(collection, "chunks")
+
+
+def _together(*parts: Any) -> Any:
+    """Return the same partition of several collections; that of one as it is."""
+    return parts if len(parts) > 1 else parts[0]
+
+
+def _raw_block(parts: tuple[Any, ...], place: str) -> RawBlock:
+    """Make a block of features, labels and weights."""
+    return RawBlock(*parts)._replace(place=place)
 
 
 def _divided_like(name: str, values: Any, sizes: tuple[float, ...] | None) -> Any:
     """Divide an array of one value per row as the rows are divided, if their numbers are known."""
+    from dask import array as da
+
     if getattr(values, "ndim", 1) != 1:
         raise ValueError(f"{name} must be one-dimensional, got {values.ndim} dimensions")
     if sizes is None or np.isnan(sizes).any() or (hasattr(values, "npartitions") and not isinstance(values, da.Array)):
@@ -214,13 +411,6 @@ def _divided_like(name: str, values: Any, sizes: tuple[float, ...] | None) -> An
     if values.shape != (sum(sizes),):
         raise ValueError(f"{name} must have shape ({sum(sizes)},), got {values.shape}")
     return values.rechunk((sizes,))
-
-
-def _partitions(name: str, collection: Any) -> list[Delayed]:
-    """List the partitions of a collection."""
-    if not hasattr(collection, "to_delayed"):
-        raise ValueError(f"{name} must be a Dask collection, got {type(collection).__name__}")
-    return list(np.ravel(collection.to_delayed()))
 
 
 def is_dask(X: Any) -> bool:

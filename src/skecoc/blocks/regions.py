@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from skecoc.blocks.bins import UNIT, Bins, CodedBlock, Ints, cell_totals
+from skecoc.blocks.bins import UNIT, CodedBlock, cell_totals, copy_rows
 from skecoc.blocks.boosting import boost_columns
 from skecoc.blocks.kernels import nearest_coded_centre
 from skecoc.blocks.outputs import squared_distances
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners.base import Names, set_features
+from skecoc.learners.base import set_features
+from skecoc.learners.bins import Bins, Ints
+from skecoc.learners.codes import Names, rounded
 from skecoc.learners.regions import MAX_ITER, distinct_start
 from skecoc.support.executor import Blocks, Executor
 
@@ -102,7 +104,7 @@ class RegionTrainer:
             if mass > 0:
                 products = sums[k] * middles
                 moved[k] = np.add.reduceat(products, self.bins.starts[:-1]) / mass
-        return moved
+        return rounded(moved)
 
     def _assemble(
         self,
@@ -122,7 +124,7 @@ class RegionTrainer:
         region_learner.n_regions_ = len(occupied)
         region_learner.estimators_ = learners
         pure = np.array([learner is None for learner in learners])
-        region_learner.region_margins_ = np.where(pure, margins, 0.0)
+        region_learner.region_margins_ = np.where(pure, rounded(np.array(margins)), 0.0)
         return region_learner
 
 
@@ -145,7 +147,7 @@ def sum_regions(
     units = np.rint(block.weights * UNIT)
     for c, pattern in enumerate(patterns):
         rows = _rows_of(block, pattern)
-        codes = block.codes[:, rows]
+        codes = copy_rows(block.codes, rows)
         region = nearest_coded_centre(codes, bin_starts, squared_distances(centres[c], bin_starts, bin_centres))
         for f in range(len(codes)):
             size = int(bin_starts[f + 1] - bin_starts[f])
@@ -172,7 +174,7 @@ def part_block(
     for c, pattern in enumerate(patterns):
         rows = _rows_of(block, pattern)
         squares = squared_distances(centres[c], bin_starts, bin_centres)
-        region = nearest_coded_centre(block.codes[:, rows], bin_starts, squares)
+        region = nearest_coded_centre(copy_rows(block.codes, rows), bin_starts, squares)
         taken.append(rows)
         labels.append(2 * (n_regions * c + region.astype(np.intp)) + (pattern[cell[rows]] > 0))
     every, label = np.concatenate(taken), np.concatenate(labels)
@@ -180,7 +182,7 @@ def part_block(
     starts = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=2 * n_regions * len(patterns)))])
     rows = every[order]
     weight = block.weight[rows] if len(block.weight) else block.weight
-    return CodedBlock(block.codes[:, rows], starts, weight, block.keys[rows])
+    return CodedBlock(copy_rows(block.codes, rows), starts, weight, block.keys[rows])
 
 
 def _matrix_of_regions(counts: Ints) -> tuple[NDArray[np.int8], NDArray[np.intp]]:

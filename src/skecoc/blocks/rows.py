@@ -7,24 +7,18 @@ values, and a sample of rows that is drawn by a hash of what is in them.
 import mmap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.utils import check_array
-from sklearn.utils._missing import is_pandas_na, is_scalar_nan
-from sklearn.utils.validation import _get_feature_names
 
-from skecoc.learners.base import FEW_VALUES, rank_few_values
-from skecoc.learners.folds import FEW_OF_CLASS, MOST_DEALT, Keys, hash_rows
+from skecoc.learners.bins import SAMPLE_ROWS, RowSample, choose_rows, distinct_values, limited, smallest_keys
+from skecoc.learners.codes import read_only
+from skecoc.learners.folds import Keys, hash_rows
+from skecoc.support.errors import naming
 
 Floats = NDArray[np.float64]
-
-#: Distinct rows of the sample, beside some of every class: all rows if folds are dealt out in turn.
-SAMPLE_ROWS = MOST_DEALT
-#: Distinct rows of every class that are in the sample if there are so many.
-SAMPLE_ROWS_OF_CLASS = FEW_OF_CLASS
 
 # Bytes of raw features in a block, if the user does not say how many rows.
 _BLOCK_BYTES = 2**24
@@ -34,17 +28,20 @@ _NUMBERS: dict[type, type] = {int: np.generic, float: np.generic, bool: np.gener
 
 
 class RawBlock(NamedTuple):
-    """Rows as a user gives them: features, labels, and weights or None."""
+    """Rows as a user gives them: features, labels, weights or None, and what errors call the block."""
 
     X: Any
     y: Any
     weight: Any = None
+    place: str = "a block"
 
 
 class ArrayBlocks:
     """Consecutive rows of arrays, which may be mapped from files, or of a frame, as blocks."""
 
     def __init__(self, X: Any, y: Any, weight: Any = None, block_size: int | None = None) -> None:
+        from scipy.sparse import issparse
+
         if issparse(X):
             raise ValueError("X must be dense: sparse input is not supported")
         if len(X.shape) != 2:
@@ -59,7 +56,9 @@ class ArrayBlocks:
     def __iter__(self) -> Iterator[RawBlock]:
         for start in range(0, self._arrays[0].shape[0], self._block_size):
             part = slice(start, start + self._block_size)
-            yield RawBlock(*(None if array is None else _part_of(array, part) for array in self._arrays))
+            parts = [None if array is None else _part_of(array, part) for array in self._arrays]
+            last = min(part.stop, self._arrays[0].shape[0]) - 1
+            yield RawBlock(parts[0], parts[1], parts[2], f"samples {start} to {last}")
 
 
 def _part_of(array: Any, part: slice) -> Any:
@@ -87,10 +86,17 @@ class IterableBlocks:
         self._blocks = blocks
 
     def __iter__(self) -> Iterator[RawBlock]:
-        for block in self._blocks:
-            if not isinstance(block, tuple | list) or len(block) not in {2, 3}:
-                raise ValueError(f"blocks must hold (X, y) or (X, y, sample_weight), got a {type(block).__name__}")
-            yield RawBlock(*block)
+        blocks = iter(self._blocks)
+        for number in count():
+            place = f"block {number}"
+            with naming(place):
+                try:
+                    block = next(blocks)
+                except StopIteration:
+                    return
+                if not isinstance(block, tuple | list) or not (isinstance(block, RawBlock) or len(block) in {2, 3}):
+                    raise ValueError(f"blocks must hold (X, y) or (X, y, sample_weight), got a {type(block).__name__}")
+            yield block if isinstance(block, RawBlock) else RawBlock(*block)._replace(place=place)
 
 
 class CleanBlock(NamedTuple):
@@ -105,8 +111,13 @@ class CleanBlock(NamedTuple):
 
 def check_block(block: RawBlock, seed: int) -> CleanBlock:
     """Check a block, leave out rows of weight zero, and hash the features of rows."""
-    names = _get_feature_names(block.X)
-    X = check_array(block.X, dtype=[np.float64, np.float32], ensure_min_samples=0, input_name="X")
+    with naming(block.place):
+        return _checked(block, seed)
+
+
+def _checked(block: RawBlock, seed: int) -> CleanBlock:
+    """Check a block; see `check_block`."""
+    X, names = _check_features(block.X)
     y = _check_labels(block.y, len(X))
     weight = np.empty(0)
     if block.weight is not None:
@@ -115,9 +126,24 @@ def check_block(block: RawBlock, seed: int) -> CleanBlock:
             raise ValueError(f"sample_weight must hold {len(X)} finite weights that are not negative in this block")
         counted = weight > 0
         X, y, weight = X[counted], y[counted], weight[counted]
-    X = np.ascontiguousarray(X)
-    X.flags.writeable = False  # one compiled version serves read-only arrays, too
+    X = read_only(np.ascontiguousarray(X))  # one compiled version serves all
     return CleanBlock(X, y, weight, hash_rows(X, np.uint64(seed)), names)
+
+
+def _check_features(X: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Check features, and return them as numbers, and their names or None."""
+    is_plain = type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > 0 and X.dtype in (np.float64, np.float32)
+    if is_plain:
+        with np.errstate(over="ignore", invalid="ignore"):  # the sum of large numbers
+            total = X.sum(dtype=np.float64)
+        if np.isfinite(total):
+            return X, None
+    # Loaded only if it is needed, and not by the workers of a cluster whose partitions are arrays.
+    from sklearn.utils import check_array
+    from sklearn.utils.validation import _get_feature_names
+
+    names: NDArray[Any] | None = _get_feature_names(X)
+    return check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=0, input_name="X"), names
 
 
 def _check_labels(labels: Any, n_rows: int) -> NDArray[Any]:
@@ -139,16 +165,9 @@ def _check_labels(labels: Any, n_rows: int) -> NDArray[Any]:
 
 def _is_missing(label: Any) -> bool:
     """Tell whether a label stands for none."""
+    from sklearn.utils._missing import is_pandas_na, is_scalar_nan
+
     return label is None or bool(is_pandas_na(label) or is_scalar_nan(label))
-
-
-class RowSample(NamedTuple):
-    """Distinct rows, sorted by key."""
-
-    keys: Keys
-    y: NDArray[Any]
-    X: Floats
-    mass: Floats  # total weight of the rows that equal them
 
 
 @dataclass(frozen=True)
@@ -160,81 +179,81 @@ class RowSummary:
     is_weighted: bool
     labels: NDArray[Any]  # sorted
     most_values: int  # features with more distinct values than this have too many
+    n_sampled: int  # distinct rows of the sample, at most, beside those of every class
     values: tuple[Floats | None, ...]  # distinct values of each feature, sorted; None for features with too many
     sample: RowSample  # the rows with the smallest keys, and those of each class with the smallest keys among them
     is_complete: bool  # whether all distinct rows are in the sample
     names: NDArray[Any] | None  # of the features
+    place: str  # of the first block
+
+    def first_rows(self) -> RowSample:
+        """Return the rows that decide on bins: the same ones also if more are sampled for learners."""
+        if self.n_sampled <= SAMPLE_ROWS:
+            return self.sample
+        taken = smallest_keys(self.sample.keys, np.searchsorted(self.labels, self.sample.y), SAMPLE_ROWS)
+        return self.sample.part(taken)
 
 
-def summarise_block(block: RawBlock, seed: int, most_values: int) -> RowSummary | None:
+def summarise_block(block: RawBlock, seed: int, most_values: int, n_sampled: int = SAMPLE_ROWS) -> RowSummary | None:
     """Summarise a block of rows; None if it holds no row of positive weight."""
     clean = check_block(block, seed)
     if len(clean.y) == 0:
         return None
     labels, label = np.unique(clean.y, return_inverse=True)
-    values = tuple(_distinct_values(clean.X[:, f], most_values) for f in range(clean.X.shape[1]))
+    values = tuple(distinct_values(clean.X[:, f], most_values) for f in range(clean.X.shape[1]))
     weight = clean.weight if len(clean.weight) else np.ones(len(clean.y))
-    first, mass = _put_together(clean.keys, label, weight)
-    taken = _smallest_keys(clean.keys[first], label[first])
-    rows = first[taken]
-    sample = RowSample(clean.keys[rows], clean.y[rows], clean.X[rows].astype(np.float64), mass[taken])
+    rows, mass, count, is_complete = choose_rows(clean.keys, label, weight, n_sampled)
+    sample = RowSample(clean.keys[rows], clean.y[rows], clean.X[rows].astype(np.float64), mass, count)
     return RowSummary(
         len(clean.y),
         float(weight.max()),
         len(clean.weight) > 0,
         labels,
         most_values,
+        n_sampled,
         values,
         sample,
-        len(taken) == len(first),
+        is_complete,
         clean.names,
+        block.place,
     )
-
-
-def _distinct_values(column: NDArray[Any], most_values: int) -> Floats | None:
-    """Return the distinct values of a feature, sorted; None if there are too many."""
-    numbers = np.add(column, 0.0, dtype=np.float64)  # turns -0.0 into 0.0
-    found = rank_few_values(numbers, np.empty(len(numbers), np.uint8))
-    values = None if found is None else found[0]
-    if values is None and most_values > FEW_VALUES:
-        values = np.unique(numbers)
-    return _limited(values, most_values)
-
-
-def _limited(values: Floats | None, most_values: int) -> Floats | None:
-    """Return values unless there are too many."""
-    return None if values is None or len(values) > most_values else values
 
 
 def merge_summaries(first: RowSummary, second: RowSummary) -> RowSummary:
     """Merge the summaries of different blocks, which must agree in their features and in the kind of their labels."""
     if len(first.values) != len(second.values):
         raise ValueError(
-            f"X must have as many features in every block; got {len(first.values)} and {len(second.values)}"
+            f"X must have as many features in every block; got {len(first.values)} in {first.place} and "
+            f"{len(second.values)} in {second.place}"
         )
     if not _same_names(first.names, second.names):
-        raise ValueError("X must have the same feature names, in the same order, in every block")
+        raise ValueError(
+            f"X must have the same feature names, in the same order, in every block; {first.place} and {second.place} "
+            "differ"
+        )
     if label_type(first.labels) is not label_type(second.labels):
-        raise ValueError("y must hold labels of one type in every block, such as all strings or all integers")
+        raise ValueError(
+            "y must hold labels of one type in every block, such as all strings or all integers; "
+            f"{first.place} and {second.place} differ"
+        )
     labels = np.union1d(first.labels, second.labels)
-    keys, y, X, mass = (np.concatenate(parts) for parts in zip(first.sample, second.sample, strict=True))
-    label = np.searchsorted(labels, y)
-    kept, mass = _put_together(keys, label, mass)
-    taken = _smallest_keys(keys[kept], label[kept])
-    rows = kept[taken]
+    keys, y, X, mass, count = (np.concatenate(parts) for parts in zip(first.sample, second.sample, strict=True))
+    rows, mass, count, has_all = choose_rows(keys, np.searchsorted(labels, y), mass, first.n_sampled, count)
     return RowSummary(
         first.n_rows + second.n_rows,
         max(first.largest_weight, second.largest_weight),
         first.is_weighted or second.is_weighted,
         labels,
         first.most_values,
+        first.n_sampled,
         tuple(
-            None if a is None or b is None else _limited(np.union1d(a, b), first.most_values)
+            None if a is None or b is None else limited(np.union1d(a, b), first.most_values)
             for a, b in zip(first.values, second.values, strict=True)
         ),
-        RowSample(keys[rows], y[rows], X[rows], mass[taken]),
-        first.is_complete and second.is_complete and len(taken) == len(kept),
+        RowSample(keys[rows], y[rows], X[rows], mass, count),
+        first.is_complete and second.is_complete and has_all,
         first.names,
+        first.place,
     )
 
 
@@ -249,26 +268,3 @@ def _same_names(first: NDArray[Any] | None, second: NDArray[Any] | None) -> bool
     if first is None or second is None:
         return first is second
     return bool(np.array_equal(first, second))
-
-
-def _smallest_keys(keys: Keys, label: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Find the rows of the smallest keys, over all and per label, sorted by key."""
-    in_order = np.lexsort((keys, label))
-    by_label = label[in_order]
-    is_first = np.concatenate([[True], by_label[1:] != by_label[:-1]])
-    position = np.arange(len(keys))
-    rank = position - np.maximum.accumulate(np.where(is_first, position, 0))
-    of_class = in_order[rank < SAMPLE_ROWS_OF_CLASS]
-    n_smallest = min(SAMPLE_ROWS, len(keys))
-    smallest = np.argpartition(keys, n_smallest - 1)[:n_smallest]
-    taken = np.union1d(of_class, smallest)
-    return taken[np.lexsort((label[taken], keys[taken]))]
-
-
-def _put_together(keys: Keys, label: NDArray[np.intp], weight: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """Find the first row of each key and label, sorted by key, and the total weight of the rows that equal it."""
-    order = np.lexsort((label, keys))
-    in_order, labels = keys[order], label[order]
-    is_first = np.concatenate([[True], (in_order[1:] != in_order[:-1]) | (labels[1:] != labels[:-1])])
-    first = np.flatnonzero(is_first)
-    return order[first], np.add.reduceat(weight[order], first)
