@@ -4,20 +4,28 @@ Rows and columns on a Dask cluster
 ==================================
 
 Two ways to leave one machine: train the columns of a code on many workers, or keep the rows there and bring the
-sums home. Both give the results of one machine. This script starts a cluster of two processes by itself; on a real
-one, only the address of the client changes.
+sums home. Both give the results of one machine. This script starts a cluster of two processes by itself::
+
+    python dask_cluster.py
+
+or takes one that is there, once it has so many workers (``cluster_from_the_shell.sh`` starts one by hand)::
+
+    python dask_cluster.py tcp://127.0.0.1:8786 2
 """
+
+import sys
 
 import dask.array as da
 import joblib
 import numpy as np
-from distributed import Client, LocalCluster
+from distributed import Client
 
+import dask
 from skecoc import ECOCClassifier
 from skecoc.blocks import BlockWOLCClassifier
 from skecoc.dask import DaskWOLCClassifier
 
-N_ROWS, N_FEATURES, N_CLASSES = 20_000, 10, 5
+N_ROWS, N_FEATURES, N_CLASSES = 8_000, 10, 5
 
 
 def make_part(number, n_rows):
@@ -28,12 +36,31 @@ def make_part(number, n_rows):
     return centres[blob] + rng.normal(size=(n_rows, N_FEATURES)), blob % N_CLASSES
 
 
+def read_parts(n_parts, n_rows):
+    """Describe rows and labels that workers will make, or read, partition by partition."""
+    parts = [dask.delayed(make_part, nout=2)(number, n_rows) for number in range(n_parts)]
+    rows = [da.from_delayed(X, (n_rows, N_FEATURES), float) for X, _ in parts]
+    labels = [da.from_delayed(y, (n_rows,), int) for _, y in parts]
+    return da.concatenate(rows), da.concatenate(labels)
+
+
+def connect(address=None, n_workers="2"):
+    """Connect to a cluster that is there, and wait for its workers; or start one."""
+    if address is None:
+        return Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    client = Client(address, timeout=120)
+    client.wait_for_workers(int(n_workers), timeout=120)
+    return client
+
+
 def main():
     """Fit by columns, then by rows, and compare with one machine."""
     parts = [make_part(number, N_ROWS // 4) for number in range(4)]
     X, y = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     X_test, y_test = make_part(4, 5_000)
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with connect(*sys.argv[1:]) as client:
+        print(f"{len(client.nthreads())} workers at {client.scheduler.address}", flush=True)
+
         # By columns: all rows go to every worker, once.
         alone = ECOCClassifier(random_state=0).fit(X, y)
         with joblib.parallel_config(backend="dask", client=client):
@@ -41,11 +68,10 @@ def main():
         same = np.array_equal(alone.decision_function(X_test), together.decision_function(X_test))
         print(f"by columns: accuracy {together.score(X_test, y_test):.3f}, as on one machine: {same}")
 
-        # By rows: each worker keeps its partitions. Here they are made from arrays; real ones are read by the workers.
-        rows = da.from_array(X, chunks=(N_ROWS // 4, N_FEATURES))
-        labels = da.from_array(y, chunks=N_ROWS // 4)
-        model = DaskWOLCClassifier(random_state=0, max_iter=3).fit(rows, labels)
-        local = BlockWOLCClassifier(random_state=0, max_iter=3).fit_blocks(parts)
+        # By rows: workers read their partitions, and keep them.
+        rows, labels = read_parts(4, N_ROWS // 4)
+        model = DaskWOLCClassifier(random_state=0, max_iter=2).fit(rows, labels)
+        local = BlockWOLCClassifier(random_state=0, max_iter=2).fit_blocks(parts)
         same = np.array_equal(model.decision_function(X_test), local.decision_function(X_test))
         print(f"by rows: {model.code_matrix_.shape[1]} columns, accuracy {model.score(X_test, y_test):.3f}, ", end="")
         print(f"as on one machine: {same}")

@@ -1,7 +1,8 @@
 """Error-correcting output codes for multiclass problems, at home in scikit-learn."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from skecoc.support.lazy import lazily
 
 if TYPE_CHECKING:
     from skecoc.classifiers import ECOCClassifier
@@ -31,18 +32,4 @@ _MODULES = {
 }
 _SUBPACKAGES = ("classifiers", "coding", "datasets", "decoding", "growth", "learners")
 
-
-def __getattr__(name: str) -> Any:
-    """Load a classifier, or a subpackage that ``import skecoc`` alone offers, when it is first used."""
-    if name in _SUBPACKAGES:
-        return import_module(f"skecoc.{name}")
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List what there is, loaded or not."""
-    return sorted({*globals(), *__all__, *_SUBPACKAGES})
+__getattr__, __dir__ = lazily(__name__, _MODULES, _SUBPACKAGES)

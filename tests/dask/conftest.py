@@ -1,5 +1,6 @@
 """A real cluster of processes, started once for this folder and closed after it."""
 
+from contextlib import suppress
 from importlib.util import find_spec
 
 import pytest
@@ -29,14 +30,32 @@ def no_threads_of_dask(nothing_is_left):
         threaded.default_pool = None
 
 
+@pytest.fixture(autouse=True, scope="package")
+def few_rows_stay_on_the_workers():
+    """Do not put few rows together."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skecoc.blocks.classifiers.MANY_TO_BIN", 0)
+        yield
+
+
 @pytest.fixture(scope="package")
 def cluster(no_threads_of_dask):
     import distributed
+    from distributed.utils import get_mp_context
 
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-    ) as running:
-        yield running
+    import dask
+
+    # Workers are forked from a process that has imported what they need: those that are killed are soon replaced.
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        get_mp_context().set_forkserver_preload(["skecoc.dask"])
+        running = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        )
+        try:
+            yield running
+        finally:
+            with suppress(KeyError):  # Dask's own, at the very end, if it does not know a worker that was killed early
+                running.close()
 
 
 @pytest.fixture
@@ -44,4 +63,10 @@ def client(cluster):
     import distributed
 
     with distributed.Client(cluster) as connected:
+        try:
+            connected.wait_for_workers(2, timeout=60)  # if a test before has killed one
+        except TimeoutError:
+            cluster.scale(0)
+            cluster.scale(2)
+            connected.wait_for_workers(2, timeout=120)
         yield connected

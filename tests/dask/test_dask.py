@@ -1,8 +1,5 @@
-import os
 import pickle
-import signal
-import subprocess
-import sys
+import re
 
 import dask.array as da
 import distributed
@@ -11,15 +8,18 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+import dask
 from dask import dataframe as dd
-from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
-from skecoc.blocks.partitions import DaskExecutor, source_of
+from skecoc.blocks.partitions import source_of
 from skecoc.dask import DaskECOCClassifier, DaskWOLCClassifier
 from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.persistence import ModelFileError, save_model
 from tests.reference.blocks import blobs, divided
 
 STUMPS = StumpAdaBoostClassifier(5)
+GROWTH = {"random_state": 0, "init": "one-vs-rest", "max_iter": 2, "n_pairs": 1, "n_regions": 2}
 N_ROWS = 1500
 X, Y = blobs(N_ROWS)
 X, Y = X[np.argsort(Y, kind="stable")], np.sort(Y)  # so that partitions lack classes
@@ -41,7 +41,7 @@ def local_code():
 
 @pytest.fixture(scope="module")
 def local_wolc():
-    return BlockWOLCClassifier(STUMPS, random_state=0, max_iter=2).fit_blocks(blocks(DIVISIONS["three"]))
+    return BlockWOLCClassifier(STUMPS, **GROWTH).fit_blocks(blocks(DIVISIONS["three"]))
 
 
 @pytest.mark.parametrize("chunks", DIVISIONS.values(), ids=DIVISIONS)
@@ -52,14 +52,14 @@ def test_any_division_of_an_array_gives_the_very_result_of_one_machine(client, l
 
 
 def test_wolc_on_a_cluster_is_bit_for_bit_that_of_the_same_blocks_on_one_machine(client, local_wolc):
-    model = DaskWOLCClassifier(STUMPS, random_state=0, max_iter=2).fit(*arrays(DIVISIONS["three"]))
+    model = DaskWOLCClassifier(STUMPS, **GROWTH).fit(*arrays(DIVISIONS["three"]))
     assert type(model.to_local()) is WOLCClassifier
     assert np.array_equal(model.code_matrix_, local_wolc.code_matrix_)
     assert np.array_equal(model.decision_function(X), local_wolc.decision_function(X))
 
 
 def test_wolc_of_another_division_predicts_the_same(client, local_wolc):
-    model = DaskWOLCClassifier(STUMPS, random_state=0, max_iter=2).fit(*arrays(DIVISIONS["uneven and empty"]))
+    model = DaskWOLCClassifier(STUMPS, **GROWTH).fit(*arrays(DIVISIONS["uneven and empty"]))
     assert np.array_equal(model.code_matrix_, local_wolc.code_matrix_)
     assert np.array_equal(model.predict(X), local_wolc.predict(X))
 
@@ -111,73 +111,93 @@ def test_frames_with_labels_and_weights(client):
     assert unknown.n_features_in_ == 5  # arrays whose numbers of rows Dask does not know
 
 
-class _Saboteur:
-    """A client that kills a process when so many sets of tasks have been submitted."""
-
-    def __init__(self, client, victim, when):
-        self._client, self._victim, self._left = client, victim, when
-
-    def compute(self, *args, **kwargs):
-        return self._count(self._client.compute(*args, **kwargs))
-
-    def map(self, *args, **kwargs):
-        return self._count(self._client.map(*args, **kwargs))
-
-    def _count(self, futures):
-        self._left -= 1
-        if self._left == 0:
-            os.kill(self._victim(), signal.SIGKILL)
-        return futures
-
-    def __getattr__(self, name):
-        return getattr(self._client, name)
+NAMES = list("abcde")
 
 
-@pytest.mark.parametrize("when", [2, 15])
-def test_a_worker_killed_during_fit_changes_nothing(client, local_code, when):
-    victim = client.run(os.getpid)
-    saboteur = _Saboteur(client, lambda: next(iter(victim.values())), when)
-    model = DaskECOCClassifier(STUMPS, random_state=0)
-    model._fit_source(DaskExecutor(saboteur), source_of(*arrays(DIVISIONS["three"])))
-    assert saboteur._left < 0
-    assert np.array_equal(model.decision_function(X), local_code.decision_function(X))
-    assert set(client.run(os.getpid).values()) != set(victim.values())
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A folder of six Parquet files, uneven, with labels that are strings, weights, and columns that are not used."""
+    folder = tmp_path_factory.mktemp("table")
+    frame = pd.DataFrame(X, columns=NAMES)
+    frame["label"], frame["weight"] = np.array(["ash", "beech", "oak", "yew"])[Y], np.arange(N_ROWS) % 3 / 2
+    frame["name"] = "a long text that nobody needs"
+    frame = frame.sample(frac=1.0, random_state=0, ignore_index=True)
+    for number, rows in enumerate(np.split(np.arange(N_ROWS), [10, 300, 310, 800, 1200])):
+        frame.iloc[rows].to_parquet(folder / f"part-{number}.parquet")
+    return folder, frame
 
 
-@pytest.mark.slow
-def test_a_worker_killed_while_wolc_grows_changes_nothing(client, local_wolc):
-    victim = client.run(os.getpid)
-    saboteur = _Saboteur(client, lambda: next(iter(victim.values())), 200)
-    model = DaskWOLCClassifier(STUMPS, random_state=0, max_iter=2)
-    model._fit_source(DaskExecutor(saboteur), source_of(*arrays(DIVISIONS["three"])))
-    assert saboteur._left < 0
-    assert np.array_equal(model.decision_function(X), local_wolc.decision_function(X))
+@pytest.mark.parametrize("reader", [{}, {"filesystem": "arrow"}], ids=["fsspec", "arrow"])
+def test_columns_of_one_table_of_files_are_divided_alike(client, table, reader):
+    folder, frame = table
+    expected = BlockECOCClassifier(STUMPS, random_state=0).fit(frame[NAMES], frame["label"], frame["weight"])
+    read = dd.read_parquet(folder, **reader)
+    for parts in (read, read[read["a"] < np.inf]):
+        model = DaskECOCClassifier(STUMPS, random_state=0).fit(parts[NAMES], parts["label"], parts["weight"])
+        assert np.array_equal(model.decision_function(frame[NAMES]), expected.decision_function(frame[NAMES]))
+        assert model.score(parts[NAMES], parts["label"]) == pytest.approx(expected.score(frame[NAMES], frame["label"]))
 
 
-@pytest.mark.slow
-def test_the_loss_of_the_scheduler_is_a_clear_error(tmp_path):
-    file = str(tmp_path / "scheduler.json")
-    start = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"]
-    scheduler = subprocess.Popen([*start, "--scheduler-file", file], stderr=subprocess.DEVNULL)
-    start = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard"]
-    worker = subprocess.Popen([*start, "--scheduler-file", file], stderr=subprocess.DEVNULL)
-    try:
-        with distributed.Client(scheduler_file=file, timeout=60, set_as_default=False) as client:
-            address = client.scheduler.address
-            saboteur = _Saboteur(client, lambda: scheduler.pid, 12)
-            with pytest.raises(ConnectionError, match=f"lost the Dask scheduler at {address}"):
-                DaskECOCClassifier(STUMPS)._fit_source(DaskExecutor(saboteur), source_of(*arrays((1500,))))
-    finally:
-        for process in (worker, scheduler):
-            process.kill()
-            process.wait()
+def test_partitions_of_files_are_those_that_the_frame_says_it_has(table):
+    folder, frame = table
+    parts = dd.read_parquet(folder)
+    blocks = dask.compute(*source_of(parts[NAMES], parts["label"]).handles, scheduler="synchronous")
+    assert [len(block.y) for block in blocks] == [10, 290, 10, 490, 400, 300]
+    assert [len(block.X) for block in blocks] == [10, 290, 10, 490, 400, 300]
+    assert [block.place for block in blocks][4] == "partition 4"
+    assert np.array_equal(np.concatenate([block.X for block in blocks]), frame[NAMES].to_numpy())
+
+
+@pytest.mark.parametrize("kind", ["string", "category of strings", "integer", "category of integers"])
+def test_predicted_labels_can_be_written_to_files(client, table, tmp_path, kind):
+    frame = table[1]
+    numbers = frame["label"].astype("category").cat.codes
+    labels = numbers if "integer" in kind else frame["label"]
+    labels = labels.astype("category") if "category" in kind else labels
+    parts = dd.from_pandas(frame.assign(label=labels), npartitions=3)
+    model = DaskECOCClassifier(STUMPS, random_state=0).fit(parts[NAMES], parts["label"])
+    lazy = model.predict(parts[NAMES])
+    assert lazy.dtype == lazy.compute().dtype == (numbers.dtype if "integer" in kind else "string")
+    parts.assign(predicted=lazy).to_parquet(tmp_path / "predicted")
+    written = pd.read_parquet(tmp_path / "predicted")
+    assert written["predicted"].tolist() == model.predict(written[NAMES]).tolist()
+    none = model.predict(parts[parts["a"] > np.inf][NAMES])  # partitions without rows
+    assert none.compute().dtype == lazy.dtype
+
+
+def test_frames_of_dask_are_refused_by_classifiers_in_memory(table):
+    folder, frame = table
+    parts = dd.read_parquet(folder)
+    for model, name in [
+        (ECOCClassifier(STUMPS), "skecoc.dask.DaskECOCClassifier"),
+        (WOLCClassifier(STUMPS), "skecoc.dask.DaskWOLCClassifier"),
+        (BlockWOLCClassifier(STUMPS), "skecoc.dask.DaskWOLCClassifier"),
+        (SubclassECOCClassifier(STUMPS), "X.compute()"),
+    ]:
+        with pytest.raises(ValueError, match=rf"^X must be in memory, got a Dask DataFrame: .*{re.escape(name)}"):
+            model.fit(parts[NAMES], parts["label"])
+    fitted = ECOCClassifier(STUMPS).fit(frame[NAMES], frame["label"])
+    with pytest.raises(ValueError, match="X must be in memory"):
+        fitted.predict(parts[NAMES])
+    in_memory = ECOCClassifier(STUMPS).fit(*arrays((500, 1000)))  # arrays are put there, as by scikit-learn
+    assert np.array_equal(in_memory.predict(X), ECOCClassifier(STUMPS).fit(X, Y).predict(X))
+
+
+def test_what_can_be_saved_of_a_model_is_named(local_code, tmp_path):
+    pytest.importorskip("skops")
+    model = DaskECOCClassifier(STUMPS)
+    model.model_ = local_code.to_local()
+    for wrong in (model, local_code):
+        with pytest.raises(ModelFileError, match=r"cannot be saved: .*; save model.to_local\(\) instead$"):
+            save_model(wrong, tmp_path / "model.skops")
+    save_model(model.to_local(), tmp_path / "model.skops")
 
 
 def test_bad_collections_are_named(client):
     rows, labels = arrays((500, 1000))
     frame = dd.from_pandas(pd.DataFrame(X), npartitions=2)
     for wrong, message in [
-        ((X, labels), "X must be a Dask array or DataFrame"),
+        ((X, labels), "X must be a Dask array or DataFrame, got ndarray; .*skecoc.ECOCClassifier .*skecoc.blocks"),
         ((rows, None, labels), "requires y to be passed"),
         ((rows[:, 0], labels), "X must be two-dimensional"),
         ((frame, dd.from_pandas(pd.Series(Y), npartitions=3)), "y must have as many partitions as X"),

@@ -119,13 +119,14 @@ def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[st
 def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
     """Turn a fitted model into the content of a file; see `save_model`."""
     skops = _skops()
+    hint = "; save model.to_local() instead" if hasattr(model, "to_local") else ""
     try:
         content = skops.dumps(model)
     except Exception as error:  # whatever the state of a foreign estimator makes skops stumble over
-        raise ModelFileError(f"{type(model).__name__} cannot be saved: {_one_line(error)}") from error
+        raise ModelFileError(f"{type(model).__name__} cannot be saved: {_one_line(error)}{hint}") from error
     foreign = _foreign_types(content, model, trusted)
     if foreign:
-        raise ModelFileError(f"{type(model).__name__} cannot be saved: it holds {', '.join(foreign)}", foreign)
+        raise ModelFileError(f"{type(model).__name__} cannot be saved: it holds {', '.join(foreign)}{hint}", foreign)
     try:
         check_restored(model)
     except ValueError as error:  # better now than when it is loaded

@@ -1,12 +1,16 @@
 """Errors that say what was expected: bad input, unknown names, missing extras."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+# Classifiers that have a twin for Dask collections.
+_ON_CLUSTERS = {"ECOCClassifier", "WOLCClassifier"}
 
 
 class InputError(ValueError):
@@ -43,6 +47,43 @@ def did_you_mean(name: str, names: Iterable[str], most: int = 3) -> str:
     by_folded_name = {known.casefold(): known for known in names}
     close = [by_folded_name[found] for found in get_close_matches(name.casefold(), by_folded_name, n=most)]
     return f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
+
+
+def name_place(error: Exception, place: str) -> None:
+    """Begin an error's message with a place, or note it where the message is made of other things than one string.
+
+    >>> error = ValueError("Input X contains NaN.")
+    >>> name_place(error, "block 7")
+    >>> error
+    ValueError('block 7: Input X contains NaN.')
+    """
+    start, before = f"{place}: ", error.args
+    if str(error).startswith(start):
+        return
+    if before and str(error) == before[0]:
+        error.args = (start + before[0], *before[1:])
+    if not str(error).startswith(start):
+        error.args = before
+        if f"in {place}" not in getattr(error, "__notes__", ()):
+            error.add_note(f"in {place}")
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Name a place in errors that are raised there."""
+    try:
+        yield
+    except Exception as error:
+        name_place(error, place)
+        raise
+
+
+def refuse_lazy_frame(estimator: object, X: Any) -> None:
+    """Refuse a Dask frame, which cannot be indexed by samples, and say which classifier takes it."""
+    if hasattr(X, "__dask_graph__") and hasattr(X, "columns"):
+        name = type(estimator).__name__.removeprefix("Block")
+        twin = f", skecoc.dask.Dask{name} fits and predicts where it is" if name in _ON_CLUSTERS else ""
+        raise ValueError(f"X must be in memory, got a Dask {type(X).__name__}: X.compute() puts it there{twin}")
 
 
 def import_extra(module: str, extra: str, purpose: str) -> ModuleType:

@@ -79,6 +79,9 @@ class Blocks:
 class Executor(ABC):
     """Applies functions to the states of all blocks."""
 
+    #: Bytes that a summand should not exceed: several are held until they are merged.
+    largest_summand = 2**25
+
     def map(self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
         """Return the new states ``function(*states_of_a_block, *message)``."""
         return self.step(partial(_state_only, function), *states, message=message)[0]

@@ -13,9 +13,12 @@ from sklearn.base import clone
 
 import dask
 from skecoc.blocks.classifiers import BlockwiseECOC, BlockwiseWOLC
+from skecoc.blocks.memory import check_workers
 from skecoc.blocks.partitions import DaskExecutor, is_dask, merged, source_of
 from skecoc.blocks.rows import RawBlock
-from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.decoding import OptimizedWeightDecoder
+from skecoc.learners.bins import SAMPLE_ROWS
+from skecoc.support.errors import naming
 from skecoc.support.executor import add
 
 __all__ = ["DaskECOCClassifier", "DaskWOLCClassifier"]
@@ -46,14 +49,28 @@ class DaskMixin:
         ------
         ValueError
             If collections are not divided alike, hold values that cannot be used, or there is no client.
+        MemoryError
+            If a worker's memory limit is below what the largest partition takes, before anything is computed (a warning
+            says if the limit may be too little); or if workers die one after the other, or are all paused.
         ConnectionError
             If the scheduler is lost.
+        Exception
+            What a partition raises when it is read. Here and if its values cannot be used, the message or a note says
+            which one, counted from 0 as in ``X.partitions``. Whatever is raised, an earlier fit stays as it was.
         """
         self._validate_params()  # type: ignore[attr-defined]
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         client = self._connected()
-        return self._fit_source(DaskExecutor(client), source_of(X, y, sample_weight))  # type: ignore[attr-defined]
+        source = source_of(X, y, sample_weight)
+        with DaskExecutor(client) as executor:
+            settings: Any = self
+            check_workers(executor.workers(), X, settings.sample_size, is_light=settings._is_light())
+            return self._fit_source(executor, source)  # type: ignore[attr-defined]
+
+    def _is_light(self) -> bool:
+        """Tell whether workers do without scikit-learn."""
+        return False
 
     def __sklearn_clone__(self) -> Self:
         """Clone all parameters but the client, which cannot be copied and is shared."""
@@ -73,13 +90,16 @@ class DaskMixin:
         if client is not None:
             if client.status == "closed":
                 raise ValueError("client must be connected to a cluster, got one that is closed")
-            return client
-        try:
-            return distributed.get_client()
-        except ValueError as error:
-            raise ValueError(
-                "client is None and there is no Dask client: make one by distributed.Client(), or give one"
-            ) from error
+        else:
+            try:
+                client = distributed.get_client()
+            except ValueError as error:
+                raise ValueError(
+                    "client is None and there is no Dask client: make one by distributed.Client(), or give one"
+                ) from error
+        if client.status == "connecting":
+            raise ConnectionError(f"no connection to the Dask scheduler at {client.scheduler.address}: has it ended?")
+        return client
 
     def predict(self, X: Any) -> Any:
         """Predict the class of each sample.
@@ -205,18 +225,27 @@ def _labelled(outputs: NDArray[Any], index: Any, model: Any) -> Any:
     import pandas as pd
 
     if outputs.ndim == 1:
-        return pd.Series(outputs, index=index)
+        return pd.Series(outputs, index=index, dtype=_series_type(outputs, model.classes_))
     return pd.DataFrame(outputs, index=index, columns=model.classes_)
+
+
+def _series_type(outputs: NDArray[Any], classes: NDArray[Any]) -> Any:
+    """Return the type of a Series of outputs: that of strings for labels which are, also if there are no rows."""
+    import pandas as pd
+
+    is_text = outputs.dtype.kind in "OU" and all(isinstance(label, str) for label in classes)
+    return pd.StringDtype() if is_text else outputs.dtype
 
 
 def _count_correct(block: RawBlock, model: Any) -> tuple[int, int]:
     """Count the rows of a partition that are classified correctly, and all of them."""
-    y = np.asarray(block.y)
-    return int((_evaluate_part(block.X, model, "predict") == y).sum()), len(y)
+    with naming(block.place):
+        y = np.asarray(block.y)
+        return int((_evaluate_part(block.X, model, "predict") == y).sum()), len(y)
 
 
 class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
-    """`skecoc.ECOCClassifier` with boosted stumps, fitted on Dask arrays and frames.
+    """`skecoc.ECOCClassifier`, fitted on Dask arrays and frames.
 
     Rows may exceed the memory of any worker. They are coded once where they are; all columns are then boosted together
     from histograms, which are summed on the cluster. The result is the same, bit for bit, however rows are divided
@@ -225,23 +254,30 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
 
     Parameters
     ----------
-    estimator : StumpAdaBoostClassifier, default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
-    coding : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-one"
+    estimator : classifier, list of (str, classifier) or "mixed", default=None
+        The binary learner, or several of them, as in `skecoc.ECOCClassifier`. None stands for
+        ``StumpAdaBoostClassifier(n_estimators=40)``. Boosted stumps are trained from all rows. Other learners are
+        trained in the process that calls `fit` from the sample, and so are the weights of their codes.
+    coding : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
         As in `ECOCClassifier`. Codings that read the rows, such as ``"decoc"``, are given a sample.
-    decoding : str or decoder, default="loss-weighted"
+    decoding : str or decoder, default="auto"
         As in `ECOCClassifier`. Loss weights and optimised weights (with positive `l2`) are fitted to all rows, other
         decodings that learn, such as ``"probabilistic"``, to a sample.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels; "auto" means probabilities.
-    max_bins : int, default=256
+        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
+        that the learner has.
+    max_bins : int or "auto", default="auto"
         Largest number of bins of a feature, at most 65,536. A feature with at most so many distinct values has a bin
         for each, and its stumps are exact; others have bins of about equally many rows, and only thresholds between
-        bins are tried.
+        bins are tried. "auto" means 256 with more than 10,000 rows, as in memory. Up to so many are put together and
+        trained on with all thresholds by `ECOCClassifier` itself.
     random_state : int, RandomState instance or None, default=None
         Seeds random codings and the choice of the sample.
     client : distributed.Client, default=None
         The cluster; None takes the client that was made last.
+    sample_size : int, default=32768
+        Number of rows of the sample that learners other than boosted stumps are trained on; see
+        `skecoc.blocks.BlockECOCClassifier`.
 
     Attributes
     ----------
@@ -249,6 +285,8 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
         The fitted classifier for samples in memory; `to_local` returns it. Its fitted attributes (`classes_`,
         `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_` ...) are also attributes of this
         one.
+    training_samples_ : dict of str to int
+        Number of rows that each learner was trained on, by the names of `column_learners_`: all rows or the sample.
 
     See Also
     --------
@@ -275,13 +313,14 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
 
     def __init__(
         self,
-        estimator: StumpAdaBoostClassifier | None = None,
-        coding: Any = "one-vs-one",
-        decoding: Any = "loss-weighted",
+        estimator: Any = None,
+        coding: Any = "auto",
+        decoding: Any = "auto",
         response_method: str = "auto",
-        max_bins: int = 256,
+        max_bins: int | str = "auto",
         random_state: int | np.random.RandomState | None = None,
         client: distributed.Client | None = None,
+        sample_size: int = SAMPLE_ROWS,
     ) -> None:
         self.estimator = estimator
         self.coding = coding
@@ -290,18 +329,25 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
         self.max_bins = max_bins
         self.random_state = random_state
         self.client = client
+        self.sample_size = sample_size
+
+    def _is_light(self) -> bool:
+        return not (isinstance(self.decoding, OptimizedWeightDecoder) or self.decoding == "optimized-weight")
 
 
 class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
-    """`skecoc.WOLCClassifier` with boosted stumps, fitted on Dask arrays and frames.
+    """`skecoc.WOLCClassifier`, fitted on Dask arrays and frames.
 
-    Rows are treated as by `DaskECOCClassifier`. Growth is that of `skecoc.WOLCClassifier`, folds included: columns come
-    from histograms that are summed on the cluster, and so do the losses that growth is judged by.
+    Rows stay where they are, as with `DaskECOCClassifier`. Growth is that of `skecoc.WOLCClassifier`, folds included:
+    columns come from histograms that are summed on the cluster, and so do the losses that growth is judged by.
 
     Parameters
     ----------
-    estimator : StumpAdaBoostClassifier, default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+    estimator : classifier, list of (str, classifier) or "mixed", default=None
+        The binary learner, or several of them, as in `skecoc.WOLCClassifier`. None stands for
+        ``StumpAdaBoostClassifier(n_estimators=40)``. Boosted stumps are trained from all rows. Other learners are
+        trained in the process that calls `fit` from the sample; codes with such learners grow, and their weights are
+        fitted, on the sample.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
         The code to start from, as in `skecoc.WOLCClassifier`; codings that read the rows are given a sample.
     n_pairs : int, default=None
@@ -325,8 +371,9 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
     l2 : float or "auto", default="auto"
         The penalty of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels; "auto" means probabilities.
-    max_bins : int, default=256
+        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
+        that the learner has.
+    max_bins : int or "auto", default="auto"
         Largest number of bins of a feature, at most 65,536; see `DaskECOCClassifier`.
     random_state : int, RandomState instance or None, default=None
         Seeds random codings, the sample, folds and clusterings.
@@ -339,12 +386,17 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         `skecoc.WOLCClassifier`, which says more about them.
     allow_equal_weights : bool, default=True
         Whether pooled weights may stay in place of optimised ones; see `skecoc.WOLCClassifier`.
+    sample_size : int, default=32768
+        Number of rows of the sample that learners other than boosted stumps are trained on; see
+        `skecoc.blocks.BlockWOLCClassifier`.
 
     Attributes
     ----------
     model_ : WOLCClassifier
         The fitted classifier for samples in memory; `to_local` returns it. Its fitted attributes (`classes_`,
         `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_` ...) are also attributes of this one.
+    training_samples_ : dict of str to int
+        Number of rows that each learner was trained on, by the names of `column_learners_`: all rows or the sample.
 
     See Also
     --------
@@ -371,7 +423,7 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
 
     def __init__(
         self,
-        estimator: StumpAdaBoostClassifier | None = None,
+        estimator: Any = None,
         init: Any = "auto",
         n_pairs: int | None = None,
         max_iter: int | None = None,
@@ -384,12 +436,13 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         margin: float | str = "auto",
         l2: float | str = "auto",
         response_method: str = "auto",
-        max_bins: int = 256,
+        max_bins: int | str = "auto",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         client: distributed.Client | None = None,
         n_folds: int | str | None = "auto",
         allow_equal_weights: bool = True,
+        sample_size: int = SAMPLE_ROWS,
     ) -> None:
         self.estimator = estimator
         self.init = init
@@ -410,3 +463,4 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         self.client = client
         self.n_folds = n_folds
         self.allow_equal_weights = allow_equal_weights
+        self.sample_size = sample_size

@@ -1,0 +1,502 @@
+"""Whatever fails during a fit: the same result in spite of it, or a clear error and nothing left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import dask.array as da
+import distributed
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask
+from dask import dataframe as dd
+from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier, partitions
+from skecoc.blocks.partitions import DaskExecutor, source_of
+from skecoc.blocks.rows import IterableBlocks
+from skecoc.dask import DaskECOCClassifier, DaskWOLCClassifier
+from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from skecoc.support.executor import Blocks, LocalExecutor
+from tests.reference.blocks import blobs, divided
+
+X, Y = blobs(300, n_classes=3)
+N_PARTS = 3
+CODE = (
+    DaskECOCClassifier,
+    BlockECOCClassifier,
+    {"random_state": 0, "estimator": StumpAdaBoostClassifier(4), "max_bins": 256},
+)
+GROWN = (
+    DaskWOLCClassifier,
+    BlockWOLCClassifier,
+    {
+        "random_state": 0,
+        "estimator": StumpAdaBoostClassifier(3),
+        "max_bins": 256,  # trained from sums, although there are few rows
+        "init": "one-vs-rest",
+        "max_iter": 2,
+        "n_pairs": 1,
+        "n_regions": 2,
+    },
+)
+N_MOMENTS = 10
+CLEANUP_SECONDS = 30
+
+
+def arrays(n_parts=N_PARTS):
+    return da.from_array(X, chunks=(len(X) // n_parts, 5)), da.from_array(Y, chunks=len(X) // n_parts)
+
+
+def read_by(function, *arguments, n_parts=8):
+    """The rows, each partition read by a function of its number and its rows; and their labels."""
+    size = len(X) // n_parts
+    read = dask.delayed(function, pure=False)
+    parts = [read(number, X[number * size :][:size], *arguments) for number in range(n_parts)]
+    rows = da.concatenate([da.from_delayed(part, (size, 5), float) for part in parts])
+    return rows, da.from_array(Y[: size * n_parts], chunks=size)
+
+
+def code():
+    return CODE[0](**CODE[2])
+
+
+def wait_until(condition):
+    end = time.monotonic() + CLEANUP_SECONDS
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert condition()
+
+
+class _Counting(LocalExecutor):
+    """An executor on one machine that counts its steps: there are as many on a cluster."""
+
+    n_steps = 0
+
+    def step(self, *args, **kwargs):
+        self.n_steps += 1
+        return super().step(*args, **kwargs)
+
+
+class _Sabotaged(DaskExecutor):
+    """An executor that does something when the tasks of a certain step have just been submitted."""
+
+    def __init__(self, client, act, when):
+        super().__init__(client)
+        self._act, self._left = act, when
+
+    def map(self, *args, **kwargs):
+        self._left -= 1
+        return super().map(*args, **kwargs)
+
+    def sum(self, *args, **kwargs):
+        self._left -= 1
+        return super().sum(*args, **kwargs)
+
+    def step(self, *args, **kwargs):
+        self._left -= 1
+        return super().step(*args, **kwargs)
+
+    def _noted(self, futures):
+        noted = super()._noted(futures)
+        if self._left == 0 and not self.has_acted:
+            act, self._act = self._act, None
+            act()
+        return noted
+
+    @property
+    def has_acted(self):
+        return self._act is None
+
+
+def sabotaged_fit(model, client, act, when, collections=None):
+    with _Sabotaged(client, act, when) as executor:
+        model._fit_source(executor, source_of(*(arrays() if collections is None else collections)))
+    assert executor.has_acted
+    return model
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    """For each kind of classifier its values on one machine, and the number of steps of its fit."""
+    found = {}
+    for cluster_kind, kind, parameters in (CODE, GROWN):
+        with _Counting() as executor:
+            blocks = divided(X, Y, [100, 200])
+            model = kind(**parameters)._fit_source(executor, Blocks(IterableBlocks(blocks)))
+        assert executor.n_steps > 6  # reading, coding, counting, boosting
+        found[cluster_kind] = model, executor.n_steps
+    grown = found[DaskWOLCClassifier][0]
+    assert any(isinstance(learner, RegionClassifier) for learner in grown.estimators_)
+    return found
+
+
+def assert_same(model, undisturbed):
+    expected, _ = undisturbed[type(model)]
+    assert np.array_equal(model.code_matrix_, expected.code_matrix_)
+    assert np.array_equal(model.decision_function(X), expected.decision_function(X))
+
+
+def moments(name, kind, fast):
+    """Parameters of a test: the moments of a fit, slow but for some."""
+    marks = [() if moment in fast else pytest.mark.slow for moment in range(N_MOMENTS)]
+    return [pytest.param(kind, moment, marks=mark, id=f"{name}-{moment}") for moment, mark in enumerate(marks)]
+
+
+@pytest.mark.parametrize(("kind", "moment"), [*moments("code", CODE, (0, 1, 5)), *moments("grown", GROWN, ())])
+def test_a_worker_killed_at_any_moment_changes_nothing(cluster, client, undisturbed, kind, moment):
+    rng = np.random.default_rng(moment)
+    # The first two steps read and code the rows; the others are a random one of each eighth of the rest.
+    n_steps = undisturbed[kind[0]][1]
+    when = moment + 1 if moment < 2 else 3 + int((n_steps - 2) * (moment - 2 + rng.random()) / (N_MOMENTS - 2))
+    processes = sorted(client.run(os.getpid).items())
+    address, victim = processes[rng.integers(len(processes))]
+    model = sabotaged_fit(kind[0](**kind[2]), client, lambda: os.kill(victim, signal.SIGKILL), when)
+    assert_same(model, undisturbed)
+    wait_until(lambda: address not in cluster.scheduler.workers)  # before the next test counts them
+
+
+def test_workers_that_join_and_leave_change_nothing(cluster, client, undisturbed):
+    def joins():
+        cluster.scale(3)
+        client.wait_for_workers(3, timeout=120)
+
+    def leaves():
+        client.retire_workers([next(iter(client.scheduler_info()["workers"]))])
+
+    try:
+        assert_same(sabotaged_fit(code(), client, joins, 3), undisturbed)
+        assert_same(sabotaged_fit(code(), client, leaves, 5), undisturbed)
+    finally:
+        cluster.scale(0)
+        wait_until(lambda: not cluster.scheduler.workers)
+        cluster.scale(2)
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [(0, 100, 200), (100, 200, 0), (0, 0, 300, 0), (150, 0, 0, 150)],
+    ids=["first", "last", "all but one", "between"],
+)
+def test_empty_partitions_change_nothing(client, undisturbed, chunks):
+    rows, labels = da.from_array(X, chunks=(chunks, 5)), da.from_array(Y, chunks=(chunks,))
+    assert_same(code().fit(rows, labels), undisturbed)
+
+
+def test_growth_goes_on_beside_empty_partitions(client, undisturbed):
+    chunks = ((0, 100, 100, 0, 100, 0),)
+    model = GROWN[0](**GROWN[2]).fit(da.from_array(X, chunks=(*chunks, 5)), da.from_array(Y, chunks=chunks))
+    expected, _ = undisturbed[DaskWOLCClassifier]
+    assert np.array_equal(model.code_matrix_, expected.code_matrix_)
+    assert np.array_equal(model.predict(X), expected.predict(X))
+
+
+def test_partitions_that_are_all_empty_are_refused(client):
+    rows, labels = da.from_array(X[:0], chunks=((0, 0), 5)), da.from_array(Y[:0], chunks=((0, 0),))
+    with pytest.raises(ValueError, match="X must have at least one row"):
+        code().fit(rows, labels)
+
+
+@pytest.mark.parametrize(("kind", "local_kind", "parameters"), [CODE, GROWN], ids=["code", "grown"])
+def test_a_class_may_live_in_one_partition_only(client, kind, local_kind, parameters):
+    order = np.argsort(Y == 2, kind="stable")  # all of one class are in the last partition, beside others
+    rows, labels = X[order], Y[order]
+    edges = [60, int((labels != 2).sum()) - 5]
+    assert set(labels[: edges[1]]) == {0, 1}
+    chunks = tuple(np.diff([0, *edges, len(Y)]).tolist())
+    model = kind(**parameters).fit(da.from_array(rows, chunks=(chunks, 5)), da.from_array(labels, chunks=(chunks,)))
+    expected = local_kind(**parameters).fit_blocks(divided(rows, labels, edges))
+    assert np.array_equal(model.decision_function(X), expected.decision_function(X))
+
+
+def raises(number, rows, error):
+    if number == 3:
+        raise error
+    return rows
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("the disk is on fire"),
+        FileNotFoundError(2, "No such file", "part-3.parquet"),
+        KeyError("label"),
+        AssertionError(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_the_error_of_a_partition_keeps_its_type_and_gets_its_number(client, error):
+    with pytest.raises(type(error)) as caught:
+        code().fit(*read_by(raises, error))
+    assert caught.type is type(error)
+    told = [str(caught.value), *getattr(caught.value, "__notes__", [])]
+    assert sum("partition 3" in text for text in told) == 1
+    assert str(error) in told[0]
+
+
+def raises_when_read_again(number, rows, folder):
+    seen = Path(folder, str(number))
+    if number == 5 and seen.exists():
+        raise RuntimeError("the file is gone")
+    seen.touch()
+    return rows
+
+
+def test_the_error_of_a_partition_that_is_read_again_gets_its_number(client, tmp_path):
+    with pytest.raises(RuntimeError, match=r"^partition 5: the file is gone"):
+        code().fit(*read_by(raises_when_read_again, str(tmp_path)))
+
+
+def size_of(block):
+    return len(block.y)
+
+
+def fails_at(size, error):
+    if size == 70:
+        raise error
+    return size
+
+
+def fails_in_step(size, error):
+    return size, fails_at(size, error)
+
+
+def dies_at(size):
+    if size == 70:
+        os._exit(1)
+    return size
+
+
+def dies_in_step(size):
+    return size, dies_at(size)
+
+
+@pytest.fixture
+def computed(client):
+    """An executor, and states of three blocks: their sizes; the last is 70."""
+    rows, labels = da.from_array(X, chunks=((100, 130, 70), 5)), da.from_array(Y, chunks=((100, 130, 70),))
+    with DaskExecutor(client) as executor:
+        yield executor, executor.map(size_of, source_of(rows, labels))
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no luck"), FileNotFoundError(2, "No such file", "a")])
+def test_the_error_of_any_later_step_names_the_partition_once(computed, error):
+    executor, sizes = computed
+    for start in (executor.sum, executor.step):
+        function = fails_at if start == executor.sum else fails_in_step
+        with pytest.raises(type(error)) as caught:
+            start(function, sizes, message=(error,))
+        told = [str(caught.value), *getattr(caught.value, "__notes__", [])]
+        assert sum("partition 2" in text for text in told) == 1
+
+
+def test_a_partition_that_kills_its_workers_in_a_later_step_is_named(cluster, computed, monkeypatch):
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
+    executor, sizes = computed
+    with pytest.raises(MemoryError, match=r"^partition 2 or one computed at the same time: a worker died"):
+        executor.sum(dies_at, sizes)
+    with pytest.raises(MemoryError, match=r"^partition 2 or one computed at the same time: a worker died"):
+        executor.step(dies_in_step, sizes)
+
+
+def with_bad_values(number, rows, kind):
+    if kind == "NaN" and number == 7:
+        rows = rows.copy()
+        rows[3, 2] = np.nan
+    return rows[:, :4] if kind == "narrow" and number == 6 else rows
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("NaN", "^partition 7: Input X contains NaN"),
+        ("narrow", r"as many features in every block; got .*\b4 in partition 6"),
+    ],
+)
+def test_bad_values_are_named_with_their_partition(client, kind, message):
+    with pytest.raises(ValueError, match=message):
+        code().fit(*read_by(with_bad_values, kind))
+
+
+def test_bad_labels_and_weights_are_named_with_their_partition(client):
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame["label"], frame["weight"] = pd.Series(Y).astype("string"), 1.0
+    frame.loc[150, "label"] = None
+    frame.loc[20, "weight"] = -1.0
+    parts = dd.from_pandas(frame, npartitions=5)
+    with pytest.raises(ValueError, match=r"^partition 2: y must hold a label for every row"):
+        code().fit(parts[list("abcde")], parts["label"])
+    with pytest.raises(ValueError, match=r"^partition 0: sample_weight must hold 60 finite weights"):
+        code().fit(parts[list("abcde")], parts["a"] > 0, parts["weight"])
+
+
+def kills_its_worker(number, rows):
+    if number == 4:
+        os._exit(1)
+    return rows
+
+
+@pytest.mark.slow
+def test_a_partition_that_kills_its_workers_is_named(cluster, client):
+    said = r"^partitions? (\d, )*4(, \d)* or one computed at the same time: 4 workers died one after the other"
+    with pytest.raises(MemoryError, match=said):
+        code().fit(*read_by(kills_its_worker))
+
+
+def test_what_killed_a_worker_is_told_with_care(client):
+    told = str(partitions._told_of_deaths(distributed.KilledWorker("read-7", None, 0)))
+    assert told.startswith("a worker died with read-7 to compute, most likely of too little memory")
+    assert "ends its process" in told
+
+
+class _Waiting:
+    """A task that ends after some looks at the workers."""
+
+    def __init__(self, n_looks):
+        self._left = n_looks
+
+    def exception(self, timeout):
+        self._left -= 1
+        if self._left >= 0:
+            raise TimeoutError
+
+
+def test_a_fit_that_waits_for_workers_says_so_once(client, monkeypatch):
+    executor = DaskExecutor(client)
+    monkeypatch.setattr(executor, "workers", dict)
+    with pytest.warns(UserWarning, match=f"{client.scheduler.address} has no workers: fit waits") as told:
+        executor._awaited(_Waiting(3))
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert executor._awaited(_Waiting(1)) is None
+
+
+def test_a_fit_does_not_wait_for_workers_that_are_all_paused(client, monkeypatch):
+    monkeypatch.setattr(partitions, "_PATIENCE_SECONDS", 0.0)
+    executor = DaskExecutor(client)
+    monkeypatch.setattr(executor, "workers", lambda: {"one": {"status": "paused"}, "two": {"status": "running"}})
+    assert executor._awaited(_Waiting(3)) is None
+    monkeypatch.setattr(executor, "workers", lambda: {"one": {"status": "paused"}})
+    with pytest.raises(MemoryError, match=r"all workers \(1\) have been paused"):
+        executor._awaited(_Waiting(3))
+
+
+def test_tasks_that_somebody_cancels_are_a_clear_error(client):
+    def cancel():
+        client.cancel([distributed.Future(key, client) for key in list(client.futures)])
+
+    with pytest.raises(ConnectionError, match=f"the Dask scheduler at {client.scheduler.address}"):
+        sabotaged_fit(code(), client, cancel, 4)
+
+
+def sleeps(number, rows):
+    time.sleep(1.0)
+    return rows
+
+
+@contextmanager
+def interrupted():
+    """Press Ctrl+C after half a second, and again if that is swallowed where an object is deleted."""
+    is_over = threading.Event()
+
+    def press():
+        pause = 0.5
+        while not is_over.wait(pause):
+            os.kill(os.getpid(), signal.SIGINT)
+            pause = 3.0
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def test_an_interrupt_leaves_no_tasks_and_the_earlier_fit(cluster, client, undisturbed, interrupts_heard):
+    model = code().fit(*arrays())
+    before = dict(vars(model))
+    wait_until(lambda: not cluster.scheduler.tasks)
+    rows, labels = read_by(sleeps, n_parts=10)
+    with interrupted(), pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(rows, 1 - labels)
+    wait_until(lambda: not cluster.scheduler.tasks)
+    assert caught.value is not None  # held until here: its traceback refers to all futures of the fit
+    assert vars(model) == before
+    assert_same(model.fit(*arrays()), undisturbed)
+
+
+def test_an_interrupt_at_any_step_leaves_no_tasks(cluster, client, undisturbed):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    for when in (1, 4, undisturbed[DaskECOCClassifier][1]):
+        with pytest.raises(KeyboardInterrupt) as caught:
+            sabotaged_fit(code(), client, interrupt, when)
+        wait_until(lambda: not cluster.scheduler.tasks)
+        assert caught.value is not None
+
+
+def test_two_threads_may_fit_by_one_client(client, undisturbed):
+    models = [code(), GROWN[0](**GROWN[2])]
+    with ThreadPoolExecutor(2) as threads:
+        for model in threads.map(lambda model: model.set_params(client=client).fit(*arrays()), models):
+            assert_same(model, undisturbed)
+
+
+def fit_in_a_task(seed):
+    return code().set_params(random_state=seed).fit(*arrays()).to_local()
+
+
+def test_tasks_may_fit(client, undisturbed):
+    # More of them than threads: if they kept these, nobody would do their tasks.
+    futures = client.map(fit_in_a_task, [0, 0, 0], pure=False)
+    expected, _ = undisturbed[DaskECOCClassifier]
+    distributed.wait(futures, timeout=120)
+    for model in client.gather(futures):
+        assert np.array_equal(model.decision_function(X), expected.decision_function(X))
+
+
+@pytest.fixture
+def own_scheduler(tmp_path):
+    """The process of a scheduler with one worker, and a client."""
+    file = str(tmp_path / "scheduler.json")
+    start = [sys.executable, "-m", "dask"]
+    scheduler = subprocess.Popen(
+        [*start, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", file], stderr=subprocess.DEVNULL
+    )
+    options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path)]
+    worker = subprocess.Popen([*start, "worker", *options, "--scheduler-file", file], stderr=subprocess.DEVNULL)
+    try:
+        with distributed.Client(scheduler_file=file, timeout=120, set_as_default=False) as client:
+            yield scheduler, client
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", [1, 2, 6])
+def test_the_loss_of_the_scheduler_is_a_clear_error_and_nothing_is_half_written(own_scheduler, when):
+    scheduler, client = own_scheduler
+    model = code().set_params(client=client).fit(*arrays())
+    before, values = dict(vars(model)), model.decision_function(X)
+    address = client.scheduler.address
+    rows, labels = arrays()
+    with pytest.raises(ConnectionError, match=f"lost the Dask scheduler at {address} during fit"):
+        sabotaged_fit(model, client, lambda: os.kill(scheduler.pid, signal.SIGKILL), when, (rows, 2 - labels))
+    assert vars(model) == before
+    assert np.array_equal(model.decision_function(X), values)
+    with pytest.raises(ConnectionError, match=f"no connection to the Dask scheduler at {address}"):
+        model.fit(rows, labels)
+    assert vars(model) == before
