@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from skecoc import ECOCClassifier
-from skecoc.classifiers import compact_decoder
+from skecoc.classifiers.ecoc import compact_decoder
 from skecoc.coding import dense_random, sparse_random
 
 KINDS = ("clouds", "clusters", "hierarchy", "text")

@@ -22,7 +22,7 @@ from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 
 from skecoc import WOLCClassifier
-from skecoc.classifiers import fit_temperature
+from skecoc.classifiers.calibration import fit_temperature
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.decoding import LogisticWeightDecoder, LossBasedDecoder, OptimizedWeightDecoder
 from skecoc.learners import mixed_learners

@@ -244,7 +244,8 @@ def test_types_that_are_not_trusted_are_refused_even_with_a_right_checksum(model
         for name in old.namelist():
             data = old.read(name)
             new.writestr(
-                name, data.replace(b'"skecoc.classifiers"', b'"subprocess"').replace(b'"ECOCClassifier"', b'"Popen"')
+                name,
+                data.replace(b'"skecoc.classifiers.ecoc"', b'"subprocess"').replace(b'"ECOCClassifier"', b'"Popen"'),
             )
     path.write_bytes(persistence._labelled(forged.getvalue()))
     with pytest.raises(ModelFileError, match=r"is refused: .*subprocess\.Popen"):

@@ -19,7 +19,8 @@ from skecoc.blocks.outputs import CodedLearners, code_learners, count_correct, e
 from skecoc.blocks.rows import ArrayBlocks, IterableBlocks
 from skecoc.blocks.sampled import fit_sampled
 from skecoc.blocks.samples import BlockSamples
-from skecoc.classifiers import LARGEST_SEED, BaseCodeClassifier, ECOCClassifier
+from skecoc.classifiers.base import LARGEST_SEED, BaseCodeClassifier
+from skecoc.classifiers.ecoc import ECOCClassifier
 from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import LossWeightedDecoder, OptimizedWeightDecoder

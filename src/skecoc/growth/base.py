@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm import tqdm
 
-from skecoc.classifiers import LARGEST_SEED, BaseCodeClassifier
+from skecoc.classifiers.base import LARGEST_SEED, BaseCodeClassifier
 from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding.ties import decode

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.classifiers import LARGEST_SEED, BaseCodeClassifier
+from skecoc.classifiers.base import LARGEST_SEED, BaseCodeClassifier
 from skecoc.coding.discriminant import class_histograms, trees_from_histograms
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.growth.base import check_numeric, numeric_tags

@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skecoc.classifiers import LARGEST_SEED, calibration_samples, compact_decoder
+from skecoc.classifiers.base import LARGEST_SEED
+from skecoc.classifiers.calibration import calibration_samples
+from skecoc.classifiers.ecoc import compact_decoder
 from skecoc.coding import choose_coding
 from skecoc.coding.automatic import compact_code, learner_kind
 from skecoc.coding.matrix import CodeMatrix

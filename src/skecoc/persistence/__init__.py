@@ -40,7 +40,8 @@ TRUSTED_TYPES = (
     *(f"{decoder.__module__}.{decoder.__qualname__}" for decoder in DECODERS.values()),
     *(f"{loss.__module__}.{loss.__qualname__}" for loss in LOSSES.values()),
     "skecoc.music.transformer.ModulationFeatures",
-    "skecoc.classifiers.ECOCClassifier",
+    "skecoc.classifiers.ECOCClassifier",  # of files from before it had its own module
+    "skecoc.classifiers.ecoc.ECOCClassifier",
     "skecoc.decoding.logistic.LogisticCertificate",
     "skecoc.decoding.optimized.decoder.Certificate",
     "skecoc.benchmarking.data.MedianImputer",

@@ -1,0 +1,336 @@
+"""The base of all output-code classifiers: one fit skeleton, one decode, one place that sets fitted attributes."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils import _safe_indexing, gen_batches
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_method_params,
+    _check_sample_weight,
+    _check_y,
+    _num_samples,
+    check_is_fitted,
+    validate_data,
+)
+
+from skecoc.classifiers.calibration import calibration_samples, fit_temperature, probabilities_of
+from skecoc.coding.matrix import CodeMatrix
+from skecoc.decoding import resolve_decoder
+from skecoc.decoding.ties import decode
+from skecoc.learners.bins import choose_rows
+from skecoc.learners.columns import Floats, Integers, Response, evaluate_columns
+from skecoc.learners.composition import LearnerComposition
+from skecoc.learners.folds import assign_folds, resolve_folds, sample_keys
+from skecoc.learners.mixed import MIXED, is_several
+from skecoc.support.errors import refuse_lazy_frame
+
+#: The coding that follows from the numbers of classes and samples and the learner; the decoding, from the latter.
+AUTO = "auto"
+
+#: Seeds are drawn below this.
+LARGEST_SEED = np.iinfo(np.int32).max
+
+# Scores that are computed at once: with many classes, so many samples at a time.
+_BLOCK_SCORES = 2**21
+
+
+def _check_labels(y: Any, estimator: BaseEstimator) -> NDArray[Any]:
+    """Check that labels are there, one-dimensional and comparable with each other."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    labels = _check_y(y, estimator=estimator)
+    if labels.dtype == object and len({type(label) for label in labels}) > 1:
+        raise ValueError("y must hold labels of one type, such as all strings or all integers")
+    check_classification_targets(labels)
+    return labels
+
+
+def _positive_weights(
+    X: Any, y: Integers, weight: Floats | None, fit_params: dict[str, Any]
+) -> tuple[Any, Integers, Floats, dict[str, Any]]:
+    """Drop samples of weight zero; without weights all are 1. `fit_params` are those of each learner, by name."""
+    if weight is None:
+        return X, y, np.ones(len(y)), fit_params
+    counted = np.flatnonzero(weight)
+    if len(counted) == 0:
+        raise ValueError("sample_weight must have at least one positive weight")
+    if len(counted) < len(y):
+        fit_params = {name: _check_method_params(X, given, indices=counted) for name, given in fit_params.items()}
+        X = _safe_indexing(X, counted)
+    return X, y[counted], weight[counted], fit_params
+
+
+class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
+    """What all output-code classifiers share: checks, learners, fitted attributes, codewords and decoding.
+
+    A subclass has the parameters `estimator`, `response_method`, `n_jobs`, `random_state` and `verbose`, and defines
+    `_fit_code`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods("fit"), list, StrOptions({MIXED}), None],
+        "response_method": [StrOptions({"auto", "predict_proba", "decision_function", "predict"})],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
+        """Train the binary learners and whatever the decoding learns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Training samples. Frames and sparse matrices reach the learner as they are.
+        y : array-like of shape (n_samples,)
+            Class labels: numbers or strings, at least two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, for the learner and the decoding: a weight of two counts as two samples. Samples of
+            weight zero are dropped.
+        **fit_params : dict
+            Further arguments of the learner's `fit`; with metadata routing enabled, those it requests. With several
+            learners they need metadata routing.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        refuse_lazy_frame(self, X)
+        X = self._check_rows(X, reset=True)
+        y = _check_labels(y, self)
+        if len(y) != _num_samples(X):
+            raise ValueError(f"X and y must have as many samples; got {_num_samples(X)} and {len(y)}")
+        self.classes_, class_index = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError("y must hold at least 2 classes, got 1 class")
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        n_features = X.shape[1] if len(getattr(X, "shape", ())) == 2 else None  # rows may also be texts
+        learners = self._learners(len(self.classes_), len(y), n_features)
+        self._fit_code(*_positive_weights(X, class_index, weight, self._route(learners, weight, fit_params)))
+        return self
+
+    @abstractmethod
+    def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
+        """Fit a code to checked samples of positive weight and class indices, and keep it by `_keep`.
+
+        `fit_params` has the arguments of each learner's `fit`, by its name; these are the learners to train.
+        """
+
+    def _wanted_folds(self) -> tuple[int | str | None, bool]:
+        """Return `n_folds`, None for no out-of-fold codewords, and whether "auto" is that of several learners."""
+        return self.n_folds, is_several(self.estimator)
+
+    def _assign_folds(self, X: Any, y: Integers, seed: int) -> tuple[Integers | None, bool]:
+        """Return the fold of each sample, None for no out-of-fold codewords, and whether all are held out at once."""
+        wanted, has_several = self._wanted_folds()
+        n_folds, is_single = resolve_folds(wanted, len(y), has_several=has_several)
+        folds = None if n_folds is None else assign_folds(X, y, n_folds, seed, is_single=is_single)
+        has_folds = folds is not None and (folds >= 0).any()
+        return folds if has_folds else None, is_single
+
+    def _keep(
+        self,
+        matrix: CodeMatrix,
+        learners: list[BaseEstimator],
+        decoder: Any,
+        prior: Floats,
+        calibration: tuple[NDArray[np.floating], Integers, Floats],
+        *,
+        response: Response,
+        margin_scale: float = 1.0,
+        column_learners: list[str] | None = None,
+    ) -> None:
+        """Set the fitted attributes that every code has; `calibration` holds codewords, classes and weights."""
+        self.code_matrix_, self.estimators_, self.decoder_ = matrix, learners, decoder
+        self._prior, self._response, self._margin_scale = prior, response, margin_scale
+        if is_several(self.estimator) and column_learners is not None:
+            self.column_learners_ = np.array(column_learners)
+        else:
+            self.column_learners_ = np.full(len(learners), type(self._learner()).__name__)
+        codewords, y, weight = calibration
+        if getattr(decoder, "scores_are_log_probabilities", False):
+            self.temperature_ = 1.0
+            return
+        samples, sample_weight = calibration_samples(y, weight)
+        self.temperature_ = fit_temperature(self._decode(codewords[samples]), y[samples], sample_weight)
+
+    def _calibration_rows(self, X: Any, y: Integers, weight: Floats, seed: int) -> tuple[Integers, Floats]:
+        """Return samples to fit the temperature on, and their weights: with stumps, those that blocks would sample."""
+        if is_several(self.estimator) or not hasattr(self._learner(), "bin_rows"):
+            return np.arange(len(y)), weight
+        rows, mass, *_ = choose_rows(sample_keys(X, seed), y, weight)
+        return rows, mass
+
+    @property
+    def _row_classes(self) -> Integers | None:
+        """Class index of each row of the code matrix; None if there is one row per class."""
+        return None
+
+    def _decoder(self) -> Any:
+        """Return the decoder that is to be fitted."""
+        is_auto = isinstance(self.decoding, str) and self.decoding == AUTO
+        default = "logistic-weight" if is_several(self.estimator) else "loss-weighted"
+        return resolve_decoder(default if is_auto else self.decoding)
+
+    def _decode(self, codewords: NDArray[np.floating]) -> Floats:
+        """Score every class for every codeword, ties resolved."""
+        return decode(self.decoder_, codewords, self.code_matrix_, self._prior, self._row_classes)
+
+    def learner_shares(self) -> dict[str, Floats]:
+        """Tell how much each learner counts for each class.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_classes,)
+            The share of a learner's columns in the weights of each class; without weights, in the columns that the
+            class takes part in. Shares of a class sum to 1.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from skecoc import WOLCClassifier
+        >>> model = WOLCClassifier("mixed", random_state=0).fit(*load_iris(return_X_y=True))
+        >>> shares = model.learner_shares()
+        >>> sorted(shares), float(sum(shares.values())[0].round(6))
+        (['boosting', 'logistic', 'stumps', 'svm', 'svm_sharp', 'trees'], 1.0)
+        """
+        check_is_fitted(self)
+        weights = getattr(self.decoder_, "weights_", None)
+        weights = (self.code_matrix_ != 0).astype(np.float64) if weights is None else weights
+        total = weights.sum(axis=1)
+        shares = weights / np.where(total > 0, total, 1.0)[:, None]
+        if self._row_classes is not None:
+            rows = self._row_classes
+            shares = np.array([shares[rows == number].mean(axis=0) for number in range(len(self.classes_))])
+        names = dict.fromkeys(self.column_learners_.tolist())
+        return {name: shares[:, self.column_learners_ == name].sum(axis=1) for name in names}
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        """Check the shape and the feature names of X; the learner checks its values."""
+        if hasattr(X, "columns"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if _num_samples(X) == 0 or len(X.columns) == 0:
+                raise ValueError(f"X must have at least one sample and one feature, got shape {X.shape}")
+            return X
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
+
+    def codewords(self, X: Any) -> Floats:
+        """Predict the codeword of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_columns)
+            The learners' outputs: labels -1 and 1, probabilities p as 2p - 1, or margins divided by the largest
+            absolute margin of the training samples (a new sample's may exceed 1).
+        """
+        check_is_fitted(self)
+        X = self._check_rows(X, reset=False)
+        return self._outputs(self.estimators_, X)
+
+    def _outputs(self, learners: list[BaseEstimator], X: Any) -> Floats:
+        """Evaluate learners on checked samples; margins are divided by the constant of the fit."""
+        outputs = evaluate_columns(learners, X, self._response, n_jobs=self.n_jobs)
+        if self._margin_scale != 1.0:
+            outputs /= self._margin_scale
+        return outputs
+
+    def _class_scores(self, X: Any) -> Floats:
+        """Score every class for every sample, ties resolved."""
+        return self._decode(self.codewords(X))
+
+    def _from_scores(self, X: Any, summarise: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
+        """Compute something from the class scores of samples, so many at a time that memory is bounded."""
+        check_is_fitted(self)
+        refuse_lazy_frame(self, X)
+        block_size = max(1, _BLOCK_SCORES // len(self.classes_))
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) != 2 or shape[0] <= block_size:
+            return summarise(self._class_scores(X))
+        X = self._check_rows(X, reset=False)
+        blocks = (_safe_indexing(X, rows) for rows in gen_batches(_num_samples(X), block_size))
+        return np.concatenate([summarise(self._class_scores(block)) for block in blocks])
+
+    def decision_function(self, X: Any) -> Floats:
+        """Score every class for every sample; higher is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            The decoding's scores; with two classes, the second class's minus the first's. Equal scores are set
+            apart by the smallest amount that orders them by the linear-loss score, then the class prior, then
+            the order of `classes_`.
+        """
+        return self._from_scores(X, lambda scores: scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels: those of the highest scores.
+        """
+        winners = self._from_scores(X, lambda scores: scores.argmax(axis=1))
+        return self.classes_[winners]
+
+    def predict_codewords(self, codewords: ArrayLike) -> NDArray[Any]:
+        """Predict classes from codewords instead of samples.
+
+        Parameters
+        ----------
+        codewords : array-like of shape (n_samples, n_columns)
+            Outputs of all columns, as `codewords` returns them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        check_is_fitted(self)
+        return self.classes_[self._decode(np.asarray(codewords, dtype=np.float64)).argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Estimate the probability of each class for each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Softmax of the decoding's scores over `temperature_`. Its largest entry is always that of `predict`'s
+            class. With logistic weights, as several learners have them, the temperature is 1. Others of
+            `ECOCClassifier` are fitted on training codewords, on which strong learners are too good: for probabilities
+            that decisions hang on, wrap the classifier in scikit-learn's `CalibratedClassifierCV`.
+        """
+        return self._from_scores(X, self._probabilities)
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        """Turn class scores, ties resolved, into probabilities."""
+        return probabilities_of(scores, self.temperature_)
