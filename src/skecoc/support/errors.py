@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -20,12 +20,54 @@ class InputError(ValueError):
     """
 
 
-def resolve_name(argument: str, name: object, table: Mapping[str, T]) -> T:
-    """Look a name up in a table, or raise a ValueError that lists the names the argument takes."""
-    if not isinstance(name, str) or name not in table:
-        valid = ", ".join(repr(key) for key in sorted(table))
-        raise ValueError(f"{argument}={name!r} is not known; expected one of {valid}")
-    return table[name]
+def plain_name(name: str) -> str:
+    """Write a name in small letters, its words joined by hyphens.
+
+    >>> plain_name(" One_vs One")
+    'one-vs-one'
+    """
+    return "-".join(name.casefold().replace("_", " ").replace("-", " ").split())
+
+
+def is_named(value: object, name: str) -> bool:
+    """Tell whether a value is a name, however it is written.
+
+    >>> is_named("Auto ", "auto"), is_named(None, "auto")
+    (True, False)
+    """
+    return isinstance(value, str) and plain_name(value) == name
+
+
+def full_name(
+    argument: str,
+    name: object,
+    names: Iterable[str],
+    *,
+    short: Mapping[str, str] = MappingProxyType({}),
+    also: Sequence[str] = (),
+) -> str:
+    """Return the one of some names that is meant: underscores, blanks and capitals do not matter, `short` has others.
+
+    A ValueError suggests names that are close to one that is not known, and lists all; `also` has names that the
+    argument takes but that are looked up elsewhere.
+
+    >>> full_name("coding", "One_vs_One", ["one-vs-one", "one-vs-rest"])
+    'one-vs-one'
+    """
+    known = list(names)
+    if isinstance(name, str):
+        plain = plain_name(name)
+        for candidate in (name, plain, short.get(plain)):
+            if candidate in known:
+                return str(candidate)
+    valid = [*also, *sorted(known)]
+    hint = did_you_mean(name, valid) if isinstance(name, str) else ""
+    raise ValueError(f"{argument}={name!r} is not known{hint}; expected one of {', '.join(map(repr, valid))}")
+
+
+def resolve_name(argument: str, name: object, table: Mapping[str, T], *, also: Sequence[str] = ()) -> T:
+    """Look a name up in a table, or raise a ValueError that lists the names the argument takes; see `full_name`."""
+    return table[full_name(argument, name, table, also=also)]
 
 
 def spell_out(names: Sequence[Any], most: int = 5) -> str:
@@ -68,6 +110,33 @@ def name_place(error: Exception, place: str) -> None:
             error.add_note(f"in {place}")
 
 
+def add_advice(error: Exception, advice: str) -> None:
+    """End an error's message with advice, once, or note it where the message is made of other things than one string.
+
+    >>> error = ValueError("Found unknown categories")
+    >>> add_advice(error, "Ignore them.")
+    >>> error
+    ValueError('Found unknown categories. Ignore them.')
+    """
+    if advice[1:] in str(error) or advice in getattr(error, "__notes__", ()):
+        return
+    if error.args and str(error) == error.args[0]:
+        error.args = (f"{str(error).rstrip('.')}. {advice[0].upper()}{advice[1:]}", *error.args[1:])
+    else:
+        error.add_note(advice)
+
+
+@contextmanager
+def advising(advice: str, about: str = "") -> Iterator[None]:
+    """Add advice to errors that are raised there, and whose message holds `about`."""
+    try:
+        yield
+    except Exception as error:
+        if about in str(error):
+            add_advice(error, advice)
+        raise
+
+
 @contextmanager
 def naming(place: str) -> Iterator[None]:
     """Name a place in errors that are raised there."""
@@ -78,12 +147,54 @@ def naming(place: str) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was if something fails or is interrupted: its attributes are put back at once."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise
+
+
 def refuse_lazy_frame(estimator: object, X: Any) -> None:
     """Refuse a Dask frame, which cannot be indexed by samples, and say which classifier takes it."""
     if hasattr(X, "__dask_graph__") and hasattr(X, "columns"):
         name = type(estimator).__name__.removeprefix("Block")
         twin = f", skecoc.dask.Dask{name} fits and predicts where it is" if name in _ON_CLUSTERS else ""
         raise ValueError(f"X must be in memory, got a Dask {type(X).__name__}: X.compute() puts it there{twin}")
+
+
+def refuse_multilabel(y: Any) -> None:
+    """Refuse targets with several labels per sample: indicators, other matrices, and sequences of lists or sets."""
+    shape: Sequence[Any] = getattr(y, "shape", ())
+    width = shape[1] if len(shape) == 2 else 1
+    has_objects = getattr(getattr(y, "dtype", None), "kind", "") == "O" and not hasattr(y, "__dask_graph__")
+    if isinstance(y, list | tuple) or has_objects:
+        width = max((len(label) for label in y if isinstance(label, list | tuple | set | frozenset)), default=width)
+    if width != 1:
+        raise ValueError(
+            "y must have one class per sample, got a multilabel or multioutput target; "
+            "sklearn.multioutput.MultiOutputClassifier fits one classifier per label"
+        )
+
+
+def refuse_other_arrays(**arrays: Any) -> None:
+    """Refuse arrays of other libraries where scikit-learn is set to dispatch to them; it converts them otherwise."""
+    import numpy as np
+    from sklearn import get_config
+
+    for name, array in arrays.items():
+        if isinstance(array, np.ndarray | np.generic) or not get_config()["array_api_dispatch"]:
+            continue
+        if hasattr(array, "__array_namespace__") or hasattr(array, "__dlpack__"):
+            kind = f"{type(array).__module__.partition('.')[0]}.{type(array).__name__}"
+            raise TypeError(
+                f"{name} must be a NumPy array, a sparse matrix or a frame where array_api_dispatch is enabled, got "
+                f"{kind}: output codes are computed by NumPy, as scikit-learn's multiclass meta-estimators are. "
+                f"Pass numpy.asarray({name}) of an array in main memory"
+            )
 
 
 def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
