@@ -53,6 +53,41 @@ def test_stumps_of_binned_samples_do_not_part_a_bin(monkeypatch):
         assert (learner.predict(X) == other.predict(X)).mean() > 0.97
 
 
+def test_missing_values_have_a_bin_of_their_own():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=12_000), rng.integers(0, 5, 12_000), rng.integers(0, 256, 12_000)])
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 1] = np.round(X[:, 1])
+    X = np.column_stack([X, rng.normal(size=12_000), np.full(12_000, np.nan)])
+    found = bin_samples(X, np.zeros(len(X), np.intp), None, sample_keys(X, 0))
+    assert found.bins.missing.tolist() == [True, True, True, False, True]
+    assert found.bins.exact.tolist() == [False, True, False, False, True]
+    assert found.codes.dtype == np.uint8
+    for f in range(5):
+        last = np.diff(found.bins.starts)[f] - 1
+        is_last = found.codes[f] == last
+        np.testing.assert_array_equal(is_last, np.isnan(X[:, f]) if found.bins.missing[f] else is_last)
+    np.testing.assert_array_equal(np.isnan(found.middles()), np.isnan(X))
+    np.testing.assert_array_equal(found.middles()[:, 1], X[:, 1])
+
+
+def test_binned_stumps_take_missing_values(monkeypatch):
+    X, y = blobs(3000, n_features=3)
+    X[:, 0] = np.round(X[:, 0])
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    columns = [Column(np.array([1, -1, 0, 0])), Column(np.array([1, 1, -1, -1]))]
+    exact = ColumnTrainer(StumpAdaBoostClassifier(20), X, y, 0).fit(columns)
+    few = ColumnTrainer(StumpAdaBoostClassifier(20), X[:, :1], y, 0).fit(columns)
+    monkeypatch.setattr("skecoc.learners.columns.MANY_TO_BIN", 0)
+    binned = ColumnTrainer(StumpAdaBoostClassifier(20), X, y, 0).fit(columns)
+    same = ColumnTrainer(StumpAdaBoostClassifier(20), X[:, :1], y, 0).fit(columns)
+    for learner, other in zip(binned, exact, strict=True):
+        assert (learner.predict(X) == other.predict(X)).mean() > 0.97
+    for learner, other in zip(same, few, strict=True):  # all bins are single values
+        for name in ("features_", "thresholds_", "missing_left_", "polarities_", "alphas_"):
+            np.testing.assert_array_equal(getattr(learner, name), getattr(other, name))
+
+
 def test_frames_are_binned_and_keep_their_names(monkeypatch, recwarn):
     pd = pytest.importorskip("pandas")
     from skecoc import WOLCClassifier

@@ -1,5 +1,7 @@
 """Folds hold rows out class by class, never a whole class, whatever the order of the rows."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from skecoc.learners import folds as module
-from skecoc.learners.folds import assign_folds
+from skecoc.learners.folds import assign_folds, sample_keys
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -92,3 +94,19 @@ def test_a_sample_of_the_keys_gives_the_same_folds_for_large_data(monkeypatch):
     np.testing.assert_array_equal(whole, part)
     assert np.bincount(whole[y == 0], minlength=3).min() > 100
     assert set(whole[y == 1]) == {0, 1, 2}
+
+
+def test_values_of_any_kind_are_numbered_by_their_sorted_texts():
+    frame = pd.DataFrame({"a": ["b", None, "B", "b", "é"], "b": [10, 9.5, "9", -1, np.nan], "c": [True, 2, 2, 0, 1]})
+    texts = [frame[name].to_numpy(dtype=object).astype(str) for name in frame]
+    numbers = np.column_stack([np.unique(column, return_inverse=True)[1] for column in texts])
+    np.testing.assert_array_equal(sample_keys(frame, 3), sample_keys(numbers, 3))
+
+
+def test_one_long_text_takes_no_more_memory_than_itself():
+    frame = pd.DataFrame({"t": ["aa bb"] * 299 + ["aa " * 70_000]})
+    tracemalloc.start()
+    sample_keys(frame, 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10 * 210_000

@@ -5,8 +5,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_moons
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.mixture import GaussianMixture
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -193,7 +195,9 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="ECOCClassifier"):
         RegionClassifier().fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
-        RegionClassifier().fit(np.where(X > 6, np.nan, X)[:100], y[:100])
+        RegionClassifier(GaussianNB()).fit(np.where(X > 6, np.nan, X)[:100], y[:100])
+    with pytest.raises(ValueError, match="infinity"):
+        RegionClassifier().fit(np.where(X > 6, np.inf, X)[:100], y[:100])
     with pytest.raises(ValueError, match="sample_weight was given, but KNeighborsClassifier"):
         RegionClassifier(KNeighborsClassifier()).fit(X[:100], y[:100], sample_weight=np.ones(100))
 
@@ -204,6 +208,9 @@ def test_nearest_centre_equals_the_plain_formula():
     expected = ((X[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
     np.testing.assert_array_equal(nearest_centre(X, centres), expected)
     np.testing.assert_array_equal(nearest_centre(np.zeros((1, 1)), np.array([[1.0], [-1.0]])), [0])
+    X[::2, 1] = np.nan  # which counts for nothing
+    expected[::2] = ((X[::2, None, [0, 2]] - centres[None, :, [0, 2]]) ** 2).sum(axis=2).argmin(axis=1)
+    np.testing.assert_array_equal(nearest_centre(X, centres), expected)
 
 
 def test_weak_kmeans_reaches_a_fixed_point_and_ignores_row_order():
@@ -244,3 +251,16 @@ def test_stumps_of_all_regions_at_once_are_those_of_each_region(weighted):
     np.testing.assert_array_equal(found, together[0].decision_function(at_threshold))
     without = StumpAdaBoostClassifier.margins_of_groups([together[0], None, None], X, group)
     np.testing.assert_array_equal(without, np.where(group == 0, expected, 0.0))
+
+
+def test_a_feature_without_a_value_in_a_region_is_no_obstacle():
+    """scikit-learn's boosting fails on one, and regions of few samples have such features."""
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(80, 3))
+    X[:40] += 50.0
+    X[:40, 2] = np.nan
+    y = rng.randint(2, size=80)
+    learner = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=2)
+    model = RegionClassifier(learner, n_regions=2, random_state=0).fit(X, y)
+    assert model.n_regions_ == 2
+    assert set(model.predict(X)) == {0, 1}

@@ -1,27 +1,32 @@
 """StumpAdaBoostClassifier: hand-worked cases, equality with a slow reference, and the scikit-learn interface."""
 
 import pickle
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc.datasets import load_uci
 from skecoc.learners import StumpAdaBoostClassifier, stump_kernels
 from skecoc.learners.codes import code_features
 from skecoc.learners.stump_kernels import SMALLEST_ERROR, TIE_TOLERANCE
+from skecoc.persistence import ModelFileError, load_model, save_model
 from tests.reference import stumps as reference
 
 LARGEST_ALPHA = 0.5 * np.log((1 - 1e-10) / 1e-10)
@@ -49,6 +54,7 @@ def stumps_of(model):
 
 def assert_same_model(first, second, rtol=1e-7, atol=1e-12):
     assert stumps_of(first) == stumps_of(second)
+    np.testing.assert_array_equal(first.missing_left_, second.missing_left_)
     np.testing.assert_allclose(first.alphas_, second.alphas_, rtol=rtol, atol=atol)
     np.testing.assert_array_equal(first.classes_, second.classes_)
 
@@ -56,7 +62,8 @@ def assert_same_model(first, second, rtol=1e-7, atol=1e-12):
 def assert_is_reference(model, X, is_second, weight):
     expected = reference.boost(X, is_second, weight, model.n_estimators)
     assert stumps_of(model) == [stump[:3] for stump in expected]
-    np.testing.assert_allclose(model.alphas_, [stump[3] for stump in expected], rtol=1e-7, atol=1e-12)
+    assert model.missing_left_.tolist() == [stump[3] for stump in expected]
+    np.testing.assert_allclose(model.alphas_, [stump[4] for stump in expected], rtol=1e-7, atol=1e-12)
     np.testing.assert_allclose(model.decision_function(X), reference.decision_function(expected, X), atol=1e-6)
 
 
@@ -165,10 +172,11 @@ def test_thresholds_part_neighbouring_and_extreme_numbers(left, right):
 
 @st.composite
 def problems(draw):
-    """Rows with many ties and duplicates, constant features, and weights with zeros."""
+    """Rows with many ties, duplicates and missing values, constant features, and weights with zeros."""
     n_rows = draw(st.integers(2, 24))
     n_features = draw(st.integers(1, 6))
-    levels = draw(st.sampled_from([[0.0], [0.0, 1.0], [-1.0, -0.0, 0.0, 0.5], [0.1, 0.2, 0.3, 0.7, 1e9, -1e9]]))
+    few = [[0.0], [0.0, 1.0], [-1.0, -0.0, 0.0, 0.5], [0.1, 0.2, 0.3, 0.7, 1e9, -1e9], [np.nan, 0.0, 1.0, 2.0]]
+    levels = draw(st.sampled_from(few))
     X = draw(arrays(np.float64, (n_rows, n_features), elements=st.sampled_from(levels)))
     is_second = draw(arrays(np.bool_, n_rows))
     is_second[:2] = False, True
@@ -215,7 +223,8 @@ def test_rebuilding_the_histograms_changes_no_stump(monkeypatch, limits):
     signed = np.where(y == 1, 1.0, -1.0) / len(y)
     limits_of_search = (25, TIE_TOLERANCE, SMALLEST_ERROR)
     bounds = np.array([0, len(y)])
-    compiled = stump_kernels.boost_groups(coded.codes, coded.starts, None, bounds, signed.copy(), *limits_of_search)
+    arrays = coded.codes, coded.starts, coded.missing
+    compiled = stump_kernels.boost_groups(*arrays, None, bounds, signed.copy(), *limits_of_search)
     rebuilt = []
     start_over = stump_kernels._start_over
     monkeypatch.setattr(stump_kernels, "_start_over", lambda *arrays: rebuilt.append(1) or start_over(*arrays))
@@ -223,11 +232,11 @@ def test_rebuilding_the_histograms_changes_no_stump(monkeypatch, limits):
         monkeypatch.setattr(stump_kernels, name, getattr(stump_kernels, name).py_func)
     for name, value in limits.items():
         monkeypatch.setattr(stump_kernels, name, value)
-    plain = stump_kernels.boost_groups(coded.codes, coded.starts, None, bounds, signed.copy(), *limits_of_search)
+    plain = stump_kernels.boost_groups(*arrays, None, bounds, signed.copy(), *limits_of_search)
     assert len(rebuilt) > 5
-    for ours, theirs in zip(compiled[:4], plain[:4], strict=True):
+    for ours, theirs in zip(compiled[:5], plain[:5], strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    np.testing.assert_allclose(compiled[4], plain[4], rtol=1e-9)
+    np.testing.assert_allclose(compiled[5], plain[5], rtol=1e-9)
 
 
 def test_thousands_of_rounds_neither_overflow_nor_vanish():
@@ -271,16 +280,269 @@ def test_adding_rows_to_histograms(n_features):
 
 @pytest.mark.parametrize("feature", [-1, 0])
 @pytest.mark.parametrize("polarity", [-1, 1])
-def test_parting_wrong_from_right_rows(feature, polarity):
+@pytest.mark.parametrize("n_right", [2, 3])
+def test_parting_wrong_from_right_rows(feature, polarity, n_right):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 6, (1, 50)).astype(np.uint8)
     signed = rng.normal(size=50)
     rows = np.empty(50, np.uint32)
-    n_wrong = stump_kernels._part_wrong_from_right(codes, signed, feature, 2, polarity, rows)
-    goes_left = (codes[0] <= 2) | (feature < 0)
+    sizes = 3, n_right if feature >= 0 else 0
+    n_wrong = stump_kernels.part_wrong_from_right(codes, signed, feature, *sizes, polarity, rows)
+    goes_left = (codes[0] <= 2) | (feature < 0) | (codes[0] >= 3 + n_right)
     is_wrong = np.where(goes_left, polarity, -polarity) != np.sign(signed)
     assert set(rows[:n_wrong]) == set(np.flatnonzero(is_wrong))
     assert set(rows[n_wrong:]) == set(np.flatnonzero(~is_wrong))
+
+
+# Missing values
+
+
+def test_best_split_is_missing_against_not_missing():
+    X = np.array([[3.0], [np.nan], [1.0], [np.nan], [2.0]])
+    model = StumpAdaBoostClassifier(1).fit(X, [0, 1, 0, 1, 0])
+    assert stumps_of(model) == [(0, np.inf, -1)]
+    assert model.missing_left_.tolist() == [False]
+    np.testing.assert_array_equal(model.predict([[-9.0], [9.0], [np.nan]]), [0, 0, 1])
+
+
+@pytest.mark.parametrize(("missing_label", "left"), [(0, True), (1, False)])
+def test_missing_values_go_to_the_side_that_errs_least(missing_label, left):
+    X = np.array([[1.0], [2.0], [3.0], [4.0], [np.nan], [np.nan]])
+    y = [0, 0, 1, 1, missing_label, missing_label]
+    model = StumpAdaBoostClassifier(1).fit(X, y)
+    assert stumps_of(model) == [(0, 2.5, -1)]
+    assert model.missing_left_.tolist() == [left]
+    np.testing.assert_array_equal(model.predict(X), y)
+
+
+def test_lowest_threshold_goes_before_missing_against_not_missing():
+    X = np.array([[1.0], [1.0], [np.nan], [4.0], [4.0]])
+    y = [1, 1, 0, 0, 1]
+    # "<= 2.5 is 1, above or missing is 0" gets the last row wrong, "missing is 0" the fourth: one each.
+    model = StumpAdaBoostClassifier(1).fit(X, y)
+    assert stumps_of(model) == [(0, 2.5, 1)]
+    assert model.missing_left_.tolist() == [False]
+    np.testing.assert_array_equal(model.predict(X), [1, 1, 0, 0, 0])
+
+
+@pytest.mark.parametrize(("labels", "left"), [([0, 0, 0, 1], True), ([0, 1, 1, 1], False), ([0, 0, 1, 1], False)])
+def test_missing_values_unseen_in_training_go_with_most_samples(labels, left):
+    model = StumpAdaBoostClassifier(1).fit([[1.0], [2.0], [3.0], [4.0]], labels)
+    assert model.missing_left_.tolist() == [left]
+    assert model.predict([[np.nan]]) == labels[0 if left else -1]
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("weights", "left"), [([3, 1, 1, 1], False), ([4, 1, 1, 1], True), ([0.1, 0.1, 0.1, 0.3], False)]
+)
+def test_missing_values_unseen_in_training_go_with_most_weight(make, weights, left):
+    X = make(np.array([[1.0], [2.0], [3.0], [4.0]]))
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
+        labels, given = np.array([0, 1, 1, 1])[order], np.array(weights)[order]
+        if weights[0] < 1:
+            labels = np.array([0, 0, 0, 1])[order]  # three of 0.1 against one of 0.3: a tie in any order
+        model = StumpAdaBoostClassifier(1).fit(X[order], labels, given)
+        assert model.missing_left_.tolist() == [left]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_missing_values_on_one_side_are_extreme_values_there(seed):
+    X, y, rng = random_problem(seed)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    model = StumpAdaBoostClassifier(1).fit(X, y)
+    extreme = np.where(np.isnan(X), -1e6 if model.missing_left_[0] else 1e6, X)
+    same = StumpAdaBoostClassifier(1).fit(extreme, y)
+    assert (same.features_, same.polarities_) == (model.features_, model.polarities_)
+    np.testing.assert_array_equal(same.decision_function(extreme), model.decision_function(X))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_groups_of_rows_have_their_own_missing_values(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3)).astype(dtype)
+    y = (X[:, 0] > 0).astype(int)
+    X[:30, 0], X[30:60, 1] = np.nan, np.nan
+    learner = StumpAdaBoostClassifier(8)
+    bounds = np.array([0, 30, 60, 90])
+    groups = learner.fit_groups(learner.prepare_rows(X), np.arange(90), bounds, y)
+    for first, group in zip(bounds, groups, strict=False):
+        rows = slice(first, first + 30)
+        assert_is_reference(group, X[rows].astype(np.float64), y[rows] == 1, np.ones(30))
+    margins = StumpAdaBoostClassifier.margins_of_groups(groups, X, np.repeat([0, 1, 2], 30))
+    alone = [group.decision_function(X[30 * g : 30 * g + 30]) for g, group in enumerate(groups)]
+    np.testing.assert_array_equal(margins, np.concatenate(alone))
+
+
+def test_missing_values_among_very_many_and_among_256_values():
+    rng = np.random.default_rng(0)
+    for n_values, n_features in ((256, 1), (70_000, 1), (256, 70)):
+        X = np.tile(np.arange(70_000.0)[:, None] % n_values, (1, n_features))
+        X[rng.permutation(70_000)[:5000]] = np.nan
+        y = (np.nan_to_num(X[:, 0], nan=-1.0) > n_values // 2).astype(int)
+        model = StumpAdaBoostClassifier(1).fit(X, y)
+        assert model.missing_left_[0]
+        assert model.score(X, y) > 0.9999
+
+
+def test_earlier_models_without_a_side_for_missing_values_load():
+    X, y, _ = random_problem(3)
+    model = StumpAdaBoostClassifier(12).fit(X, y)
+    expected = model.decision_function(X)
+    del model.missing_left_
+    del model.categorical_features
+    loaded = object.__new__(StumpAdaBoostClassifier)
+    loaded.__setstate__(model.__getstate__())
+    np.testing.assert_array_equal(loaded.decision_function(X), expected)
+    assert get_tags(loaded).input_tags.allow_nan
+
+
+# Sparse matrices
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix])
+@settings(deadline=None, max_examples=25)
+@given(problems(), st.data())
+def test_sparse_rows_have_the_stumps_of_dense_ones(make, problem, data):
+    X, is_second, weight = problem
+    kept = data.draw(arrays(np.bool_, X.shape))
+    X = np.where(kept, X, 0.0)
+    dense = StumpAdaBoostClassifier(12).fit(X, is_second, weight)
+    model = StumpAdaBoostClassifier(12).fit(make(X), is_second, weight)
+    for name in ("features_", "thresholds_", "missing_left_", "polarities_", "alphas_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(dense, name))
+    np.testing.assert_array_equal(model.decision_function(make(X)), dense.decision_function(X))
+    for ours, theirs in zip(model.staged_decision_function(make(X)), dense.staged_decision_function(X), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_some_sparse_rows_have_their_own_bins():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300, 40), density=0.1, rng=rng, format="csr")
+    y = (X @ rng.normal(size=40) > 0).astype(int)
+    learner = StumpAdaBoostClassifier(30)
+    coded, dense = learner.prepare_rows(X), learner.prepare_rows(X.toarray())
+    for rows in (np.arange(150), rng.permutation(300)[:60], None):
+        labels = y if rows is None else y[rows]
+        assert_same_model(learner.fit_rows(coded, rows, labels), clone(learner).fit_rows(dense, rows, labels), 0, 0)
+
+
+def test_stored_zeros_and_parts_of_sums_are_what_they_add_up_to():
+    X = sparse.csr_array(([1.0, 1.0, 0.0, 3.0, -3.0], [0, 0, 0, 0, 0], [0, 2, 3, 5, 5]), shape=(4, 1))
+    y = [1, 0, 0, 0]
+    model = StumpAdaBoostClassifier(1).fit(X, y)
+    assert stumps_of(model) == [(0, 1.0, -1)]
+    assert model.score(X, y) == 1.0
+
+
+def test_sparse_rows_take_the_memory_of_their_values():
+    X = sparse.random_array((4000, 20_000), density=2e-4, rng=np.random.default_rng(0), format="csr")
+    y = (X[:, :2000].sum(axis=1) > 0).astype(int)
+    StumpAdaBoostClassifier(2).fit(X[:50], np.arange(50) % 2)  # compiles
+    tracemalloc.start()
+    StumpAdaBoostClassifier(5).fit(X, y).predict(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12_000_000  # 640 MB as an array of float64, 160 MB in two bytes a cell
+
+
+# Categories
+
+
+def categories_frame(make_frame, seed=0, n_rows=120):
+    """Return a frame with two columns of categories, some missing, its obvious features, and labels."""
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=n_rows)
+    colour = rng.choice(["red", "green", "blue", None], n_rows, p=[0.4, 0.3, 0.2, 0.1])
+    shape = rng.choice(["round", "square"], n_rows)
+    if make_frame is pd.DataFrame:
+        frame = pd.DataFrame({"colour": pd.Categorical(colour), "size": size, "shape": pd.Categorical(shape)})
+    else:
+        kinds = {"colour": pl.Categorical, "size": pl.Float64, "shape": pl.Enum(["square", "round", "other"])}
+        frame = pl.DataFrame({"colour": colour.tolist(), "size": size, "shape": shape.tolist()}, schema=kinds)
+    is_missing = np.array([value is None for value in colour])
+    colours = [np.where(is_missing, np.nan, colour == value) for value in ("blue", "green", "red")]
+    features = np.column_stack([*colours, size, shape == "round", shape == "square"]).astype(float)
+    is_second = (colour == "green") ^ (shape == "round") ^ (rng.random(n_rows) < 0.2) ^ (size > 1)
+    return frame, features, is_second
+
+
+@pytest.mark.parametrize("make_frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("seed", range(3))
+def test_stumps_over_categories_are_those_of_the_reference(make_frame, seed):
+    frame, features, is_second = categories_frame(make_frame, seed)
+    model = StumpAdaBoostClassifier(25).fit(frame, is_second)
+    expected = reference.boost(features, is_second, np.ones(len(features)), 25)
+    assert stumps_of(model) == [stump[:3] for stump in expected]
+    assert model.missing_left_.tolist() == [stump[3] for stump in expected]
+    np.testing.assert_allclose(
+        model.decision_function(frame), reference.decision_function(expected, features), atol=1e-6
+    )
+    assert [None if known is None else known.tolist() for known in model.categories_] == [
+        ["blue", "green", "red"],
+        None,
+        ["round", "square"],
+    ]
+    assert model.n_features_in_ == 3
+    shares = [model.alphas_[np.isin(model.features_, own)].sum() for own in ([0, 1, 2], [3], [4, 5])]
+    np.testing.assert_allclose(model.feature_importances_, shares / np.sum(shares))
+    assert len(list(model.staged_decision_function(frame))) == model.n_estimators_
+
+
+def test_unknown_categories_are_missing_ones():
+    frame, _, is_second = categories_frame(pd.DataFrame)
+    model = StumpAdaBoostClassifier().fit(frame, is_second)
+    rows = frame[:4].assign(colour=pd.Categorical([None] * 4, categories=["red"]))
+    unknown = frame[:4].assign(colour=pd.Categorical(["violet"] * 4))
+    np.testing.assert_array_equal(model.decision_function(unknown), model.decision_function(rows))
+    # Codes mean nothing: only the names of categories count.
+    other = frame.assign(colour=frame["colour"].cat.reorder_categories(["red", "green", "blue"]))
+    np.testing.assert_array_equal(model.decision_function(other), model.decision_function(frame))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2, "a"],
+        ["a", "a\0", "b"],
+        [(1, 2), (1, 3), (2, 2)],
+        [(1, 2), ("a",), (1, "b")],
+        [2**63 + 1, 2**63 + 2, -1],
+    ],
+)
+def test_categories_of_any_kind_stay_apart_and_are_saved(values, tmp_path):
+    categories = pd.Index(values, dtype=object, tupleize_cols=False)
+    number = np.arange(30) % 3
+    frame = pd.DataFrame({"c": pd.Categorical.from_codes(number, categories)})
+    for value in range(3):
+        model = StumpAdaBoostClassifier(1).fit(frame, number == value)
+        assert model.score(frame, number == value) == 1.0
+    assert set(model.categories_[0].tolist()) == set(values)
+    save_model(model, tmp_path / "model.skecoc")
+    assert load_model(tmp_path / "model.skecoc").score(frame, number == 2) == 1.0
+
+
+def test_categories_that_no_model_file_can_hold_are_refused_when_saving(tmp_path):
+    frame = pd.DataFrame({"c": pd.Categorical(pd.to_datetime(["2024-01-01", "2025-01-01"] * 10))})
+    model = StumpAdaBoostClassifier(1).fit(frame, [0, 1] * 10)
+    assert model.score(frame, [0, 1] * 10) == 1.0
+    with pytest.raises(ModelFileError, match=r"cannot be saved: it holds pandas\..*Timestamp"):
+        save_model(model, tmp_path / "model.skecoc")
+
+
+def test_categories_are_taken_from_frames_only():
+    frame, features, is_second = categories_frame(pd.DataFrame)
+    model = StumpAdaBoostClassifier(3).fit(frame, is_second)
+    with pytest.raises(ValueError, match="X must be a frame"):
+        model.predict(features[:, :3])
+    with pytest.raises(ValueError, match=r"could not convert|red"):
+        StumpAdaBoostClassifier(categorical_features=None).fit(frame, is_second)
+    many = pd.DataFrame({"city": pd.Categorical([f"c{i}" for i in range(300)])})
+    with pytest.raises(ValueError, match="'city' of X has 300 categories, more than 255"):
+        StumpAdaBoostClassifier().fit(many, np.arange(300) % 2)
+    model.fit(features, is_second)
+    assert not hasattr(model, "categories_")
+    assert not get_tags(StumpAdaBoostClassifier(categorical_features=None)).input_tags.categorical
 
 
 # What must not change the result
@@ -374,7 +636,7 @@ def test_preparing_rows_changes_nothing_in_the_learner():
     X, y, _ = random_problem(0)
     fresh = StumpAdaBoostClassifier()
     fresh.prepare_rows(X)
-    assert vars(fresh) == {"n_estimators": 40}
+    assert vars(fresh) == fresh.get_params()
     fitted = StumpAdaBoostClassifier().fit(X, y)
     before = dict(vars(fitted))
     fitted.prepare_rows(X[:, :2])
@@ -430,7 +692,8 @@ def test_staged_sums_end_in_the_decision_function():
     stages = list(model.staged_decision_function(X))
     assert len(stages) == model.n_estimators_ == 15
     for t, stage in enumerate(stages, start=1):
-        first_t = [(*stump, alpha) for stump, alpha in zip(stumps_of(model), model.alphas_, strict=True)][:t]
+        sides = zip(model.missing_left_, model.alphas_, strict=True)
+        first_t = [(*stump, *side) for stump, side in zip(stumps_of(model), sides, strict=True)][:t]
         np.testing.assert_allclose(stage, reference.decision_function(first_t, X), atol=1e-12)
     np.testing.assert_array_equal(stages[-1], model.decision_function(X))
 
@@ -455,8 +718,8 @@ def test_answering_together_checks_the_rows():
     model = StumpAdaBoostClassifier(2).fit(X, y)
     with pytest.raises(ValueError, match="features"):
         StumpAdaBoostClassifier.outputs_together([model], X[:, :2], "predict")
-    with pytest.raises(ValueError, match="NaN"):
-        StumpAdaBoostClassifier.outputs_together([model, model], np.full_like(X, np.nan), "predict")
+    with pytest.raises(ValueError, match="infinity"):
+        StumpAdaBoostClassifier.outputs_together([model, model], np.full_like(X, np.inf), "predict")
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -512,7 +775,6 @@ def test_pickled_model_answers_the_same():
         ({"y": [0.5, 1.5, 0.25]}, "continuous"),
         ({"y": [0, 1]}, "y must have one label per row: got 2 labels for 3 rows"),
         ({"y": np.array([0, 1])}, "y must have one label per row: got 2 labels for 3 rows"),
-        ({"X": [[0.0], [np.nan], [1.0]]}, "contains NaN"),
         ({"X": [[0.0], [np.inf], [1.0]]}, "contains infinity"),
         ({"sample_weight": [1.0, 1.0]}, r"sample_weight must have shape \(3,\)"),
         ({"sample_weight": [1.0, -1.0, 1.0]}, "sample_weight must hold finite numbers that are not negative"),
@@ -593,10 +855,10 @@ def test_not_less_accurate_than_scikit_learns_boosted_stumps():
 def test_rows_that_an_ensemble_has_checked_are_not_checked_again():
     X, y = np.arange(8.0).reshape(-1, 1), np.arange(8) % 2
     model = StumpAdaBoostClassifier(2).fit(X, y)
-    unchecked = np.array([[np.nan]])
+    unchecked = np.array([[np.inf]])
     with config_context(assume_finite=True):
         assert np.isfinite(model.decision_function(unchecked)).all()
         with pytest.raises(ValueError, match="features"):
             model.decision_function(np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="infinity"):
         model.decision_function(unchecked)

@@ -1,5 +1,7 @@
 """Out-of-fold outputs come from learners that have not seen the sample; nothing is trained twice."""
 
+from weakref import WeakSet
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -149,3 +151,17 @@ def test_region_learners_have_seeds_of_their_own():
     seeds = [tree.random_state for learner in (first, second) for tree in learner.estimators_ if tree is not None]
     assert len(seeds) > 2
     assert len(set(seeds)) == len(seeds)
+
+
+def test_learners_of_a_fold_are_forgotten_before_those_of_the_next_are_trained():
+    alive, most = WeakSet(), []
+
+    class Watched(Memory):
+        def fit(self, X, y):
+            alive.add(self)
+            most.append(len(alive))
+            return super().fit(X, y)
+
+    learners, _ = trainer(Watched(), folds=FOLDS).train_held_out([Column(column) for column in one_vs_one(3).T])
+    assert len(learners) == 3
+    assert max(most) == 6  # those of all samples, and those of one of the four folds

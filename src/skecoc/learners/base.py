@@ -65,14 +65,15 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     """Base of binary learners that are fitted by `prepare_rows` and `fit_rows`, and predict by `_votes`."""
 
     _dtypes: ClassVar[list[type]] = [np.float64]  # that features may have
+    _sparse_formats: ClassVar[list[str]] = []  # that are taken
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on labelled samples.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Features, finite; missing values (NaN) and sparse matrices only for learners that take them.
         y : array-like of shape (n_samples,)
             Labels, of exactly two kinds.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -91,8 +92,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Features, finite; missing values (NaN) and sparse matrices only for learners that take them.
 
         Returns
         -------
@@ -105,10 +106,10 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     def _prepare_features(self, X: Any) -> tuple[NDArray[Any], Names | None]:
         """Check a matrix of features without changing the learner; return it and its features' names."""
         scratch = copy(self)  # takes the attributes that validation sets
-        checked = validate_data(scratch, X, dtype=self._dtypes)
+        checked = validate_data(scratch, X, **self._checks())
         return checked, getattr(scratch, "feature_names_in_", None)
 
-    def _check_features(self, X: Any) -> NDArray[Any]:
+    def check_features(self, X: Any) -> NDArray[Any]:
         """Check the features of samples to predict, unless an ensemble has done so, as it says by `assume_finite`."""
         check_is_fitted(self)
         is_checked = (
@@ -119,11 +120,28 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             and not hasattr(self, "feature_names_in_")  # samples without names call for a warning
             and get_config()["assume_finite"]
         )
-        return X if is_checked else validate_data(self, X, dtype=self._dtypes, reset=False)
+        if is_checked:
+            return X
+        return validate_data(self, X, **self._checks(), reset=False)
+
+    def _checks(self) -> dict[str, Any]:
+        """Say which features scikit-learn is to take."""
+        formats = self._sparse_formats or False
+        return {"dtype": self._dtypes, "accept_sparse": formats, "ensure_all_finite": self._finite()}
+
+    def takes_missing(self) -> bool:
+        """Tell whether NaN stands for a missing value."""
+        return False
+
+    def _finite(self) -> bool | str:
+        """Tell scikit-learn which features to refuse."""
+        return "allow-nan" if self.takes_missing() else True
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = self.takes_missing()
+        tags.input_tags.sparse = bool(self._sparse_formats)
         return tags
 
 
@@ -135,15 +153,15 @@ class MarginClassifier(BinaryClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Features, finite; missing values (NaN) and sparse matrices only for learners that take them.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Margins, positive for ``classes_[1]``.
         """
-        return self._margins(self._check_features(X))
+        return self._margins(self.check_features(X))
 
     _votes = decision_function
 
@@ -152,8 +170,8 @@ class MarginClassifier(BinaryClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite features.
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Features, finite; missing values (NaN) and sparse matrices only for learners that take them.
 
         Returns
         -------

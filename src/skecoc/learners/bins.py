@@ -6,6 +6,7 @@ equally many samples for the others. Finer ones cost more and tell no more. Samp
 same bins, and so the same stumps.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -46,10 +47,11 @@ class Bins:
     """How the values of features are coded."""
 
     starts: Ints  # feature f has the bins starts[f]:starts[f + 1]
-    lower: Floats  # smallest and largest value of each bin that is known
+    lower: Floats  # smallest and largest value of each bin that is known; infinite for missing values
     upper: Floats
-    centres: Floats  # middle of each bin: the mean of its sampled values
+    centres: Floats  # middle of each bin: the mean of its sampled values; NaN for missing values
     edges: Floats  # where each bin ends: values up to it belong to the bin or to one before; infinite for the last
+    missing: NDArray[np.bool_]  # whether the last bin of a feature is that of missing values, with infinite ends
     exact: NDArray[np.bool_]  # whether every bin of a feature is a single value, so that no threshold is lost
 
     @property
@@ -73,6 +75,8 @@ class Bins:
         threshold does not cut a bin in two.
         """
         first = int(self.starts[feature])
+        if np.isposinf(self.lower[first + right]):
+            return np.inf  # only missing values lie above
         if self.exact[feature]:
             return float(midway(self.upper[first + left], self.lower[first + right]))
         return float(self.edges[first + (left + right - 1) // 2])
@@ -82,14 +86,23 @@ class Bins:
         return int(np.searchsorted(self.upper[self.of(feature)], threshold, side="right")) - 1
 
 
-def make_bins(distinct: tuple[Floats | None, ...], sample: RowSample, max_bins: int) -> Bins:
-    """Make bins: one for each distinct value of a feature, or if these are None, by sampled rows."""
+def make_bins(
+    distinct: tuple[Floats | None, ...], sample: RowSample, max_bins: int, missing: Sequence[bool] | None = None
+) -> Bins:
+    """Make bins: one for each distinct value of a feature, or if these are None, by sampled rows.
+
+    A feature with missing values, as `missing` says, has one more bin for them.
+    """
+    missing = [False] * len(distinct) if missing is None else missing
     ends = [
-        (values, values, values) if values is not None else _equal_bins(sample, feature, max_bins)
+        (values, values, values) if values is not None else _equal_bins(sample, feature, max_bins - missing[feature])
         for feature, values in enumerate(distinct)
     ]
+    for feature in np.flatnonzero(missing):
+        low, high, middle = ends[feature]
+        ends[feature] = np.append(low, np.inf), np.append(high, np.inf), np.append(middle, np.nan)
     starts = np.concatenate([[0], np.cumsum([len(lower) for lower, *_ in ends])]).astype(np.int64)
-    edges = [np.append(midway(upper[:-1], lower[1:]), np.inf) for lower, upper, _ in ends]
+    edges = [np.append(_edges_between(lower, upper), np.inf) for lower, upper, _ in ends]
     lowers, uppers, middles = zip(*ends, strict=True)
     return Bins(
         starts,
@@ -97,14 +110,23 @@ def make_bins(distinct: tuple[Floats | None, ...], sample: RowSample, max_bins: 
         np.concatenate(uppers),
         np.concatenate(middles),
         np.concatenate(edges),
+        np.array(missing, dtype=np.bool_),
         np.array([values is not None for values in distinct]),
     )
 
 
+def _edges_between(lower: Floats, upper: Floats) -> Floats:
+    """Return what parts neighbouring bins of a feature: infinity, where the second is that of missing values."""
+    return np.where(np.isposinf(lower[1:]), np.inf, midway(upper[:-1], lower[1:]))
+
+
 def _equal_bins(sample: RowSample, feature: int, max_bins: int) -> tuple[Floats, Floats, Floats]:
     """Part the sampled values of a feature into bins; return the bins' ends and middles."""
-    values, where = np.unique(sample.X[:, feature] + 0.0, return_inverse=True)
-    mass: Floats = np.bincount(where, sample.mass).astype(np.float64)
+    known = np.flatnonzero(~np.isnan(sample.X[:, feature]))
+    if len(known) == 0:  # values that are not in the sample share a bin
+        return np.zeros(1), np.zeros(1), np.zeros(1)
+    values, where = np.unique(sample.X[known, feature] + 0.0, return_inverse=True)
+    mass: Floats = np.bincount(where, sample.mass[known]).astype(np.float64)
     number = _bin_numbers(rounded(mass), max_bins)
     first = np.flatnonzero(np.concatenate([[True], number[1:] != number[:-1]]))
     lower, upper = values[first], values[np.append(first[1:] - 1, len(values) - 1)]
@@ -137,8 +159,11 @@ def _bin_numbers(mass: Floats, max_bins: int) -> Ints:
 
 
 def distinct_values(column: NDArray[Any], most_values: int) -> Floats | None:
-    """Return the distinct values of a feature, sorted; None if there are too many."""
+    """Return the distinct values of a feature but NaN, sorted; None if there are too many."""
     numbers = np.add(column, 0.0, dtype=np.float64)  # turns -0.0 into 0.0
+    is_missing = np.isnan(numbers)
+    if is_missing.any():
+        numbers = numbers[~is_missing]
     found = rank_few_values(numbers, np.empty(len(numbers), np.uint8))
     values = None if found is None else found[0]
     if values is None and most_values > FEW_VALUES:
@@ -215,7 +240,9 @@ def bin_samples(X: NDArray[np.floating], y: Integers, weight: Floats | None, key
     """Bin samples in memory as blocks of them would be."""
     rows, total, counts, _ = choose_rows(keys, y, np.ones(len(y)) if weight is None else weight)
     sample = RowSample(keys[rows], y[rows], X[rows].astype(np.float64), total, counts)
-    bins = make_bins(tuple(distinct_values(column, FEW_VALUES) for column in X.T), sample, FEW_VALUES)
+    missing = np.isnan(X).any(axis=0)
+    distinct = tuple(distinct_values(column, FEW_VALUES - gap) for column, gap in zip(X.T, missing, strict=True))
+    bins = make_bins(distinct, sample, FEW_VALUES, missing.tolist())
     mass = np.zeros(len(y))
     mass[rows] = sample.mass
     return BinnedSamples(bins, code_values(X, bins), mass)

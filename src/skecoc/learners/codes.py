@@ -6,7 +6,7 @@ boosting needs. They take one or two bytes a cell, are computed once, and serve 
 Nothing here, nor in the modules that this one imports, loads scikit-learn: the workers of a cluster do without.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,18 +44,22 @@ class FeatureCodes:
 
     codes: Codes  # (n_features, n_samples): bin of each value; every bin of a feature holds at least one row
     starts: NDArray[np.int64]  # feature f has the bins starts[f]:starts[f + 1] of `lower` and `upper`
-    lower: Floats  # smallest value of each bin
+    lower: Floats  # smallest value of each bin; infinite for the bin of missing values, the last one of its feature
     upper: Floats  # largest value of each bin: `lower` itself where every bin is a single value
     feature_names: Names | None = None
+    categories: list[NDArray[Any] | None] | None = None  # of each column, if features stand for categories
     edges: Floats | None = None  # thresholds after bins that none may part, NaN after others; None: all may be parted
+    missing: NDArray[np.bool_] = field(init=False)  # whether the last bin of a feature is that of missing values
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "missing", np.isposinf(self.lower[self.starts[1:] - 1]))
         # Compiled code is specialised for read-only arrays; if all are, one version serves memory maps as well.
-        for array in (self.codes, self.starts, self.lower, self.upper):
+        for array in (self.codes, self.starts, self.lower, self.upper, self.missing):
             array.flags.writeable = False
 
     def __reduce__(self) -> tuple[type["FeatureCodes"], tuple[Any, ...]]:
-        return FeatureCodes, (self.codes, self.starts, self.lower, self.upper, self.feature_names, self.edges)
+        columns = self.feature_names, self.categories
+        return FeatureCodes, (self.codes, self.starts, self.lower, self.upper, *columns, self.edges)
 
     def __sizeof__(self) -> int:
         # A cluster sends objects that know they are large, and can be referred to weakly, only once.
@@ -63,8 +67,8 @@ class FeatureCodes:
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
-        return self.codes.shape[0]
+        """Number of features, or of the columns that they stand for."""
+        return self.codes.shape[0] if self.categories is None else len(self.categories)
 
     @property
     def n_samples(self) -> int:
@@ -89,7 +93,8 @@ class FeatureCodes:
         if self.edges is not None:
             between = self.edges[(left + right - 1) // 2]
             thresholds = np.where(np.isnan(between), thresholds, between)
-        return np.where(is_cut, thresholds, np.inf)
+        # Nothing but missing values lies above infinity.
+        return np.where(is_cut & np.isfinite(self.lower[right]), thresholds, np.inf)
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -125,7 +130,11 @@ def midway(left: Any, right: Any) -> Floats:
     return np.where((left <= middle) & (middle < right), middle, left)
 
 
-def code_features(X: NDArray[np.float64] | NDArray[np.float32], feature_names: Names | None = None) -> FeatureCodes:
+def code_features(
+    X: NDArray[np.float64] | NDArray[np.float32],
+    feature_names: Names | None = None,
+    categories: list[NDArray[Any] | None] | None = None,
+) -> FeatureCodes:
     """Replace every value by its rank among the distinct values of its feature, or by one of 65,536 equally large bins.
 
     >>> code_features(np.array([[0.5, 7.0], [2.5, 7.0], [0.5, 9.0]])).codes.tolist()
@@ -136,14 +145,13 @@ def code_features(X: NDArray[np.float64] | NDArray[np.float32], feature_names: N
     if X.size > MANY_CELLS:
         codes = np.empty((n_features, n_samples), np.uint8)
     lowers, uppers = [], []
+    with np.errstate(over="ignore", invalid="ignore"):
+        has_missing = bool(np.isnan(X.sum(dtype=np.float64)))
     for f in range(n_features):
         # Adding zero turns -0.0 into 0.0: they are equal, but not in their bits, which are hashed.
         column = np.add(X[:, f], 0.0, dtype=np.float64)
-        ends = rank_few_values(column, codes[f])
-        if ends is None:
-            if codes.dtype == np.uint8:
-                codes = codes.astype(np.uint16)
-            ends = _rank_by_sorting(column, codes[f])
+        while (ends := _code_feature(column, codes[f], has_missing)) is None:
+            codes = codes.astype(np.uint16)
         lowers.append(ends[0])
         uppers.append(ends[1])
     starts = np.zeros(n_features + 1, np.int64)
@@ -151,7 +159,30 @@ def code_features(X: NDArray[np.float64] | NDArray[np.float32], feature_names: N
     all_lower = np.concatenate(lowers)
     exact = all(low is high for low, high in zip(lowers, uppers, strict=True))
     all_upper = all_lower if exact else np.concatenate(uppers)
-    return FeatureCodes(codes, starts, all_lower, all_upper, feature_names)
+    return FeatureCodes(codes, starts, all_lower, all_upper, feature_names, categories)
+
+
+def _code_feature(column: Floats, codes: Codes, has_missing: bool) -> tuple[Floats, Floats] | None:
+    """Write the codes of a feature; return the ends of its bins, or None if there are more bins than codes."""
+    is_missing = np.isnan(column) if has_missing else None
+    if is_missing is None or not is_missing.any():
+        return _rank_values(column, codes, MAX_BINS)
+    known = np.flatnonzero(~is_missing)
+    ranks: Codes = np.empty(len(known), codes.dtype)
+    ends = _rank_values(column[known], ranks, MAX_BINS - 1) if len(known) else (column[:0],) * 2
+    if ends is None or len(ends[0]) > np.iinfo(codes.dtype).max:
+        return None
+    codes[known], codes[is_missing] = ranks, len(ends[0])
+    lower = np.append(ends[0], np.inf)
+    return lower, lower if ends[1] is ends[0] else np.append(ends[1], np.inf)
+
+
+def _rank_values(column: Floats, codes: Codes, most_bins: int) -> tuple[Floats, Floats] | None:
+    """Write the ranks of values or bins of them; return the ends of bins, or None if there are more than codes."""
+    ends = rank_few_values(column, codes)
+    if ends is not None or codes.dtype == np.uint8:
+        return ends
+    return _rank_by_sorting(column, codes, most_bins)
 
 
 def rank_few_values(column: Floats, codes: Codes) -> tuple[Floats, Floats] | None:
@@ -169,12 +200,12 @@ def rank_few_values(column: Floats, codes: Codes) -> tuple[Floats, Floats] | Non
     return lower, lower
 
 
-def _rank_by_sorting(column: Floats, codes: Codes) -> tuple[Floats, Floats]:
+def _rank_by_sorting(column: Floats, codes: Codes, most_bins: int) -> tuple[Floats, Floats]:
     """Write the codes of a feature with many values; return the smallest and largest value of each bin."""
     order = np.argsort(column)
     in_order = column[order]
     n_values = 1 + int(np.count_nonzero(in_order[1:] != in_order[:-1]))
-    n_bins = min(n_values, MAX_BINS)
+    n_bins = min(n_values, most_bins)
     lower = np.empty(n_bins)
     upper = np.empty(n_bins) if n_values > n_bins else lower
     _code_sorted(in_order, order, n_values, codes, lower, upper)

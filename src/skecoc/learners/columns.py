@@ -1,7 +1,8 @@
 """Fit one binary learner per column of a code matrix, and evaluate columns: plainly and out of fold.
 
 A column's learner is any scikit-learn classifier. It is trained on the samples whose classes take part in the column,
-with label 1 on the column's +1 side and 0 on its -1 side.
+with label 1 on the column's +1 side and 0 on its -1 side. A side that is empty, or whose samples weigh next to nothing
+(`skecoc.support.weights.only_side`), needs no learner: the other one is predicted.
 
 **Sharing work between columns.** A learner that can reuse work on ``X`` for every column of one fit defines two
 methods, and is then trained through them instead of `fit`:
@@ -31,6 +32,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
@@ -45,7 +47,9 @@ from sklearn.utils.validation import _check_method_params, _num_samples, has_fit
 
 from skecoc.learners.bins import MANY_TO_BIN
 from skecoc.learners.folds import sample_keys
+from skecoc.support.errors import advising
 from skecoc.support.processes import results_here
+from skecoc.support.weights import only_side
 
 Response = Literal["predict_proba", "decision_function", "predict"]
 Floats = NDArray[np.float64]
@@ -58,14 +62,26 @@ RESPONSES: tuple[Response, ...] = ("predict_proba", "decision_function", "predic
 #: In place of the number of a fold: no samples are left out.
 ALL_SAMPLES = -1
 
+#: What to do if a learner cannot be evaluated on samples that it has not seen.
+UNSEEN = (
+    "Learners are evaluated on samples that are held out from their training, which may have values that they have not "
+    'seen: make learners that take such values, for example with OneHotEncoder(handle_unknown="ignore"), or set '
+    "n_folds=None in classifiers that have this parameter"
+)
+
+#: What to do if a learner takes no missing values.
+MISSING = (
+    "make a pipeline of sklearn.impute.SimpleImputer and the learner, as in make_pipeline(SimpleImputer(), learner)"
+)
+
 #: Called after every learner that is fitted.
 OnFit = Callable[[], Any]
 
 
 class ConstantClassifier(ClassifierMixin, BaseEstimator):
-    """The learner of a column whose training samples all lie on one side, 0 or 1: it always predicts that side."""
+    """The learner of a column of which one side, 0 or 1, alone counts: it always predicts that; 0.5 is neither."""
 
-    def __init__(self, side: int) -> None:
+    def __init__(self, side: float) -> None:
         self.side = side
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
@@ -204,6 +220,15 @@ class TrainedColumns(NamedTuple):
     out_of_fold: Floats
 
 
+@dataclass
+class TrainedBefore:
+    """What a trainer remembers from one fit to the next, on the same samples: learners, and outputs of columns."""
+
+    learners: dict[Any, BaseEstimator] = field(default_factory=dict)
+    outputs: dict[Any, Any] = field(default_factory=dict)
+    members: dict[str, "TrainedBefore"] = field(default_factory=dict)  # of several learners, by their names
+
+
 class HeldOut:
     """The samples of each fold, cut out once for all learners that have not seen them."""
 
@@ -234,6 +259,7 @@ class ColumnTrainer:
     n_jobs: int | None = None  # columns trained at once, in threads if the learner shares work
     verbose: int = 0
     on_fit: OnFit = field(default=lambda: None)
+    before: TrainedBefore | None = None  # an earlier fit to the same samples, which is added to
 
     def __post_init__(self) -> None:
         self._seen: Counter[bytes] = Counter()
@@ -241,7 +267,7 @@ class ColumnTrainer:
         self._clones = SeededClones(self.learner)
         self._region_learners: dict[int, BaseEstimator] = {}  # by their number of regions
         # By pattern, number of regions, seed and fold: columns that are tried out come again.
-        self._trained: dict[tuple[bytes, int, int, int], BaseEstimator] = {}
+        self._trained: dict[tuple[bytes, int, int, int], BaseEstimator] = self.before.learners if self.before else {}
         self._by_class: dict[int, list[Integers]] = {}  # samples of each class without those of a fold
         self._seen_X, self._start = self.X, None  # the samples as learners see them; where clusterings start
         if self._has_bins():
@@ -250,7 +276,7 @@ class ColumnTrainer:
 
     def _has_bins(self) -> bool:
         """Tell whether features with many values are binned."""
-        return hasattr(self.learner, "bin_rows") and len(self.y) > MANY_TO_BIN
+        return hasattr(self.learner, "bin_rows") and len(self.y) > MANY_TO_BIN and not issparse(self.X)
 
     def _bin(self) -> None:
         """Bin the samples: as many as these are binned wherever they are."""
@@ -258,7 +284,8 @@ class ColumnTrainer:
         weight = self.fit_params.get("sample_weight")
         weight = None if weight is None else np.asarray(weight, dtype=np.float64)
         self._prepared[False], binned = self.learner.bin_rows(self.X, self.y, weight, keys)
-        if self.clustered_learner is not None:
+        # Features that stand for categories are no columns of X.
+        if self.clustered_learner is not None and len(binned.codes) == self.X.shape[1]:
             self._seen_X, self._start = _like(self.X, binned.middles()), binned.mass
 
     def reset(self) -> "ColumnTrainer":
@@ -270,7 +297,7 @@ class ColumnTrainer:
     def relabelled(self, y: Integers) -> "ColumnTrainer":
         """Return a trainer of the same samples, as they are prepared, with other class indices."""
         trainer = self.reset()
-        trainer.y, trainer._trained, trainer._by_class = y, {}, {}
+        trainer.y, trainer._trained, trainer._by_class, trainer.before = y, {}, {}, None
         return trainer
 
     def fit(self, columns: Sequence[Column]) -> list[BaseEstimator]:
@@ -283,7 +310,8 @@ class ColumnTrainer:
 
     def train(self, columns: Sequence[Column]) -> TrainedColumns:
         """Fit one learner per column, and one more per fold, and evaluate them on all samples."""
-        return self._train(columns, self._seeds(columns, self._seen))
+        seeds = self._seeds(columns, self._seen)
+        return self._remember("train", columns, seeds, lambda: self._train(columns, seeds))
 
     def try_out(self, columns: Sequence[Column]) -> TrainedColumns:
         """Train as `train` would, each column as if it came next, without counting that it occurred."""
@@ -310,10 +338,20 @@ class ColumnTrainer:
         """
         seeds = self._seeds(columns, self._seen)
         learners = self._fit_checked(columns, seeds)
-        outputs = self._held_out_outputs(columns, seeds)
-        # The learners of folds will not be needed again, and there are many.
-        self._trained = {key: learner for key, learner in self._trained.items() if key[-1] == ALL_SAMPLES}
+        is_last = self.before is None
+        outputs = self._remember(
+            "held-out", columns, seeds, lambda: self._held_out_outputs(columns, seeds, forgets=is_last)
+        )
         return learners, outputs
+
+    def _remember(self, what: str, columns: Sequence[Column], seeds: Sequence[int], compute: Callable[[], Any]) -> Any:
+        """Compute something of columns that are trained together, unless an earlier fit has."""
+        if self.before is None:
+            return compute()
+        key = (what, *(_key(column, seed) for column, seed in zip(columns, seeds, strict=True)))
+        if key not in self.before.outputs:
+            self.before.outputs[key] = compute()
+        return self.before.outputs[key]
 
     def try_held_out(self, columns: Sequence[Column]) -> Floats:
         """Evaluate columns as `train_held_out` would, each as if it came next, without counting that it occurred."""
@@ -321,10 +359,10 @@ class ColumnTrainer:
         self._fit_checked(columns, seeds)  # folds take over what a search on all samples finds
         return self._held_out_outputs(columns, seeds)
 
-    def _held_out_outputs(self, columns: Sequence[Column], seeds: Sequence[int]) -> Floats:
+    def _held_out_outputs(self, columns: Sequence[Column], seeds: Sequence[int], *, forgets: bool = False) -> Floats:
         """Return the outputs of held-out samples alone."""
         outputs = np.full((len(self.y), len(columns)), np.nan)
-        self._write_held_out(columns, seeds, outputs)
+        self._write_held_out(columns, seeds, outputs, forgets=forgets)
         return outputs if self.folds is None else outputs[self.folds >= 0]
 
     def _fit_checked(self, columns: Sequence[Column], seeds: Sequence[int]) -> list[BaseEstimator]:
@@ -332,13 +370,27 @@ class ColumnTrainer:
         with config_context(skip_parameter_validation=bool(self._trained), assume_finite=bool(self._trained)):
             return self._fit(columns, seeds, ALL_SAMPLES)
 
-    def _write_held_out(self, columns: Sequence[Column], seeds: Sequence[int], outputs: Floats) -> None:
-        """Write the outputs of learners that have not seen the samples of a fold, fold by fold."""
+    def _write_held_out(
+        self, columns: Sequence[Column], seeds: Sequence[int], outputs: Floats, *, forgets: bool = False
+    ) -> None:
+        """Write the outputs of learners that have not seen the samples of a fold, fold by fold.
+
+        These learners are forgotten if they will not be needed again: there are many.
+        """
         for fold, rows in enumerate(self.held_out.rows):
             if len(rows):  # classes of a few samples may leave a fold empty
                 with config_context(skip_parameter_validation=True, assume_finite=True):
                     learners = self._fit(columns, seeds, fold)
-                outputs[rows] = self._evaluate(learners, self.held_out.samples(fold))
+                with advising(UNSEEN):
+                    outputs[rows] = self._evaluate(learners, self.held_out.samples(fold))
+                del learners
+                if forgets:
+                    self._forget(fold)
+
+    def _forget(self, fold: int) -> None:
+        """Forget the learners that have not seen the samples of a fold."""
+        for key in [key for key in self._trained if key[-1] == fold]:
+            del self._trained[key]
 
     def _evaluate(self, learners: Sequence[BaseEstimator], X: Any) -> Floats:
         """Evaluate learners on samples that they or others were trained on."""
@@ -349,17 +401,15 @@ class ColumnTrainer:
 
     def _fit(self, columns: Sequence[Column], seeds: Sequence[int], fold: int) -> list[BaseEstimator]:
         """Fit one learner per column without the samples of a fold, unless it has been trained before."""
-        keys = [
-            (column.pattern.tobytes(), column.n_regions, seed, fold)
-            for column, seed in zip(columns, seeds, strict=True)
-        ]
+        keys = [(*_key(column, seed), fold) for column, seed in zip(columns, seeds, strict=True)]
         missing = [number for number, key in enumerate(keys) if key not in self._trained]
         shared = shares_rows(self.learner) and self.fit_params.keys() <= {"sample_weight"}
         prefer = "threads" if shared or all(column.clustered for column in columns) else None
         tasks = (self._task(columns[number], seeds[number], fold, shared) for number in missing)
-        for number, learner in zip(missing, self._run(tasks, len(missing), prefer), strict=True):
-            self._trained[keys[number]] = learner
-            self.on_fit()
+        with advising(MISSING, about="contains NaN"):
+            for number, learner in zip(missing, self._run(tasks, len(missing), prefer), strict=True):
+                self._trained[keys[number]] = learner
+                self.on_fit()
         return [self._trained[key] for key in keys]
 
     def _run(self, tasks: Iterator[tuple[Any, ...]], n_tasks: int, prefer: str | None) -> Iterable[BaseEstimator]:
@@ -399,7 +449,7 @@ class ColumnTrainer:
     def _untrained(self, column: Column, seed: int, fold: int) -> BaseEstimator:
         """Return a learner to be trained; for a fold, one that takes what the search on all samples has found."""
         if fold != ALL_SAMPLES:
-            whole = self._trained[column.pattern.tobytes(), column.n_regions, seed, ALL_SAMPLES]
+            whole = self._trained[*_key(column, seed), ALL_SAMPLES]
             if hasattr(whole, "without_search"):
                 return whole.without_search()
         if column.clustered:
@@ -429,6 +479,11 @@ class ColumnTrainer:
                 learner = clone(self.clustered_learner).set_params(random_state=self.root)
             self._prepared[clustered] = learner.prepare_rows(self._seen_X, self.y, **shared)
         return self._prepared[clustered]
+
+
+def _key(column: Column, seed: int) -> tuple[bytes, int, int]:
+    """Return what a trained column is known by."""
+    return column.pattern.tobytes(), column.n_regions, seed
 
 
 def _like(X: Any, values: Floats) -> Any:
@@ -487,6 +542,11 @@ def _fit_one(
         return ConstantClassifier(int(labels.any()))
     if params and rows is not None:
         params = _check_method_params(X, params, indices=rows)
+    if params.get("sample_weight") is not None:
+        weight = np.asarray(params["sample_weight"], dtype=np.float64)
+        side = only_side(np.bincount(labels), np.bincount(labels, weight))
+        if side is not None:
+            return ConstantClassifier(side)
     if prepared is not None:
         return learner.fit_rows(prepared, rows, labels, **params)
     return learner.fit(X if rows is None else _safe_indexing(X, rows), labels, **fit_params_of(learner, params))

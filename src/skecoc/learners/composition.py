@@ -4,12 +4,22 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    get_routing_for_object,
+    process_routing,
+)
 from sklearn.utils.metaestimators import _BaseComposition
 
 from skecoc.learners.columns import ColumnTrainer, Floats, Integers, takes_weights
-from skecoc.learners.mixed import MixedTrainer, is_several, resolve_learners
+from skecoc.learners.mixed import MixedTrainer, check_classifier, is_several, resolve_learners
+from skecoc.learners.multiclass import MulticlassLearner
 from skecoc.learners.stumps import StumpAdaBoostClassifier
+
+# How names of the learner's own parameters begin.
+_NESTED = "estimator__"
 
 
 class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
@@ -38,7 +48,7 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
             if taken:
                 raise ValueError(f"names in estimator must not be those of parameters, got {', '.join(taken)}")
             return learners
-        return {"": self._learner()}
+        return {"": check_classifier(self._learner(), "estimator")}
 
     def _trainer(
         self, X: Any, y: Integers, root: int, fit_params: dict[str, Any], folds: Integers | None = None, **settings: Any
@@ -88,36 +98,74 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
         ----------
         **params : dict
             Values by the names that `get_params` returns; ``"drop"`` in place of one of several learners leaves it out.
+            ``estimator__name`` with ``estimator=None`` puts the default learner with this parameter in place of None.
 
         Returns
         -------
         self
             This classifier.
+
+        Examples
+        --------
+        >>> from skecoc import ECOCClassifier
+        >>> ECOCClassifier().set_params(estimator__n_estimators=100)
+        ECOCClassifier(estimator=StumpAdaBoostClassifier(n_estimators=100))
         """
-        if isinstance(params.get("estimator", self.estimator), list):
+        self._check_nested(params)
+        estimator = params.get("estimator", self.estimator)
+        nested = {name: value for name, value in params.items() if name.startswith(_NESTED)}
+        if nested and estimator is None:
+            own = {name.removeprefix(_NESTED): value for name, value in nested.items()}
+            learner = StumpAdaBoostClassifier().set_params(**own)
+            params = {name: value for name, value in params.items() if name not in nested} | {"estimator": learner}
+        elif isinstance(estimator, str) and any("__" in name and not name.startswith("decoding__") for name in params):
+            raise ValueError(
+                f"the learners of estimator={estimator!r} have no parameters to set; set estimator to the list that "
+                "skecoc.learners.mixed_learners() returns, then a learner's parameter such as stumps__n_estimators"
+            )
+        elif nested and isinstance(estimator, list):
+            raise ValueError(
+                f"{next(iter(nested))} is a parameter of a single learner; with several, it is named by the learner, "
+                "such as svm__C"
+            )
+        if isinstance(estimator, list):
             return self._set_params("estimator", **params)
         return BaseEstimator.set_params(self, **params)
 
+    def _check_nested(self, params: dict[str, Any]) -> None:
+        """Check parameters of other parts than the learners."""
+
     def _route(
-        self, learners: dict[str, BaseEstimator], weight: Floats | None, fit_params: dict[str, Any]
+        self,
+        learners: dict[str, BaseEstimator],
+        weight: Floats | None,
+        fit_params: dict[str, Any],
+        method: str = "fit",
+        *,
+        is_given: bool = True,
     ) -> dict[str, dict[str, Any]]:
-        """Collect the arguments of each learner's `fit`, by its name."""
+        """Collect the arguments of each learner's `fit`, or another method, by its name.
+
+        Weights that are not given but follow from `class_weight` need no request of a learner.
+        """
         is_mixed = isinstance(self.estimator, str)  # its learners take weights, and nobody could ask them to
-        if _routing_enabled() and not is_mixed:
-            given = fit_params if weight is None else {**fit_params, "sample_weight": weight}
-            routed = process_routing(self, "fit", **given)
-            return {name: dict(routed[name or "estimator"].fit) for name in learners}
+        own = {} if weight is None else {"sample_weight": weight}
+        if not is_mixed:
+            check_class_weights(self, learners)
+        if _routing_enabled() and not is_mixed and (is_given or fit_params):
+            routed = process_routing(self, method, **fit_params, **(own if is_given else {}))
+            added = {} if is_given else own
+            for name, learner in learners.items() if added else ():
+                _check_reached(_described(name, learner), learner, method, [*fit_params])
+            return {name: {**routed[name or "estimator"][method], **added} for name in learners}
         if fit_params and is_several(self.estimator):
             raise ValueError(
                 f"fit parameters of several learners need metadata routing, got {', '.join(sorted(fit_params))}"
             )
         for name, learner in learners.items():
             if weight is not None and not takes_weights(learner):
-                kind = type(learner).__name__
-                which = f"{name!r} in estimator, {kind}," if name else f"the estimator {kind}"
-                raise ValueError(f"sample_weight was given, but {which} does not take it")
-        weights = {} if weight is None else {"sample_weight": weight}
-        return {name: {**fit_params, **weights} for name in learners}
+                raise ValueError(_no_weights(_described(name, learner), is_given))
+        return {name: {**fit_params, **own} for name in learners}
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the metadata that this classifier uses and passes on.
@@ -125,9 +173,13 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
         Returns
         -------
         MetadataRouter
-            `sample_weight` is used by the decoding and passed on to the learner's `fit`.
+            `sample_weight` is used by the decoding and passed on to the learner's `fit`. What follows from
+            `class_weight` reaches learners also if they do not request `sample_weight`, but for one case: learners that
+            route metadata themselves, such as pipelines and searches, must request it if other metadata is given.
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
+        if hasattr(self, "partial_fit"):
+            mapping.add(caller="partial_fit", callee="partial_fit")
         router = MetadataRouter(owner=self).add_self_request(self)
         if not isinstance(self.estimator, str):  # the learners of "mixed" are no concern of others
             for name, learner in self._learners().items():
@@ -141,5 +193,49 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
         except ValueError:  # `fit` says what is wrong with the learners
             return tags
         tags.input_tags.sparse = all(member.sparse for member in members)
-        tags.input_tags.allow_nan = all(member.allow_nan for member in members)
+        # The learners of "mixed" take missing values, which pipelines do not tell of.
+        tags.input_tags.allow_nan = isinstance(self.estimator, str) or all(member.allow_nan for member in members)
+        tags.input_tags.categorical = all(member.categorical for member in members)
         return tags
+
+
+def _described(name: str, learner: BaseEstimator) -> str:
+    """Return what an error message calls a learner."""
+    kind = type(learner).__name__
+    return f"{name!r} in estimator, {kind}," if name else f"the estimator {kind}"
+
+
+def _check_reached(which: str, learner: BaseEstimator, method: str, others: list[str]) -> None:
+    """Refuse weights of classes for a learner that would not pass them on, since it routes other metadata."""
+    routing = get_routing_for_object(learner)
+    if not isinstance(routing, MetadataRouter):
+        if not takes_weights(learner):
+            raise ValueError(_no_weights(which, is_given=False))
+    elif not routing.consumes(method, ["sample_weight"]):
+        raise ValueError(
+            f"class_weight reaches learners as sample_weight, and with {', '.join(sorted(others))} given as well, "
+            f"{which} has to request it: call set_{method}_request(sample_weight=True) of the classifier within it"
+        )
+
+
+def _no_weights(which: str, is_given: bool) -> str:
+    """Say that a learner takes no weights, which are given or follow from class_weight."""
+    if is_given:
+        return f"sample_weight was given, but {which} does not take it"
+    return (
+        f"class_weight needs learners that take sample_weight, but {which} does not take it: choose another learner, "
+        "draw rare classes more often before fit, or leave class_weight and decide by predict(X, cost_matrix=...)"
+    )
+
+
+def check_class_weights(owner: BaseEstimator, learners: dict[str, BaseEstimator]) -> None:
+    """Refuse weights of classes within a binary learner, which knows nothing of them."""
+    for learner in learners.values():
+        sides = {0, 1} if not isinstance(learner, MulticlassLearner) else None
+        for name, value in learner.get_params(deep=True).items():
+            is_dict = name.rpartition("__")[2] == "class_weight" and isinstance(value, dict)
+            if is_dict and (value.keys() - sides if sides else any(isinstance(label, str) for label in value)):
+                raise ValueError(
+                    f"{name}={value!r} of {type(learner).__name__} cannot be used: a binary learner knows the sides 0 "
+                    f"and 1 of its column, not the classes. Give it as class_weight of {type(owner).__name__}"
+                )

@@ -74,8 +74,18 @@ def _numbered(X: Any) -> NDArray[np.float64]:
     """Replace the values of each column by numbers, the same for values that are the same as text."""
     from sklearn.utils import _safe_indexing  # the workers of a cluster do without scikit-learn
 
-    columns = (np.asarray(_safe_indexing(X, j, axis=1), dtype=object).astype(str) for j in range(X.shape[1]))
-    return np.column_stack([np.unique(column, return_inverse=True)[1] for column in columns]).astype(np.float64)
+    columns = (np.asarray(_safe_indexing(X, j, axis=1), dtype=object) for j in range(X.shape[1]))
+    return np.column_stack([_text_ranks(column) for column in columns])
+
+
+def _text_ranks(values: NDArray[np.object_]) -> NDArray[np.float64]:
+    """Return the place of each value among the sorted distinct ones, as text.
+
+    An array of texts would have as much room for each of them as for the longest.
+    """
+    texts = [str(value) for value in values]
+    ranks = {text: float(rank) for rank, text in enumerate(sorted(set(texts)))}
+    return np.array([ranks[text] for text in texts])
 
 
 def sample_keys(X: Any, seed: int) -> Keys:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import BaseEstimator, TransformerMixin, is_clusterer, is_regressor
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -17,6 +17,8 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import _num_samples
 
 from skecoc.learners.columns import (
+    MISSING,
+    RESPONSES,
     Column,
     ColumnTrainer,
     Floats,
@@ -24,13 +26,16 @@ from skecoc.learners.columns import (
     LearnerColumn,
     OnFit,
     Response,
+    TrainedBefore,
     TrainedColumns,
     evaluate_columns,
     find_response,
 )
+from skecoc.learners.features import has_missing, may_take_missing, number_columns
 from skecoc.learners.multiclass import MulticlassLearner, MulticlassTrainer
 from skecoc.learners.regions import RegionClassifier
 from skecoc.learners.stumps import StumpAdaBoostClassifier
+from skecoc.support.errors import did_you_mean
 
 #: The name of the library's own list of learners.
 MIXED = "mixed"
@@ -88,8 +93,27 @@ def mixed_learners(
 
 
 def _scaled(estimator: BaseEstimator) -> MulticlassLearner:
-    """Return a multiclass learner that scales its features."""
-    return MulticlassLearner(make_pipeline(StandardScaler(), estimator))
+    """Return a multiclass learner that scales its features, and takes a missing value for the mean of its feature."""
+    return MulticlassLearner(make_pipeline(StandardScaler(), ZeroForMissing(), estimator))
+
+
+class ZeroForMissing(TransformerMixin, BaseEstimator):
+    """Replaces missing values by zero, which is the mean of a scaled feature; all others stay as they are."""
+
+    def fit(self, X: Any, y: Any = None) -> "ZeroForMissing":  # noqa: ARG002
+        """Do nothing: there is nothing to learn."""
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return samples without missing values."""
+        if issparse(X):
+            return X  # which are not scaled to mean zero
+        values = np.asarray(X)
+        is_missing = np.isnan(values)
+        return np.where(is_missing, 0.0, values) if is_missing.any() else values
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
 
 def is_several(estimator: Any) -> bool:
@@ -97,9 +121,21 @@ def is_several(estimator: Any) -> bool:
     return isinstance(estimator, str | list)
 
 
-def is_classifier(learner: Any) -> bool:
-    """Tell whether a learner can be trained to tell classes apart."""
-    return not isinstance(learner, type) and hasattr(learner, "fit") and not is_regressor(learner)
+def check_classifier(learner: Any, argument: str, alternative: str = "") -> Any:
+    """Return a learner that can be trained to predict classes; a ValueError says what others are."""
+    is_class = isinstance(learner, type)
+    if is_class or not hasattr(learner, "fit"):
+        hint = f"; {learner.__name__}() makes one" if is_class else ""
+        raise ValueError(f"{argument} must be a classifier{alternative}, got {learner!r}{hint}")
+    if isinstance(learner, MulticlassLearner):
+        check_classifier(learner.estimator, f"the estimator of {argument}")
+    kind = "regressor" if is_regressor(learner) else "clusterer" if is_clusterer(learner) else ""
+    if hasattr(learner, "transform") and not any(hasattr(learner, method) for method in RESPONSES):
+        kind = "transformer, which may come before a classifier in make_pipeline"
+    if kind:
+        name = type(learner).__name__
+        raise ValueError(f"{argument} must be a classifier{alternative}, got {learner!r}; {name} is a {kind}")
+    return learner
 
 
 def resolve_learners(
@@ -113,7 +149,8 @@ def resolve_learners(
     if isinstance(estimator, str):
         if estimator != MIXED:
             raise ValueError(
-                f"estimator must be a classifier, a list of (name, classifier) or 'mixed', got {estimator!r}"
+                f"estimator must be a classifier, a list of (name, classifier) or 'mixed', got "
+                f"{estimator!r}{did_you_mean(estimator, [MIXED])}"
             )
         return dict(mixed_learners(n_classes, n_samples, n_features))
     pairs = list(estimator)
@@ -127,8 +164,7 @@ def resolve_learners(
     if not learners:
         raise ValueError("estimator must have at least one classifier that is not dropped")
     for name, learner in learners.items():
-        if not is_classifier(learner):
-            raise ValueError(f"{name!r} in estimator must be a classifier or 'drop', got {learner!r}")
+        check_classifier(learner, f"{name!r} in estimator", " or 'drop'")
     return learners
 
 
@@ -166,12 +202,14 @@ def squash(outputs: Floats, response: Response) -> Floats:
     return np.tanh(outputs) if response == "decision_function" else outputs
 
 
-def _is_numeric(X: Any) -> bool:
-    """Tell whether samples are a dense table of finite numbers."""
-    if issparse(X):
-        return False
-    values = np.asarray(X)
-    return values.dtype.kind in "biuf" and bool(np.isfinite(values).all())
+def _check_missing(learners: Mapping[str, BaseEstimator], X: Any) -> None:
+    """Refuse missing values if some learners do not take them, by name."""
+    plain = {name: getattr(learner, "weighted_learner", learner) for name, learner in learners.items()}
+    refusing = [name for name, learner in plain.items() if not may_take_missing(learner)]
+    if refusing and has_missing(X):
+        raise ValueError(
+            f"X holds missing values (NaN), which {', '.join(map(repr, refusing))} in estimator cannot take; {MISSING}"
+        )
 
 
 class _Clock:
@@ -216,18 +254,21 @@ class MixedTrainer:
         verbose: int = 0,
         on_fit: OnFit = lambda: None,
         make_trainer: Callable[..., ColumnTrainer] = ColumnTrainer,
+        before: TrainedBefore | None = None,
     ) -> None:
         """`fit_params` has the arguments of each learner's `fit`; `make_trainer` is for learners of single columns."""
+        _check_missing(learners, X)
         self.X, self.y = X, y
         self.response: Response = "predict" if response_method == "predict" else "predict_proba"
         self._clock = _Clock(on_fit)  # copies share it
         self._trainers: dict[str, ColumnTrainer | MulticlassTrainer] = {}
         for name, learner in learners.items():
             params = (fit_params or {}).get(name, {})
+            own = None if before is None else before.members.setdefault(name, TrainedBefore())
             heard = partial(self._clock.count, name)
             if isinstance(learner, MulticlassLearner):
                 self._trainers[name] = MulticlassTrainer(
-                    learner, X, y, root, self.response, params, folds, n_jobs, verbose, heard
+                    learner, X, y, root, self.response, params, folds, n_jobs, verbose, heard, own
                 )
                 continue
             try:
@@ -246,6 +287,7 @@ class MixedTrainer:
                 n_jobs=n_jobs,
                 verbose=verbose,
                 on_fit=heard,
+                before=own,
             )
 
     @property
@@ -260,12 +302,9 @@ class MixedTrainer:
 
     @property
     def clusterable(self) -> frozenset[str]:
-        """The names of the learners that can be trained by regions: regions are plain arrays of finite numbers."""
+        """The names of the learners that can be trained by regions: none if no column holds numbers."""
         plain = [name for name, trainer in self._trainers.items() if isinstance(trainer, ColumnTrainer)]
-        if not plain or not _is_numeric(self.X):
-            return frozenset()
-        is_array = isinstance(self.X, np.ndarray)
-        return frozenset(name for name in plain if is_array or hasattr(self._trainers[name].learner, "fit_groups"))
+        return frozenset(plain if len(number_columns(self.X)) else [])
 
     @property
     def folds(self) -> Integers | None:
@@ -291,6 +330,11 @@ class MixedTrainer:
     def fit(self, columns: Sequence[Column]) -> list[BaseEstimator]:
         """Fit one learner per column."""
         return self._gather(columns, lambda trainer, own: (trainer.fit(own), None))[0]
+
+    def fit_next(self, columns: Sequence[Column]) -> list[BaseEstimator]:
+        """Fit as `fit` would, each column as if it came next, without counting that it occurred."""
+        self._estimate_time(columns)
+        return self._gather(columns, lambda trainer, own: (trainer.fit_next(own), None))[0]
 
     def train(self, columns: Sequence[Column]) -> TrainedColumns:
         """Fit one learner per column, and one more per fold, and evaluate them on all samples."""

@@ -26,6 +26,7 @@ from sklearn.utils.validation import (
 
 from skecoc.learners.columns import (
     ALL_SAMPLES,
+    UNSEEN,
     Column,
     Floats,
     HeldOut,
@@ -35,10 +36,12 @@ from skecoc.learners.columns import (
     Pattern,
     Response,
     SeededClones,
+    TrainedBefore,
     TrainedColumns,
     weight_params,
 )
 from skecoc.learners.folds import MANY_SAMPLES
+from skecoc.support.errors import advising
 from skecoc.support.processes import results_here
 from skecoc.support.threads import one_thread
 
@@ -292,10 +295,12 @@ class MulticlassTrainer:
     n_jobs: int | None = None
     verbose: int = 0
     on_fit: OnFit = field(default=lambda: None)
+    before: TrainedBefore | None = None  # an earlier fit to the same samples, which is added to
 
     def __post_init__(self) -> None:
-        self._models: dict[int, MulticlassLearner] = {}  # by the fold that is left out
-        self._evaluated: dict[int, ClassOutputs] = {}  # of the samples of a fold; of all samples
+        before = self.before or TrainedBefore()
+        self._models: dict[int, Any] = before.learners  # by the fold that is left out
+        self._evaluated: dict[int, ClassOutputs] = before.outputs  # of the samples of a fold; of all samples
         self.held_out = HeldOut(self.X, self.folds)
 
     def reset(self) -> "MulticlassTrainer":
@@ -341,7 +346,8 @@ class MulticlassTrainer:
         folds = [fold for fold, rows in enumerate(self.held_out.rows) if len(rows)]
         self._fit_models(folds)
         for fold in folds:
-            outputs[self.held_out.rows[fold]] = self._outputs(columns, fold, self.held_out.samples(fold))
+            with advising(UNSEEN):
+                outputs[self.held_out.rows[fold]] = self._outputs(columns, fold, self.held_out.samples(fold))
 
     def _outputs(self, columns: Sequence[Column], fold: int, X: Any) -> Floats:
         """Evaluate columns of the learner without a fold on the samples of this fold, once for all columns to come."""

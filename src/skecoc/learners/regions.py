@@ -1,6 +1,7 @@
 """The clustering-based learner: split the space into regions, one learner per mixed region."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from sys import getsizeof
@@ -9,10 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
 from skecoc.learners.base import BinaryClassifier, check_labels, set_features
 from skecoc.learners.codes import Floats, Integers, Names, round_bits, rounded
@@ -25,6 +26,7 @@ from skecoc.learners.columns import (
     takes_weights,
     weight_params,
 )
+from skecoc.learners.features import imputed, may_take_missing, numbers_of, without_empty
 from skecoc.learners.stump_kernels import respond
 from skecoc.learners.stumps import StumpAdaBoostClassifier
 from skecoc.support.compiling import inlined, kernel
@@ -35,16 +37,17 @@ MAX_ITER = 4
 
 @dataclass(frozen=True)
 class _Regions:
-    """Rows that several region learners share: the checked array, and what the inner learner shares, if anything."""
+    """Rows that several region learners share: as learners see them, and what the inner learner shares, if anything."""
 
-    X: Floats
+    X: Any  # an array, or the frame that was given
+    points: Floats  # the rows as clusterings see them: numbers, NaN where missing
     feature_names: Names | None
     inner: Any
     clones: SeededClones
     start: Floats | None = None  # weights of the rows that clusterings start from; None: all rows, by their own weights
 
     def __sizeof__(self) -> int:
-        return self.X.nbytes + getsizeof(self.inner)  # for clusters, which send what is large only once
+        return self.points.nbytes + getsizeof(self.inner)  # for clusters, which send what is large only once
 
 
 class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
@@ -57,6 +60,10 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
     Two boundaries that are each simple in their region make one that is not, so the learner separates what a single
     clone cannot. The clustering is weak on purpose (k-means from one random start, few steps): different seeds give
     learners that err differently.
+
+    Missing values and frames are passed on to the learners. The clustering takes a missing value for the mean of its
+    feature; the nearest centre is found by the features that a sample has. Columns of a frame that hold no numbers
+    count for nothing in distances.
 
     Parameters
     ----------
@@ -133,18 +140,49 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
         `inner`: the rows as the inner learner has prepared them; `start`: weights of rows that clusterings start from.
         """
-        checked, names = self._prepare_features(X)
+        points, names = self._prepare_features(X)
+        given = X if hasattr(X, "columns") else points
         if inner is None and shares_rows(self._learner()):
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            inner = seeded_clone(self._learner(), seed).prepare_rows(checked, y)
-        return _Regions(checked, names, inner, SeededClones(self._learner()), start)
+            inner = seeded_clone(self._learner(), seed).prepare_rows(given, y)
+        return _Regions(given, points, names, inner, SeededClones(self._learner()), start)
+
+    def _prepare_features(self, X: Any) -> tuple[Floats, Names | None]:
+        if not hasattr(X, "columns"):
+            return super()._prepare_features(X)
+        scratch = copy(self)  # takes the attributes that validation sets
+        validate_data(scratch, X, skip_check_array=True)
+        return self._numbers(X), getattr(scratch, "feature_names_in_", None)
+
+    def check_features(self, X: Any) -> Floats:
+        """Check samples to predict; return their numbers."""
+        if not hasattr(X, "columns"):
+            return super().check_features(X)
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._numbers(X)
+
+    def _numbers(self, X: Any) -> Floats:
+        """Return the numbers of a frame, as `numbers_of` does."""
+        return numbers_of(X, ensure_all_finite=self._finite(), estimator=self, input_name="X")
+
+    def takes_missing(self) -> bool:
+        """Tell whether NaN stands for a missing value, as it does for the learner of a region."""
+        learner = self._learner()
+        # Its own method is faster than the tags.
+        return learner.takes_missing() if isinstance(learner, BinaryClassifier) else may_take_missing(learner)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = get_tags(self._learner()).input_tags.allow_nan
+        return tags
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit_rows(
         self, prepared: Any, rows: Integers | None, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Cluster some prepared rows and train the regions' learners, as ``fit(X[rows], y, sample_weight)`` would."""
-        X = prepared.X if rows is None else prepared.X[rows]
+        X = prepared.points if rows is None else prepared.points[rows]
         rows = np.arange(len(X)) if rows is None else rows
         self.classes_, labels = check_labels(y, len(X), self)
         weight = np.ones(len(X))
@@ -156,7 +194,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         random_state = check_random_state(self.random_state)
         used = weight > 0
         start = None if prepared.start is None else prepared.start[rows][used]
-        centres = self._cluster(X[used], weight[used], start, random_state)
+        centres = self._cluster(imputed(X[used], weight[used]), weight[used], start, random_state)
         region = nearest_centre(X, centres)
         rows_used = np.flatnonzero(used)
         order = rows_used[np.argsort(region[rows_used], kind="stable")]
@@ -212,9 +250,8 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
             if prepared.inner is not None:
                 learners.append(learner.fit_rows(prepared.inner, rows[members], labels[members], given))
             else:
-                learners.append(
-                    learner.fit(prepared.X[rows[members]], labels[members], **weight_params(learner, given))
-                )
+                X = without_empty(_safe_indexing(prepared.X, rows[members]))
+                learners.append(learner.fit(X, labels[members], **weight_params(learner, given)))
         return learners
 
     def outputs(self, X: ArrayLike, response: Response) -> Floats:
@@ -223,23 +260,26 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         remembered: Floats = self.region_margins_
         learner = self._learner()
         if hasattr(learner, "margins_of_groups"):
-            rows = self._check_features(X)
-            region = nearest_centre(rows, self.centres_)
+            points = self.check_features(X)
+            region = nearest_centre(points, self.centres_)
+            known = next((inner for inner in self.estimators_ if inner is not None), None)
+            rows = points if known is None or not hasattr(X, "columns") else known.check_features(X)
             margins = learner.margins_of_groups(self.estimators_, rows, region)
             return respond(margins + remembered[region], response)
         if response != "decision_function":
             remembered = np.tanh(remembered) if response == "predict_proba" else np.sign(remembered)
         return self._by_region(X, remembered, lambda learner, rows: evaluate_columns([learner], rows, response)[:, 0])
 
-    def _by_region(self, X: Any, pure: Floats, evaluate: Callable[[BaseEstimator, Floats], Floats]) -> Floats:
+    def _by_region(self, X: Any, pure: Floats, evaluate: Callable[[BaseEstimator, Any], Floats]) -> Floats:
         """Give every sample a number by its region: the number of a pure one, or the learner's."""
-        rows = self._check_features(X)
-        region = nearest_centre(rows, self.centres_)
+        points = self.check_features(X)
+        rows = X if hasattr(X, "columns") else points
+        region = nearest_centre(points, self.centres_)
         numbers = pure[region]
         for number, learner in enumerate(self.estimators_):
             members = np.flatnonzero(region == number)
             if learner is not None and len(members):
-                numbers[members] = evaluate(learner, rows[members])
+                numbers[members] = evaluate(learner, _safe_indexing(rows, members))
         return numbers
 
     def _votes(self, X: ArrayLike) -> Floats:
@@ -323,10 +363,15 @@ def distinct_start(X: Floats, n_clusters: int, random_state: np.random.RandomSta
 
 
 def nearest_centre(X: Floats, centres: Floats) -> Integers:
-    """Find the nearest centre of each row, the first one if several are."""
+    """Find the nearest centre of each row, the first one if several are; missing values count for nothing."""
     nearest = np.empty(len(X), dtype=np.intp)
     by_feature = np.array(centres.T, dtype=np.float64, order="C")
     _find_nearest(X, by_feature, np.empty(len(centres)), nearest)
+    is_missing = np.isnan(X)
+    if is_missing.any():
+        gaps = np.flatnonzero(is_missing.any(axis=1))
+        distances = [np.nansum((X[gaps] - centre) ** 2, axis=1) for centre in centres]
+        nearest[gaps] = np.argmin(distances, axis=0)
     return nearest
 
 

@@ -3,15 +3,19 @@
 Every row carries a signed weight: its weight, positive for the second class and negative for the first. A stump's
 *edge* is the sum of the signed weights on its left less those on its right, that is (weight of all rows) x (1 - 2 x
 weighted error): so the largest absolute edge over all cuts is the lowest error over all cuts and both polarities.
+
+The last bin of a feature may be that of missing values, as `missing` says. Then every cut is tried with that bin on its
+right, where it is anyway, and on its left.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.learners.codes import MAX_BINS, Codes, Floats, read_only, take_rows
+from skecoc.learners.codes import Codes, Floats, read_only, take_rows
 from skecoc.support.compiling import inlined, kernel
 
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 RowNumbers = NDArray[np.uint32]
 
 #: When the weight of all rows has left this range, counted from the last rebuilding of the histograms, they are
@@ -33,25 +37,26 @@ _BLOCK = 256
 def boost_groups(
     codes: Codes,
     starts: Ints,
+    missing: Flags,
     rows: NDArray[np.intp] | None,
     bounds: Ints,
     signed: Floats,
     n_estimators: int,
     tolerance: float,
     smallest_error: float,
-) -> tuple[Ints, Ints, Ints, Ints, Floats, Ints]:
+) -> tuple[Ints, Ints, Ints, Flags, Ints, Floats, Ints]:
     """Boost stumps on groups of rows of coded features, ``rows[bounds[g]:bounds[g + 1]]``, each on its own.
 
     None for `rows` means all of them, in one group. Return each stump's feature, its bins on both sides of the cut,
-    polarity (vote on the left) and alpha, and where the stumps of each group begin. The absolute values of `signed`,
-    which is overwritten, sum to 1 in each group.
+    whether missing values are on its left, its polarity (vote on the left) and alpha, and where the stumps of each
+    group begin. The absolute values of `signed`, which is overwritten, sum to 1 in each group.
     """
     n_groups, largest = len(bounds) - 1, int(np.diff(bounds).max(initial=0))
     features, left, right, polarities = (np.empty(n_groups * n_estimators, np.int64) for _ in range(4))
-    alphas = np.empty(n_groups * n_estimators)
+    alphas, missing_left = np.empty(n_groups * n_estimators), np.empty(n_groups * n_estimators, np.bool_)
     firsts = np.zeros(n_groups + 1, np.int64)
     own, own_starts, most_bins = np.empty((0, 0), codes.dtype), np.empty(0, np.int64), 0
-    taken, taken_starts = codes, starts
+    taken, taken_starts, taken_missing = codes, starts, missing.copy()
     if rows is not None:
         own, own_starts = np.empty((len(codes), largest), codes.dtype), np.empty_like(starts)
         # The same memory once to write to and once to read from: codes are read-only, and so one compiled version does.
@@ -61,9 +66,11 @@ def boost_groups(
     _boost_groups(
         codes,
         starts,
+        missing,
         np.empty(0, np.intp) if rows is None else rows,
         bounds,
         signed,
+        np.abs(signed),
         n_estimators,
         tolerance,
         smallest_error,
@@ -71,6 +78,7 @@ def boost_groups(
         own_starts,
         taken,
         taken_starts,
+        taken_missing,
         np.empty(min(int(starts[-1]), own.size), np.int64),
         words,
         words.view(np.uint8),
@@ -81,21 +89,25 @@ def boost_groups(
         features,
         left,
         right,
+        missing_left,
         polarities,
         alphas,
         firsts,
     )
     last = firsts[-1]
-    return features[:last], left[:last], right[:last], polarities[:last], alphas[:last], firsts
+    sides = left[:last], right[:last], missing_left[:last]
+    return features[:last], *sides, polarities[:last], alphas[:last], firsts
 
 
 @kernel
 def _boost_groups(
     codes: Codes,
     starts: Ints,
+    missing: Flags,
     rows: NDArray[np.intp],
     bounds: Ints,
     signed: Floats,
+    weight: Floats,
     n_estimators: int,
     tolerance: float,
     smallest_error: float,
@@ -103,6 +115,7 @@ def _boost_groups(
     own_starts: Ints,
     taken: Codes,
     taken_starts: Ints,
+    taken_missing: Flags,
     kept: Ints,
     words: NDArray[np.uint64],
     marks: NDArray[np.uint8],
@@ -113,6 +126,7 @@ def _boost_groups(
     features: Ints,
     left: Ints,
     right: Ints,
+    missing_left: Flags,
     polarities: Ints,
     alphas: Floats,
     firsts: Ints,
@@ -122,10 +136,13 @@ def _boost_groups(
         begin, end = bounds[g], bounds[g + 1]
         if rows.size > 0:
             take_rows(codes, starts, rows[begin:end], words, marks, ranks, own, kept, own_starts)
+            for f in range(missing.size):
+                taken_missing[f] = missing[f] and kept[own_starts[f + 1] - 1] == starts[f + 1] - 1
         first = firsts[g]
         n_stumps = _boost(
             taken,
             taken_starts,
+            taken_missing,
             signed[begin:end],
             n_estimators,
             tolerance,
@@ -135,11 +152,16 @@ def _boost_groups(
             changes,
             features[first:],
             left[first:],
+            missing_left[first:],
             polarities[first:],
             alphas[first:],
         )
         last_bin = taken_starts[taken_starts.size - 1] - 1
         for t in range(first, first + n_stumps):
+            if features[t] < 0:
+                missing_left[t] = True  # all rows are on the constant stump's left
+            elif not taken_missing[features[t]]:
+                missing_left[t] = has_most_left(taken[features[t]], left[t], weight[begin:end], tolerance)
             place = taken_starts[max(features[t], 0)] + left[t]
             after = min(place + 1, last_bin)
             left[t] = kept[place] if rows.size > 0 else place
@@ -148,9 +170,25 @@ def _boost_groups(
 
 
 @inlined
+def has_most_left(of_feature: Codes, cut: int, weight: Floats, tolerance: float) -> bool:
+    """Tell whether more than half of the weight, 1, is left of a cut: missing values unseen so far go with most."""
+    a = b = c = d = 0.0  # four sums, which do not wait for each other
+    n_fours = 4 * (weight.size // 4)
+    for i in range(0, n_fours, 4):
+        a += weight[i] * (of_feature[i] <= cut)
+        b += weight[i + 1] * (of_feature[i + 1] <= cut)
+        c += weight[i + 2] * (of_feature[i + 2] <= cut)
+        d += weight[i + 3] * (of_feature[i + 3] <= cut)
+    for i in range(n_fours, weight.size):
+        a += weight[i] * (of_feature[i] <= cut)
+    return a + b + c + d > 0.5 + tolerance
+
+
+@inlined
 def _boost(
     codes: Codes,
     starts: Ints,
+    missing: Flags,
     signed: Floats,
     n_estimators: int,
     tolerance: float,
@@ -160,10 +198,11 @@ def _boost(
     changes: Floats,
     features: Ints,
     cuts: Ints,
+    missing_left: Flags,
     polarities: Ints,
     alphas: Floats,
 ) -> int:
-    """Boost stumps on all rows of coded features; write each stump's feature, cut, polarity and alpha, return how many.
+    """Boost stumps on all rows of coded features; write what each stump is, from `features` on, and return how many.
 
     A round changes either the rows that the stump gets wrong or those it gets right, whichever are fewer: multiplying
     all weights by a constant changes nothing.
@@ -176,10 +215,15 @@ def _boost(
     for t in range(n_estimators):
         add_rows(codes, starts, histograms, changed, changes)
         slack = 2.0 * tolerance * weight  # a difference of errors counts twice in edges
-        features[t], cuts[t], polarities[t], best = best_stump(histograms, starts, edge, slack)
+        features[t], cuts[t], missing_left[t], polarities[t], best = best_stump(
+            histograms, starts, missing, edge, slack
+        )
         if best <= slack:  # a weighted error of one half
             return t
-        n_wrong = _part_wrong_from_right(codes, signed, features[t], cuts[t], polarities[t], rows)
+        n_right = 0  # bins on the right: all rows are on the constant stump's left
+        if features[t] >= 0:
+            n_right = starts[features[t] + 1] - starts[features[t]] - cuts[t] - 1 - missing_left[t]
+        n_wrong = part_wrong_from_right(codes, signed, features[t], cuts[t] + 1, n_right, polarities[t], rows)
         wrong, wrong_edge = _sum_weights(signed, rows[:n_wrong])
         error = max(wrong / weight, smallest_error)
         # In single precision: then sums of another order, as blocks have them, give the very same alpha.
@@ -203,6 +247,41 @@ def _boost(
             heaviest = weight
             changed = rows
     return n_estimators
+
+
+class Boosting:
+    """The weights of rows while they are boosted outside of compiled code, and what the last round has changed."""
+
+    def __init__(self, signed: Floats, n_bins: int) -> None:
+        self._signed, self.histograms = signed, np.empty(n_bins)
+        self.rows, self.changes = np.empty(len(signed), np.uint32), np.empty(len(signed))
+        self._start_over(1.0)
+
+    def _start_over(self, weight: float) -> None:
+        """Divide all weights by their sum, empty the histograms, and list every row as changed."""
+        _start_over(self._signed, weight, self.rows, self.changes, self.histograms)
+        self.weight, self.edge = _sum_weights(self._signed, self.rows)
+        self._heaviest, self.changed = self.weight, self.rows
+
+    def reweight(self, n_wrong: int, smallest_error: float) -> tuple[float, bool]:
+        """Reweight rows, of which the first in `rows` are wrong, as `_boost` does; return alpha, and if it ends."""
+        wrong, wrong_edge = _sum_weights(self._signed, self.rows[:n_wrong])
+        error = max(wrong / self.weight, smallest_error)
+        alpha = float(np.float32(0.5 * np.log((1.0 - error) / error)))
+        if wrong == 0.0:
+            return alpha, True
+        right, right_edge = self.weight - wrong, self.edge - wrong_edge
+        if 2 * n_wrong <= len(self.rows):
+            factor, self.changed = (1.0 - error) / error, self.rows[:n_wrong]
+            self.weight, self.edge = right + factor * wrong, right_edge + factor * wrong_edge
+        else:
+            factor, self.changed = error / (1.0 - error), self.rows[n_wrong:]
+            self.weight, self.edge = factor * right + wrong, factor * right_edge + wrong_edge
+        _scale_weights(self._signed, self.changed, factor, self.changes)
+        self._heaviest = max(self._heaviest, self.weight)
+        if self.weight > _LARGEST_GROWTH or self.weight * _LARGEST_FALL < self._heaviest:
+            self._start_over(self.weight)
+        return alpha, False
 
 
 @kernel
@@ -263,18 +342,32 @@ def add_rows(
 
 
 @inlined
-def best_stump(histograms: Floats, starts: Ints, total: float, slack: float) -> tuple[int, int, int, float]:
-    """Find the stump of lowest error: its feature (-1: constant), cut, vote on the left, and absolute edge."""
-    feature, cut, left_edge = -1, 0, total
+def best_stump(
+    histograms: Floats, starts: Ints, missing: Flags, total: float, slack: float
+) -> tuple[int, int, bool, int, float]:
+    """Find the stump of lowest error.
+
+    Return its feature (-1: constant), cut, whether the bin of missing values is on the left although it is the last,
+    vote on the left, and absolute edge.
+    """
+    feature, cut, missing_left, left_edge = -1, 0, False, total
     best = abs(total)
     for f in range(starts.size - 1):
         peak = _largest_edge(histograms[starts[f] : starts[f + 1]], total)
+        last = starts[f + 1] - 1
+        if missing[f] and last > starts[f]:
+            peak = max(peak, _largest_edge(histograms[starts[f] : last], total - 2.0 * histograms[last]))
         if peak > best + slack:
             feature, best = f, peak
     if feature >= 0:
         histogram = histograms[starts[feature] : starts[feature + 1]]
         cut, left_edge = _first_cut(histogram, total, best - slack)
-    return feature, cut, 1 if left_edge > 0.0 else -1, best
+        if missing[feature] and abs(left_edge) < best - slack:
+            last = starts[feature + 1] - 1
+            missing_left = True
+            values = histograms[starts[feature] : last]
+            cut, left_edge = _first_cut(values, total - 2.0 * histograms[last], best - slack)
+    return feature, cut, missing_left, 1 if left_edge > 0.0 else -1, best
 
 
 @kernel
@@ -319,18 +412,22 @@ def _first_cut(histogram: Floats, total: float, level: float) -> tuple[int, floa
 
 
 @inlined
-def _part_wrong_from_right(
-    codes: Codes, signed: Floats, feature: int, cut: int, polarity: int, rows: RowNumbers
+def part_wrong_from_right(
+    codes: Codes, signed: Floats, feature: int, first_right: int, n_right: int, polarity: int, rows: RowNumbers
 ) -> int:
-    """List the rows that a stump gets wrong at the front of `rows`, the others at its end; return how many."""
+    """List the rows that a stump gets wrong at the front of `rows`, the others at its end; return how many.
+
+    So many bins of the feature, from the first one of them on, are on the stump's right.
+    """
     n_wrong = 0
     last = signed.size - 1
-    left_is_positive = polarity > 0
+    right_is_positive = polarity < 0
     of_feature = codes[max(feature, 0)]
-    if feature < 0:
-        cut = MAX_BINS  # all rows are on the constant stump's left
+    first, size = np.uint32(first_right), np.uint32(n_right)
     for i in range(signed.size):
-        is_wrong = ((of_feature[i] <= cut) == left_is_positive) != (signed[i] > 0.0)
+        # Bins on the left become very large numbers.
+        is_right = np.uint32(of_feature[i] - first) < size
+        is_wrong = (is_right == right_is_positive) != (signed[i] > 0.0)
         # Writing to both ends and moving one of them is faster than a branch that nobody can predict.
         rows[n_wrong] = rows[last] = i
         n_wrong += is_wrong
@@ -342,12 +439,14 @@ def add_votes(
     X: NDArray[np.float64] | NDArray[np.float32],
     features: Ints,
     thresholds: Floats,
+    missing_left: Flags,
     votes: Floats,
     starts: Ints,
 ) -> Floats:
     """Add up the votes of several models for the same rows, (n_samples, n_models), in the order of their stumps.
 
-    Model `q` owns the stumps ``starts[q]:starts[q + 1]``; the constant stump has feature -1 and an infinite threshold.
+    Model `q` owns the stumps ``starts[q]:starts[q + 1]``; the constant stump has feature -1, an infinite threshold and
+    missing values on its left.
     """
     result = np.empty((len(X), len(starts) - 1))
     features = np.maximum(features, 0)
@@ -355,7 +454,8 @@ def add_votes(
     is_used[features] = True
     used = np.flatnonzero(is_used)
     places = (np.cumsum(is_used) - 1)[features]
-    _add_votes(X, used, places, thresholds, votes, starts, np.zeros((len(used), _BLOCK)), np.empty(_BLOCK), result)
+    work = np.zeros((len(used), _BLOCK)), np.empty(_BLOCK)
+    _add_votes(X, used, places, thresholds, missing_left, votes, starts, *work, result)
     return result
 
 
@@ -365,6 +465,7 @@ def _add_votes(
     used: Ints,
     places: Ints,
     thresholds: Floats,
+    missing_left: Flags,
     votes: Floats,
     starts: Ints,
     block: Floats,
@@ -385,16 +486,20 @@ def _add_votes(
             for i in range(_BLOCK):
                 sums[i] = 0.0
             for t in range(starts[q], starts[q + 1]):
-                _add_vote(block[places[t]], thresholds[t], votes[t], sums)
+                _add_vote(block[places[t]], thresholds[t], missing_left[t], votes[t], sums)
             for i in range(n_rows):
                 result[first + i, q] = sums[i]
 
 
 @inlined
-def _add_vote(values: Floats, threshold: float, vote: float, sums: Floats) -> None:
-    """Add one stump's vote for each of a block of values."""
-    for i in range(_BLOCK):
-        sums[i] += vote if values[i] <= threshold else -vote
+def _add_vote(values: Floats, threshold: float, missing_left: bool, vote: float, sums: Floats) -> None:
+    """Add one stump's vote for each of a block of values; every comparison with NaN is false."""
+    if missing_left:
+        for i in range(_BLOCK):
+            sums[i] += -vote if values[i] > threshold else vote
+    else:
+        for i in range(_BLOCK):
+            sums[i] += vote if values[i] <= threshold else -vote
 
 
 @kernel
@@ -403,6 +508,7 @@ def add_votes_of_groups(
     group: NDArray[np.intp],
     features: Ints,
     thresholds: Floats,
+    missing_left: Flags,
     votes: Floats,
     starts: Ints,
     sums: Floats,
@@ -412,7 +518,9 @@ def add_votes_of_groups(
         total = 0.0
         for t in range(starts[group[i]], starts[group[i] + 1]):
             # The constant stump's threshold is infinite, so that any feature will do.
-            total += votes[t] if X[i, max(features[t], 0)] <= thresholds[t] else -votes[t]
+            value = X[i, max(features[t], 0)]
+            is_left = value <= thresholds[t] or (missing_left[t] and np.isnan(value))
+            total += votes[t] if is_left else -votes[t]
         sums[i] += total
 
 

@@ -1,21 +1,26 @@
 """Discrete AdaBoost over decision stumps: exact, and fast enough to train thousands of times in one fit."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn import get_config
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import Tags, gen_batches
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skecoc.learners.base import MarginClassifier, check_labels, check_rows, set_features
 from skecoc.learners.bins import BinnedSamples, bin_samples
-from skecoc.learners.codes import MANY_CELLS, FeatureCodes, Floats, code_features, read_only
+from skecoc.learners.codes import MANY_CELLS, FeatureCodes, Floats, Names, code_features, read_only
 from skecoc.learners.columns import Response
+from skecoc.learners.features import Categories, expand_categories, learn_categories, widths_of
 from skecoc.learners.folds import Keys
+from skecoc.learners.sparse_codes import SparseCodes, boost_sparse, code_sparse
 from skecoc.learners.stump_kernels import (
     SMALLEST_ERROR,
     TIE_TOLERANCE,
@@ -41,6 +46,9 @@ class StumpAdaBoostClassifier(MarginClassifier):
     n_estimators : int, default=40
         Largest number of stumps. Boosting ends earlier after a stump that gets no sample of non-zero weight wrong, and
         when no stump is better than tossing a coin (``e >= 1/2``).
+    categorical_features : {"from_dtype"} or None, default="from_dtype"
+        Which columns of a frame hold categories: "from_dtype" takes those of the type category (pandas), Categorical or
+        Enum (polars), with at most 255 categories each; None takes none, and all columns must be numbers.
 
     Attributes
     ----------
@@ -49,9 +57,15 @@ class StumpAdaBoostClassifier(MarginClassifier):
     n_estimators_ : int
         Number of stumps.
     features_ : ndarray of int64 of shape (n_estimators_,)
-        Feature that each stump looks at; -1 for the constant stump.
+        Feature that each stump looks at; -1 for the constant stump. With `categories_`, a column of categories counts
+        as one feature for each of them.
+    categories_ : list of length n_features_in_
+        The sorted categories of each column, None for a column of numbers; only after a fit to a frame with categories.
     thresholds_ : ndarray of shape (n_estimators_,)
-        Threshold of each stump: values ``<= threshold`` lie on its left. Infinite for the constant stump.
+        Threshold of each stump: values ``<= threshold`` lie on its left. Infinite for the constant stump, and for a
+        stump that parts missing values from all others.
+    missing_left_ : ndarray of bool of shape (n_estimators_,)
+        Whether missing values lie on the left of each stump.
     polarities_ : ndarray of int64 of shape (n_estimators_,)
         Vote of each stump's left side: +1 for ``classes_[1]``, -1 for ``classes_[0]``; its right side votes for the
         other.
@@ -67,22 +81,35 @@ class StumpAdaBoostClassifier(MarginClassifier):
     Notes
     -----
     **Ties.** Stumps whose weighted errors differ by no more than 1e-10 are equally good. The constant stump goes first,
-    then the features in their order, and within a feature the lowest threshold. So the stumps depend
-    neither on the order of the samples nor on the machine.
+    then the features in their order, within a feature the stumps with missing values on the right, and of these the
+    lowest threshold. So the stumps depend neither on the order of the samples nor on the machine.
+
+    **Missing values.** NaN is a value of its own: each threshold is tried with missing values on its left and on its
+    right, and so is the stump that parts missing values from all others. Where no training sample lacks a feature, a
+    sample that does goes to the side with more weight of training samples, to the right if both weigh the same.
 
     **Perfect and useless stumps.** In alpha, `e` counts as at least 1e-10. If already the first round finds no stump
     better than tossing a coin, `n_estimators_` is 0 and `F` is zero everywhere; where ``F(x) == 0``, `predict` gives
     ``classes_[0]``.
 
     **Sample weights.** Only their ratios matter. Samples of weight zero are dropped: no threshold takes notice of them.
+    Boosting forgets the other weights from round to round and separates classes however little they weigh; a code that
+    is given such weights trains no stumps for a side that weighs next to nothing, but always predicts the other.
 
     **Rounding.** Alphas are rounded to single precision, so that they do not depend on the order of the samples.
+
+    **Categories.** Each category of a column is a feature of value 1 or 0, so that a stump parts the samples of one
+    category from all others. A category that is missing, or was not there in `fit`, is a missing value.
+
+    **Sparse matrices** are not made dense: of each non-zero value the rank is kept, in eight bytes with its feature,
+    and zero is a value like any other. The stumps are those of the same samples in an array, as long as these are not
+    binned.
 
     **Exactness and memory.** Every feature is coded once by the ranks of its values, in two bytes a cell, or in one if
     there are more than four million cells and no feature has more than 256 distinct values. A feature with more than
     65,536 distinct values is cut into 65,536 bins of equally many, and only thresholds between bins are tried: then,
     and only then, is the search not exact. (A code with more than 10,000 samples has 256 bins.) Features in ``float32``
-    are compared with thresholds as ``float64``, without a copy. NaN is refused.
+    are compared with thresholds as ``float64``, without a copy.
 
     References
     ----------
@@ -100,34 +127,69 @@ class StumpAdaBoostClassifier(MarginClassifier):
     array([3.5, inf, 5.5])
     >>> model.decision_function(X).round(2)
     array([ 0.76,  0.76,  0.76, -0.84, -0.84,  0.62])
+
+    A missing value is a value of its own:
+
+    >>> X[:2] = np.nan
+    >>> model = StumpAdaBoostClassifier(n_estimators=1).fit(X, ["low", "low", "high", "high", "high", "high"])
+    >>> model.thresholds_, model.missing_left_, model.predict([[np.nan], [7.0]])
+    (array([inf]), array([False]), array(['low', 'high'], dtype='<U4'))
     """
 
     _dtypes: ClassVar[list[type]] = [np.float64, np.float32]
+    _sparse_formats: ClassVar[list[str]] = ["csr", "csc"]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_estimators": [Interval(Integral, 1, None, closed="left")]
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "categorical_features": [StrOptions({"from_dtype"}), None],
     }
 
-    def __init__(self, n_estimators: int = 40) -> None:
+    def __init__(self, n_estimators: int = 40, categorical_features: str | None = "from_dtype") -> None:
         self.n_estimators = n_estimators
+        self.categorical_features = categorical_features
 
-    def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> FeatureCodes:  # noqa: ARG002
+    def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> FeatureCodes | SparseCodes:  # noqa: ARG002
         """Check and code a matrix of features once, for any number of calls to `fit_rows`."""
-        return code_features(*self._prepare_features(X))
+        checked, names, categories = self._prepare_columns(X)
+        return code_sparse(checked, names) if issparse(checked) else code_features(checked, names, categories)
+
+    def _prepare_columns(self, X: Any) -> tuple[NDArray[Any], Names | None, Categories | None]:
+        """Check a matrix of features without changing the learner; return it, and names and categories of columns."""
+        categories = None if self.categorical_features is None else learn_categories(X)
+        if categories is None:
+            return *self._prepare_features(X), None
+        scratch = copy(self)  # takes the attributes that validation sets
+        validate_data(scratch, X, skip_check_array=True)
+        return (
+            expand_categories(X, categories, **self._checks()),
+            getattr(scratch, "feature_names_in_", None),
+            categories,
+        )
+
+    def check_features(self, X: Any) -> NDArray[Any]:
+        """Check samples to predict; return their features, of which a category has one."""
+        check_is_fitted(self)
+        categories: Categories | None = getattr(self, "categories_", None)
+        if categories is None:
+            return super().check_features(X)
+        if not hasattr(X, "columns"):
+            raise ValueError("X must be a frame: this classifier was fitted to a frame with columns of categories")
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return expand_categories(X, categories, **self._checks())
 
     def bin_rows(
         self, X: ArrayLike, y: NDArray[np.intp], weight: Floats | None, keys: Keys
     ) -> tuple[FeatureCodes, BinnedSamples]:
         """Check and bin a matrix of features with many rows, as `prepare_rows` would code it with all thresholds."""
-        checked, names = self._prepare_features(X)
+        checked, names, categories = self._prepare_columns(X)
         binned = bin_samples(checked, y, weight, keys)
         bins = binned.bins
         codes = binned.codes if checked.size > MANY_CELLS else binned.codes.astype(np.uint16)
         edges = np.where(np.repeat(bins.exact, np.diff(bins.starts)), np.nan, bins.edges)
-        return FeatureCodes(codes, bins.starts, bins.lower, bins.upper, names, edges), binned
+        return FeatureCodes(codes, bins.starts, bins.lower, bins.upper, names, categories, edges), binned
 
     def fit_rows(
         self,
-        prepared: FeatureCodes,
+        prepared: FeatureCodes | SparseCodes,
         rows: ArrayLike | None,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
@@ -147,20 +209,40 @@ class StumpAdaBoostClassifier(MarginClassifier):
                 signed = signed[counted]
                 taken = counted if taken is None else taken[counted]
         signed /= np.abs(signed).sum()
-        features, thresholds, polarities, alphas, _ = self._boost(prepared, taken, np.array([0, len(signed)]), signed)
-        set_features(self, prepared.n_features, prepared.feature_names)
-        self.features_, self.thresholds_, self.polarities_, self.alphas_ = features, thresholds, polarities, alphas
-        self.n_estimators_ = len(alphas)
+        stumps, _ = self._boost(prepared, taken, np.array([0, len(signed)]), signed)
+        self._set_columns(prepared)
+        self.features_, self.thresholds_, self.missing_left_, self.polarities_, self.alphas_ = stumps
+        self.n_estimators_ = len(self.alphas_)
         return self
 
+    def _set_columns(self, prepared: FeatureCodes | SparseCodes) -> None:
+        """Set the attributes that tell of the columns of X, or delete those of an earlier fit."""
+        set_features(self, prepared.n_features, prepared.feature_names)
+        self.__dict__.pop("categories_", None)
+        if isinstance(prepared, FeatureCodes) and prepared.categories is not None:
+            self.categories_ = prepared.categories
+
     def _boost(
-        self, coded: FeatureCodes, rows: NDArray[np.intp] | None, bounds: NDArray[np.int64], signed: Floats
-    ) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64], Floats, NDArray[np.int64]]:
-        """Return features, thresholds, polarities and alphas of stumps of groups of rows, and where groups begin."""
-        features, left, right, polarities, alphas, firsts = boost_groups(
-            coded.codes, coded.starts, rows, bounds, signed, self.n_estimators, TIE_TOLERANCE, SMALLEST_ERROR
+        self,
+        coded: FeatureCodes | SparseCodes,
+        rows: NDArray[np.intp] | None,
+        bounds: NDArray[np.int64],
+        signed: Floats,
+    ) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
+        """Return what the stumps of groups of rows are, and where those of each group begin.
+
+        They are features, thresholds, sides of missing values, polarities and alphas.
+        """
+        if isinstance(coded, SparseCodes):
+            features, left, right, *further = boost_sparse(coded, rows, signed, self.n_estimators)
+            thresholds = coded.bins.thresholds_between(features, left, right)
+            return (features, thresholds, *further), bounds
+        codes = coded.codes, coded.starts, coded.missing
+        features, left, right, missing_left, polarities, alphas, firsts = boost_groups(
+            *codes, rows, bounds, signed, self.n_estimators, TIE_TOLERANCE, SMALLEST_ERROR
         )
-        return features, coded.thresholds_between(features, left, right), polarities, alphas, firsts
+        thresholds = coded.thresholds_between(features, left, right)
+        return (features, thresholds, missing_left, polarities, alphas), firsts
 
     def fit_groups(
         self,
@@ -181,14 +263,15 @@ class StumpAdaBoostClassifier(MarginClassifier):
             if sample_weight is not None:  # as `fit_rows` does, so that no sum overflows
                 signed[first:last] /= np.abs(signed[first:last]).max()
             signed[first:last] /= np.abs(signed[first:last]).sum()
-        features, thresholds, polarities, alphas, firsts = self._boost(prepared, rows, bounds, signed)
+        (features, thresholds, missing_left, polarities, alphas), firsts = self._boost(prepared, rows, bounds, signed)
         learners = []
         for first, last in pairwise(firsts):
             learner = object.__new__(type(self))  # what `copy` would make, at length
             learner.__dict__.update(self.__dict__)
-            set_features(learner, prepared.n_features, prepared.feature_names)
+            learner._set_columns(prepared)
             learner.classes_ = np.array([0, 1])
             learner.features_, learner.thresholds_ = features[first:last], thresholds[first:last]
+            learner.missing_left_ = missing_left[first:last]
             learner.polarities_, learner.alphas_ = polarities[first:last], alphas[first:last]
             learner.n_estimators_ = int(last - first)
             learners.append(learner)
@@ -217,25 +300,44 @@ class StumpAdaBoostClassifier(MarginClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Finite features.
+            Features; NaN stands for a missing value.
 
         Yields
         ------
         ndarray of shape (n_samples,)
             F of the first stump, of the first two, and so on: `n_estimators_` arrays.
         """
-        X = self._check_features(X)
-        total = np.zeros(len(X))
+        rows: Any = self.check_features(X)
+        total = np.zeros(rows.shape[0])
         votes = self.alphas_ * self.polarities_
-        for feature, threshold, vote in zip(self.features_, self.thresholds_, votes, strict=True):
+        stumps = zip(self.features_, self.thresholds_, self.missing_left_, votes, strict=True)
+        for feature, threshold, missing_left, vote in stumps:
             # The constant stump's threshold is infinite, so that any column will do, even column -1.
-            total = total + np.where(X[:, feature].astype(np.float64) <= threshold, vote, -vote)
+            column = rows[:, [max(feature, 0)]].toarray()[:, 0] if issparse(rows) else rows[:, feature]
+            values = column.astype(np.float64)
+            total = total + np.where((values <= threshold) | (missing_left & np.isnan(values)), vote, -vote)
             yield total
 
     @staticmethod
     def outputs_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
         """Evaluate several fitted classifiers on the same samples in one pass, one column each."""
-        return respond(_decision_functions(learners, learners[0]._check_features(X)), response)
+        return respond(_decision_functions(learners, learners[0].check_features(X)), response)
+
+    def takes_missing(self) -> bool:
+        """Tell whether NaN stands for a missing value: always."""
+        return True
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = self.categorical_features is not None
+        return tags
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        features = state.get("features_")
+        if isinstance(features, np.ndarray) and "missing_left_" not in state:
+            # A model of an earlier version, which took no missing values: these go right, where comparisons are false.
+            state = {"categorical_features": "from_dtype", **state, "missing_left_": features < 0}
+        super().__setstate__(state)
 
     def _slope(self) -> float:
         """Give the factor from F to log-odds: probabilities are 1 / (1 + exp(-2 F))."""
@@ -247,26 +349,34 @@ class StumpAdaBoostClassifier(MarginClassifier):
         check_is_fitted(self)
         splits = self.features_ >= 0
         shares: Floats = np.zeros(self.n_features_in_)
-        np.add.at(shares, self.features_[splits], self.alphas_[splits])
+        widths = widths_of(self.categories_) if hasattr(self, "categories_") else [1] * self.n_features_in_
+        columns = np.repeat(np.arange(self.n_features_in_), widths)
+        np.add.at(shares, columns[self.features_[splits]], self.alphas_[splits])
         return shares / shares.sum() if splits.any() else shares
 
 
-def _decision_functions(
-    learners: Sequence[StumpAdaBoostClassifier], X: NDArray[np.float64] | NDArray[np.float32]
-) -> Floats:
+def _decision_functions(learners: Sequence[StumpAdaBoostClassifier], X: Any) -> Floats:
     """Compute F of several fitted classifiers for the same checked samples, one column each."""
     starts = np.zeros(len(learners) + 1, np.int64)
     np.cumsum([learner.n_estimators_ for learner in learners], out=starts[1:])
-    return add_votes(read_only(X), *_joined_stumps(learners), starts)
+    features, thresholds, missing_left, votes = _joined_stumps(learners)
+    stumps = thresholds, missing_left, votes, starts
+    if not issparse(X):
+        return add_votes(read_only(X), features, *stumps)
+    used, places = np.unique(np.append(np.maximum(features, 0), 0), return_inverse=True)
+    some = X.tocsc()[:, used].tocsr()
+    blocks = (some[rows].toarray() for rows in gen_batches(X.shape[0], max(1, MANY_CELLS // len(used))))
+    return np.concatenate([add_votes(read_only(block), places[:-1], *stumps) for block in blocks])
 
 
 def _joined_stumps(
     learners: Sequence[StumpAdaBoostClassifier],
-) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Return features, thresholds and votes of the stumps of several classifiers, one after the other."""
+) -> tuple[NDArray[np.int64], Floats, NDArray[np.bool_], Floats]:
+    """Return features, thresholds, sides of missing values and votes of the stumps of several classifiers."""
     return (
         np.concatenate([learner.features_ for learner in learners]),
         np.concatenate([learner.thresholds_ for learner in learners]),
+        np.concatenate([learner.missing_left_ for learner in learners]),
         np.concatenate([learner.alphas_ * learner.polarities_ for learner in learners]),
     )
 

@@ -30,6 +30,7 @@ from skecoc.learners.svm_search import (
     sigmoid_slope,
     stratified_folds,
 )
+from skecoc.support.weights import usable_weights
 
 #: The paper's values of C, for SVM-perf.
 PAPER_CS: Floats = np.exp2(np.arange(12.0, 19.0))
@@ -222,6 +223,7 @@ class TunedSVMClassifier(MarginClassifier):
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, labels, dtype=np.float64, ensure_non_negative=True)
+            weight = usable_weights(weight) if weight.any() else weight
         distinct = distinct_rows(prepared.shared, taken, labels, weight)
         if np.ptp(distinct.labels) == 0:
             raise ValueError("y must hold 2 classes with non-zero sample_weight, got 1 class")
