@@ -255,7 +255,7 @@ def test_any_object_with_the_two_methods_is_a_decoder():
 
 def test_an_unknown_name_lists_the_valid_ones():
     with pytest.raises(
-        ValueError, match=r"decoding='haming' is not known; expected one of .*'hamming'.*'probabilistic'"
+        ValueError, match=r"decoding='haming' is not known .*; expected one of .*'hamming'.*'probabilistic'"
     ):
         resolve_decoder("haming")
 

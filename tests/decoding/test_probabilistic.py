@@ -146,3 +146,12 @@ def test_long_codes_and_huge_outputs_do_not_underflow():
     assert scores.min() < -1e4
     np.testing.assert_array_equal(scores.argmax(axis=1), np.arange(5))
     assert np.isfinite(decoder.scores(matrix * 1e300)).all()
+
+
+def test_a_heavy_class_that_is_separated_perfectly_has_platts_targets():
+    """Newton's first step goes far beyond them, where second derivatives vanish."""
+    outputs = np.repeat([1.0, -1.0], 50)
+    weight = np.repeat([100.0, 1.0], 50)
+    slope, intercept = fit_sigmoid(outputs, outputs > 0, weight)
+    # The log odds of the -1 side are those of the targets: 1 / 5002 and 51 / 52.
+    np.testing.assert_allclose([slope + intercept, intercept - slope], [-np.log(5001), np.log(51)], rtol=1e-9)

@@ -1,7 +1,8 @@
 """Decoders that turn codewords and a code matrix into one score per class."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from sklearn.base import clone
 
@@ -41,6 +42,7 @@ __all__ = [
     "ProbabilisticDecoder",
     "RiskAndConfusion",
     "break_ties",
+    "decoding_name",
     "resolve_decoder",
     "risk_and_confusion",
 ]
@@ -64,14 +66,27 @@ DECODERS: Mapping[str, type[BaseDecoder]] = MappingProxyType(
 )
 
 
-def resolve_decoder(decoding: str | BaseDecoder) -> BaseDecoder:
+def decoding_name(decoder: Any) -> str:
+    """Return the name of a decoder, "custom" if it has none.
+
+    >>> decoding_name(LossWeightedDecoder())
+    'loss-weighted'
+    """
+    return next((name for name, kind in DECODERS.items() if type(decoder) is kind), "custom")
+
+
+def resolve_decoder(decoding: str | BaseDecoder, *, also: Sequence[str] = ()) -> BaseDecoder:
     """Return a new decoder for a name of `DECODERS`, or an unfitted clone of an object with `fit` and `scores`.
 
+    Of a name that is not known, the error lists those that are, and those in `also`.
+
+    >>> resolve_decoder("Loss_Based")
+    LossBasedDecoder()
     >>> resolve_decoder(LossBasedDecoder("hinge"))
     LossBasedDecoder(loss='hinge')
     """
     if isinstance(decoding, str):
-        return resolve_name("decoding", decoding, DECODERS)()
+        return resolve_name("decoding", decoding, DECODERS, also=also)()
     has_methods = all(callable(getattr(decoding, method, None)) for method in ("fit", "scores"))
     if isinstance(decoding, type) or not has_methods:
         raise ValueError(f"decoding must be a name or a decoder with the methods fit and scores, got {decoding!r}")

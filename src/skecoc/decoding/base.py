@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from skecoc.support.weights import usable_weights
+
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
@@ -103,9 +105,12 @@ def check_codewords(codewords: ArrayLike, n_columns: int) -> Floats:
 
 
 def check_rows_and_weights(
-    y: ArrayLike, sample_weight: ArrayLike | None, n_samples: int, n_rows: int
+    y: ArrayLike, sample_weight: ArrayLike | None, n_samples: int, n_rows: int, *, is_part: bool = False
 ) -> tuple[Indices, Floats]:
-    """Check matrix-row indices and sample weights against the codewords they belong to."""
+    """Check matrix-row indices and sample weights against the codewords they belong to; extreme ones change units.
+
+    Those of a part of the samples do not: its weights are compared with those of other parts.
+    """
     rows = np.asarray(y)
     if rows.shape != (n_samples,) or n_samples == 0:
         raise ValueError(f"y must have shape ({n_samples},) with at least one entry, got {rows.shape}")
@@ -116,7 +121,7 @@ def check_rows_and_weights(
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n_samples,) or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
         raise ValueError(f"sample_weight must hold {n_samples} finite, non-negative weights that are not all zero")
-    return rows.astype(np.intp), weight
+    return rows.astype(np.intp), weight if is_part else usable_weights(weight)
 
 
 def chunk_slices(n_rows: int, row_size: int) -> Iterator[slice]:

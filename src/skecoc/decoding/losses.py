@@ -197,6 +197,9 @@ class LossWeightedDecoder(_LossDecoder):
     agrees with neither sign. A class whose :math:`H` is all zero, or which has no training samples, has equal
     weights over the non-zero positions of its row.
 
+    Beware of classes that are given very different weights: a light class whose own columns fail has its weights on
+    columns that are correct about it only because they leave it alone, and then wins over the heavy class.
+
     Parameters
     ----------
     loss : {"linear", "exponential", "hinge", "logistic", "squared", "binomial-deviance"}, default="linear"

@@ -14,6 +14,10 @@ from skecoc.decoding.losses import LARGEST_OUTPUT, logistic, sum_losses
 # Outputs that vary by no more than this part of their size, or this much at all, are constant.
 _CONSTANT_RELATIVE = 1e-10
 _CONSTANT_ABSOLUTE = 1e-100
+# Newton's method ends where the gradient is no larger, after so many steps at the latest, none shorter than this part.
+_FLAT, _MOST_STEPS, _SHORTEST_STEP = 1e-14, 100, 1e-10
+# It has failed where the gradient is larger than this, or the second derivatives are so close to singular.
+_NEARLY_FLAT, _SINGULAR = 1e-11, 1e-9
 
 
 class ProbabilisticDecoder(BaseDecoder):
@@ -111,7 +115,41 @@ def fit_sigmoid(outputs: Floats, is_positive: NDArray[np.bool_], sample_weight: 
 def _fit_standardised(outputs: Floats, target: Floats, share: Floats, intercept: float) -> Floats:
     """Minimise the cross-entropy of the sigmoid's log odds, linear in standardised outputs."""
     design = np.vstack([outputs, np.ones_like(outputs)])
-    shared_target = share * target
+    start = np.array([0.0, intercept])
+    found = _newton(design, share, share * target, start)
+    return _trust_region(design, share, share * target, start) if found is None else found
+
+
+def _newton(design: Floats, share: Floats, shared_target: Floats, start: Floats) -> Floats | None:
+    """Minimise by Newton's method; None where a step leads to where all log odds of a side are beyond all measure."""
+    found, log_odds = start, start @ design
+    for _ in range(_MOST_STEPS):
+        probability = expit(log_odds)
+        gradient = design @ (share * probability - shared_target)
+        if np.abs(gradient).max() <= _FLAT:
+            return found
+        hessian = (design * (share * probability * (1.0 - probability))) @ design.T
+        determinant = hessian[0, 0] * hessian[1, 1] - hessian[0, 1] ** 2
+        if not determinant > _SINGULAR * hessian[0, 0] * hessian[1, 1]:
+            return None
+        step = np.array([hessian[0, 1] * gradient[1] - hessian[1, 1] * gradient[0], 0.0])
+        step[1] = hessian[0, 1] * gradient[0] - hessian[0, 0] * gradient[1]
+        step /= determinant
+        slope, change = gradient @ step, step @ design
+        value = share @ np.logaddexp(0.0, log_odds) - shared_target @ log_odds
+        size = 1.0
+        while size > _SHORTEST_STEP:
+            tried = log_odds + size * change
+            # The last digits of the cross-entropy are rounding.
+            if share @ np.logaddexp(0.0, tried) - shared_target @ tried <= value + 1e-4 * size * slope + _FLAT:
+                break
+            size /= 2.0
+        found, log_odds = found + size * step, log_odds + size * change
+    return found if np.abs(gradient).max() <= _NEARLY_FLAT else None
+
+
+def _trust_region(design: Floats, share: Floats, shared_target: Floats, start: Floats) -> Floats:
+    """Minimise in regions where the second derivatives can be trusted: slower, and always successful."""
 
     def cross_entropy(coefficients: Floats) -> float:
         log_odds = coefficients @ design
@@ -124,7 +162,6 @@ def _fit_standardised(outputs: Floats, target: Floats, share: Floats, intercept:
         probability = expit(coefficients @ design)
         return (design * (share * probability * (1.0 - probability))) @ design.T
 
-    start = np.array([0.0, intercept])
     near = minimize(cross_entropy, start, method="trust-exact", jac=gradient, hess=hessian, options={"gtol": 1e-8})
     # The last digits of the cross-entropy are rounding, those of its gradient are not: solve that for zero.
     return root(gradient, near.x, jac=hessian, options={"xtol": 1e-12}).x

@@ -208,7 +208,7 @@ def map_in_threads(n_jobs: int | None, function: Callable[[Item], Result], items
 def labelled_blocks(source: Iterable[Any], n_classes: int) -> Iterator[tuple[NDArray[Any], Indices, Floats]]:
     """Yield (codewords, y, weight) triples with checked labels and weights."""
     for codewords, y, weight in source:
-        yield codewords, *check_rows_and_weights(y, weight, len(codewords), n_classes)
+        yield codewords, *check_rows_and_weights(y, weight, len(codewords), n_classes, is_part=True)
 
 
 def rows_from_arrays(
