@@ -8,7 +8,7 @@ from scipy import sparse
 
 from skecoc.coding import check_code_matrix, decoc, duplicate_columns, forest
 from skecoc.coding import discriminant as module
-from skecoc.coding.discriminant import class_histograms, trees_from_histograms
+from skecoc.coding.discriminant import best_bipartition, class_histograms, trees_from_histograms
 from tests.reference import coding as reference
 
 
@@ -282,3 +282,31 @@ def test_bad_input_is_named(coding, X, y, options, message):
 def test_number_of_trees_is_checked():
     with pytest.raises(ValueError, match="n_trees must be an integer of at least 1, got 0"):
         forest(*blobs(0, 3), n_trees=0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_bipartition_is_the_first_column_of_the_tree(seed):
+    histograms = class_histograms(*blobs(seed, 6))
+    np.testing.assert_array_equal(best_bipartition(histograms), trees_from_histograms(histograms, 1)[:, 0])
+
+
+def test_most_separating_features_in_their_order():
+    # Shares of the spread that lie between classes: 0, 1, 0 (a constant), 0.8.
+    X = np.array([[0.0, 0.0, 3.0, 0.0], [1.0, 0.0, 3.0, 1.0], [0.0, 9.0, 3.0, 2.0], [1.0, 9.0, 3.0, 3.0]])
+    y, weight = np.array([0, 0, 1, 1]), np.ones(4)
+    np.testing.assert_array_equal(module.most_separating(X, y, weight, 2), [1, 3])
+    np.testing.assert_array_equal(module.most_separating(X, y, weight, 3), [0, 1, 3])
+    np.testing.assert_array_equal(module.most_separating(X, y, weight, 4), range(4))
+    np.testing.assert_array_equal(module.most_separating(X, y, np.array([2.0, 0.0, 1.0, 1.0]), 2), [1, 3])
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_features_one_by_one_and_together_have_the_same_histograms(seed):
+    rng = np.random.RandomState(seed)
+    n = rng.randint(3, 80)
+    X = np.column_stack([rng.standard_normal(n), rng.randint(40, size=n), np.where(rng.rand(n) < 0.5, np.nan, 1.5)])
+    y, weight = np.r_[0, 1, rng.randint(3, size=n - 2)], rng.rand(n) + 0.1
+    together = class_histograms(X, y, n_bins=8, sample_weight=weight)
+    alone = [class_histograms(X[:, [j]], y, n_bins=8, sample_weight=weight) for j in range(3)]
+    np.testing.assert_array_equal(together, np.concatenate(alone, axis=1))

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from skecoc.coding import discriminant
 from skecoc.coding.discriminant import class_histograms
 
 
@@ -103,8 +104,10 @@ def test_sparse_rows_are_never_made_dense_as_a_whole(monkeypatch):
         return to_dense(self, *args, **kwargs)
 
     monkeypatch.setattr(sparse.csc_array, "toarray", watched)
-    class_histograms(X, y)
-    assert set(sizes) == {(len(y), 1)}
+    monkeypatch.setattr(discriminant, "_BLOCK_VALUES", 2 * len(y) + 1)
+    found = class_histograms(X, y)
+    assert set(sizes) == {(len(y), 2), (len(y), X.shape[1] % 2)} - {(len(y), 0)}
+    np.testing.assert_array_equal(found, class_histograms(X.toarray(), y))
 
 
 def test_categories_have_bins_by_weight_and_the_rarest_share_the_last():
@@ -148,3 +151,25 @@ def test_frames_equal_arrays():
 def test_bad_input_is_named(X, y, options, message):
     with pytest.raises(ValueError, match=message):
         class_histograms(X, y, **options)
+
+
+def test_columns_of_a_frame_may_hold_anything():
+    pd = pytest.importorskip("pandas")
+    pl = pytest.importorskip("polars")
+    y = [0, 0, 1, 1]
+    frame = pd.DataFrame({"number": [0.5, 1.5, 1.5, np.nan]}).assign(
+        truth=[True, False, False, False],
+        category=pd.Categorical(["v", "u", "u", "u"]),
+        text=pd.array(["v", "u", "u", "u"], dtype="string"),
+        nullable=pd.array([1, 2, 2, None], dtype="Int64"),
+        nullable_truth=pd.array([True, None, False, False], dtype="boolean"),
+    )
+    # Numbers have bins in their order; of categories, the most frequent one has the first bin.
+    expected = [
+        [[1, 1], [1, 1], [1, 1], [1, 1], [1, 1], [0, 1]],
+        [[0, 1], [2, 0], [2, 0], [2, 0], [0, 1], [2, 0]],
+    ]
+    for each in (frame, pl.from_pandas(frame)):
+        np.testing.assert_array_equal(class_histograms(each, y, n_bins=2), expected)
+        dropped = class_histograms(each, y, n_bins=2, sample_weight=[1, 1, 1, 0])
+        np.testing.assert_array_equal(dropped, class_histograms(each[:3], y[:3], n_bins=2))

@@ -4,7 +4,7 @@ A code matrix has one row per class and one column per binary problem, with entr
 for the two sides and 0 for classes that a problem leaves out.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -19,15 +19,17 @@ from skecoc.coding.matrix import (
     Indices,
     canonical_columns,
     check_code_matrix,
+    check_length,
     code_statistics,
     duplicate_columns,
     is_valid,
     mean_row_distance,
     min_row_distance,
     row_distances,
+    shorten,
 )
-from skecoc.coding.random import dense_random, sparse_random
-from skecoc.support.errors import resolve_name
+from skecoc.coding.random import default_length, dense_random, sparse_random
+from skecoc.support.errors import full_name, plain_name
 
 __all__ = [
     "CODINGS",
@@ -89,6 +91,25 @@ CODINGS: Mapping[str, NamedCoding] = MappingProxyType(
     }
 )
 
+# Other words for codings.
+_OTHER_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("ovo", "one-versus-one", "one-against-one", "all-pairs", "pairwise"), "one-vs-one"),
+        **dict.fromkeys(("ovr", "ova", "one-vs-all"), "one-vs-rest"),
+        **dict.fromkeys(("one-versus-rest", "one-versus-all", "one-against-rest", "one-against-all"), "one-vs-rest"),
+    }
+)
+
+
+def coding_name(name: str, *, argument: str = "coding", also: Sequence[str] = ()) -> str:
+    """Return the name in `CODINGS` that is meant; those in `also`, which error messages list, are taken as well.
+
+    >>> coding_name("ovo"), coding_name("Sparse_Random"), coding_name("Auto", also=["auto"])
+    ('one-vs-one', 'sparse-random', 'auto')
+    """
+    plain = plain_name(name)
+    return plain if plain in also else full_name(argument, name, CODINGS, short=_OTHER_NAMES, also=also)
+
 
 def resolve_coding(
     coding: str | ArrayLike | Callable[[Any, Indices], ArrayLike],
@@ -98,22 +119,73 @@ def resolve_coding(
     random_state: int | RandomState | None = None,
     *,
     sample_weight: ArrayLike | None = None,
+    argument: str = "coding",
+    ranks: Indices | None = None,
+    max_columns: int | None = None,
 ) -> CodeMatrix:
     """Turn a name of `CODINGS`, a code matrix or a function ``f(X, y)`` that returns one into a valid code matrix.
 
-    Seed and sample weights are for the named codings that take them.
+    Seed and sample weights are for the named codings that take them; `ranks`, the place of each class in the order of
+    classes, is for ``"ordinal"``; error messages say `argument`. Of at most `max_columns` columns, random codes and
+    forests are made so short, and of others columns are chosen that separate all classes; a ValueError says if there
+    are none.
 
     >>> resolve_coding(lambda X, y: [[1], [-1]], None, None, 2).tolist()
     [[1], [-1]]
     """
     if isinstance(coding, str):
-        named = CODINGS.get(coding) or resolve_name("coding", coding, CODINGS)  # which says what is known
-        return check_code_matrix(named(X, y, n_classes, random_state, sample_weight), n_classes)
-    if callable(coding):
-        return check_code_matrix(coding(X, y), n_classes)
-    if isinstance(coding, list | tuple) or hasattr(coding, "__array__"):
-        return check_code_matrix(coding, n_classes)
+        name = coding_name(coding, argument=argument)
+        made: Any = _short_code(name, X, y, n_classes, random_state, sample_weight, max_columns)
+        if made is None:
+            made = CODINGS[name](X, y, n_classes, random_state, sample_weight)
+        if ranks is not None and name == "ordinal":
+            made = made[ranks]
+    elif callable(coding):
+        made = coding(X, y)
+    elif isinstance(coding, list | tuple) or hasattr(coding, "__array__"):
+        made = coding
+    else:
+        raise ValueError(
+            f"{argument} must be a name, a code matrix of shape (n_classes, n_columns) or a callable f(X, y), "
+            f"got {type(coding).__name__}"
+        )
+    matrix = check_code_matrix(made, n_classes, argument=argument)
+    return matrix if max_columns is None else _within(matrix, coding, max_columns, argument)
+
+
+def _short_code(
+    name: str,
+    X: Any,
+    y: Indices,
+    n_classes: int,
+    random_state: int | RandomState | None,
+    sample_weight: ArrayLike | None,
+    max_columns: int | None,
+) -> CodeMatrix | None:
+    """Make a named code of at most some length, if it can be made of any length and would be longer."""
+    if max_columns is None:
+        return None
+    check_length(n_classes, max_columns)
+    if name == "dense-random" and default_length(n_classes) > max_columns:
+        return dense_random(n_classes, max_columns, random_state=random_state)
+    if name == "sparse-random" and default_length(n_classes, 15) > max_columns:
+        return sparse_random(n_classes, max_columns, random_state=random_state)
+    if name == "forest" and n_classes - 1 <= max_columns < 3 * (n_classes - 1):
+        return forest(X, y, max_columns // (n_classes - 1), sample_weight=sample_weight)
+    return None
+
+
+def _within(matrix: CodeMatrix, coding: Any, max_columns: int, argument: str) -> CodeMatrix:
+    """Choose columns of a code that is too long, or say which codings are short enough."""
+    n_classes, n_columns = matrix.shape
+    check_length(n_classes, max_columns)
+    shorter = matrix if n_columns <= max_columns else shorten(matrix, max_columns)
+    if shorter is not None:
+        return shorter
+    lengths = {"one-vs-rest": n_classes, "decoc": n_classes - 1, "dense-random": 1}
+    fitting = ", ".join(repr(name) for name, length in lengths.items() if length <= max_columns)
+    which = f"{argument}={coding!r}" if isinstance(coding, str) else argument
     raise ValueError(
-        "coding must be a name, a code matrix of shape (n_classes, n_columns) or a callable f(X, y), "
-        f"got {type(coding).__name__}"
+        f"{which} has {n_columns} columns, of which no {max_columns} separate all classes (max_columns={max_columns}); "
+        f"short enough are {fitting}"
     )

@@ -6,7 +6,7 @@ from typing import Any
 from numpy.random import RandomState
 from sklearn.pipeline import Pipeline
 
-from skecoc.coding.matrix import CodeMatrix
+from skecoc.coding.matrix import CodeMatrix, check_length
 from skecoc.coding.random import default_length, dense_random
 
 # Up to so many classes every learner has one-vs-one.
@@ -23,7 +23,7 @@ _LINEAR = ("sklearn.linear_model.", "sklearn.discriminant_analysis.Linear", "skl
 _PAIRWISE = ("sklearn.svm._classes.SVC", "sklearn.svm._classes.NuSVC", "sklearn.gaussian_process.")
 
 
-def choose_coding(n_classes: int, n_samples: int, learners: Sequence[Any]) -> str:
+def choose_coding(n_classes: int, n_samples: int, learners: Sequence[Any], max_columns: int | None = None) -> str:
     """Choose a coding that suits so many classes and samples, and the learner or learners.
 
     Up to 30 classes it is one-vs-one, whose binary problems are small and easy. It has P(P-1)/2 columns, so with more
@@ -34,6 +34,9 @@ def choose_coding(n_classes: int, n_samples: int, learners: Sequence[Any]) -> st
     learners have one-vs-rest, since no hyperplane parts a hundred classes at random, and all others dense-random (with
     the length of `compact_code`). Several learners have one-vs-rest beyond 30 classes.
 
+    Where one-vs-one has more columns than may be, it is one-vs-rest, or dense-random for learners that take long (they
+    are good at its problems) and where one-vs-rest is too long as well.
+
     Parameters
     ----------
     n_classes : int
@@ -42,6 +45,8 @@ def choose_coding(n_classes: int, n_samples: int, learners: Sequence[Any]) -> st
         Number of training samples.
     learners : sequence of classifiers
         The binary learners, one or several.
+    max_columns : int, default=None
+        Largest number of columns of a learner.
 
     Returns
     -------
@@ -56,12 +61,15 @@ def choose_coding(n_classes: int, n_samples: int, learners: Sequence[Any]) -> st
     >>> choose_coding(80, 10_000, [LogisticRegression()]), choose_coding(80, 10_000, [DecisionTreeClassifier()])
     ('one-vs-one', 'dense-random')
     """
+    n_columns = n_classes * (n_classes - 1) // 2
+    if max_columns is not None and n_columns > max_columns:
+        is_short = n_classes <= max_columns and (len(learners) > 1 or learner_kind(learners[0]) != "slow")
+        return "one-vs-rest" if is_short else "dense-random"
     if n_classes <= _FEW_CLASSES:
         return "one-vs-one"
     if len(learners) > 1:
         return "one-vs-rest"
     kind = learner_kind(learners[0])
-    n_columns = n_classes * (n_classes - 1) // 2
     if n_classes <= _MOST_CLASSES[kind] and n_samples * n_columns <= _MOST_CODEWORDS:
         return "one-vs-one"
     return "one-vs-rest" if kind == "linear" else "dense-random"
@@ -80,6 +88,8 @@ def compact_code(
     >>> [compact_code(40, learner).shape for learner in (DecisionTreeClassifier(), KNeighborsClassifier())]
     [(40, 54), (40, 107)]
     """
+    if max_columns is not None:
+        check_length(n_classes, max_columns)
     columns_per_bit = 10 if learner_kind(learner) == "slow" else 20
     n_columns = default_length(n_classes, columns_per_bit)
     return dense_random(n_classes, min(n_columns, max_columns or n_columns), random_state=random_state)

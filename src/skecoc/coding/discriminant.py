@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import _safe_indexing, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from skecoc.coding.matrix import CodeMatrix, Floats, Indices, Mask, check_count
 
 _BLOCK_FLOATS = 2**21
+_BLOCK_VALUES = 2**18
 _DECIMALS = 10
 _MAX_ATTEMPTS = 100
 
@@ -142,6 +143,28 @@ def trees_from_histograms(histograms: Floats, n_trees: int) -> CodeMatrix:
             break
         columns += tree
     return np.stack(columns, axis=1)
+
+
+def best_bipartition(histograms: Floats) -> CodeMatrix:
+    """Return the first column of `decoc`'s tree, from what `class_histograms` gives."""
+    n_classes = len(histograms)
+    first_side = _best_split(histograms, lambda _: True)
+    assert first_side is not None  # noqa: S101 - with every split allowed, one is found
+    return _split_column(n_classes, np.arange(n_classes), first_side)
+
+
+def most_separating(X: Floats, y: Indices, weight: Floats, n_features: int) -> Indices:
+    """Choose so many features whose class means differ most beside the spread within classes, in their order."""
+    if X.shape[1] <= n_features:
+        return np.arange(X.shape[1])
+    members = np.zeros((int(y.max()) + 1, len(y)))
+    members[y, np.arange(len(y))] = weight
+    mass = members.sum(axis=1)
+    centred = X - np.average(X, axis=0, weights=weight)
+    between = mass @ (members @ centred / mass[:, np.newaxis]) ** 2
+    total = weight @ centred**2
+    share = between / np.where(total > 0, total, 1.0)
+    return np.sort(np.argsort(-np.round(share, _DECIMALS), kind="stable")[:n_features])
 
 
 class _NodeCriterion:
@@ -290,7 +313,8 @@ def _can_be_split(n_classes: int, node: Indices, taken: set[bytes]) -> bool:
 def class_histograms(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | None = None) -> Floats:
     """Sum up the weights of every class in every bin of every feature, (n_classes, n_features, n_bins)."""
     n_bins = check_count(n_bins, "n_bins", 2)
-    X = check_array(X, accept_sparse="csc", dtype=None, ensure_all_finite=False, input_name="X")
+    is_mixed = _has_mixed_columns(X)
+    X = X if is_mixed else _check_features(X)
     labels = column_or_1d(y)
     check_consistent_length(X, labels)
     check_classification_targets(labels)
@@ -300,41 +324,78 @@ def class_histograms(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: A
     weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weight.any():
         raise ValueError("sample_weight must not be all zero")
+    if not weight.all():
+        used = np.flatnonzero(weight)
+        X, class_of_row, weight = _safe_indexing(X, used), class_of_row[used], weight[used]
+    # Columns of text, and of objects of any kind, are taken one by one.
+    has_numbers = not is_mixed and X.dtype.kind in "biuf"
+    n_at_once = max(1, _BLOCK_VALUES // len(weight)) if has_numbers else 1
     histograms = np.empty((len(classes), X.shape[1], n_bins))
-    for feature in range(X.shape[1]):
-        values = X[:, [feature]].toarray().ravel() if issparse(X) else X[:, feature]
-        bins = _bins_of_feature(values, weight, n_bins)
-        known = bins >= 0
-        cell = class_of_row[known] * n_bins + bins[known]
-        counts = np.bincount(cell, weights=weight[known], minlength=len(classes) * n_bins)
-        histograms[:, feature] = counts.reshape(len(classes), n_bins)
+    for first in range(0, X.shape[1], n_at_once):
+        block = slice(first, first + n_at_once)
+        values = _check_features(_safe_indexing(X, [first], axis=1)) if is_mixed else X[:, block]
+        values = values.toarray() if issparse(values) else values
+        histograms[:, block] = _count_bins(values, class_of_row, weight, (len(classes), n_bins))
     return histograms
 
 
-def _bins_of_feature(values: NDArray[Any], weight: Floats, n_bins: int) -> Indices:
-    """Return the bin of every row, -1 for rows without a value or without weight."""
+def _has_mixed_columns(X: Any) -> bool:
+    """Tell whether a frame has other columns than numbers: no array has room for all that these may hold."""
+    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes") and min(X.shape) > 0
+    return is_frame and not {getattr(dtype, "kind", None) for dtype in X.dtypes} <= {"i", "u", "f"}
+
+
+def _check_features(X: Any) -> Any:
+    """Return samples of any kind, or some of their columns, as an array or a sparse matrix."""
+    return check_array(X, accept_sparse="csc", dtype=None, ensure_all_finite=False, input_name="X")
+
+
+def _count_bins(values: NDArray[Any], class_of_row: Indices, weight: Floats, shape: tuple[int, int]) -> Floats:
+    """Sum up the weights of every class in every bin of some features; missing numbers are in no bin."""
+    n_classes, n_bins = shape
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError):
-        return _category_bins(values.astype(str), weight, n_bins)
-    bins = np.full(len(values), -1, dtype=np.intp)
-    counted = ~np.isnan(numbers) & (weight > 0)
-    bins[counted] = _number_bins(numbers[counted], weight[counted], n_bins)
-    return bins
+        rows = np.arange(len(values))[:, np.newaxis]
+        bins = _category_bins(values[:, 0].astype(str), weight, n_bins)[:, np.newaxis]
+    else:
+        rows, bins = _number_bins(numbers, weight, n_bins)
+    n_features = values.shape[1]
+    cell = (class_of_row[rows] * n_features + np.arange(n_features)) * n_bins + bins
+    known = bins >= 0
+    counts = np.bincount(cell[known], weights=weight[rows][known], minlength=n_classes * n_features * n_bins)
+    return counts.astype(np.float64, copy=False).reshape(n_classes, n_features, n_bins)
 
 
-def _number_bins(values: Floats, weight: Floats, n_bins: int) -> Indices:
-    """Cut numbers into bins of about equal weight, never between equal numbers."""
-    distinct, rank = np.unique(values, return_inverse=True)
-    if len(distinct) <= n_bins:
-        return rank
-    mass = np.cumsum(np.bincount(rank, weights=weight))
-    share_below_cut = mass[:-1] / mass[-1]
-    wanted = np.arange(1, n_bins) / n_bins
-    above = np.searchsorted(share_below_cut, wanted).clip(1, len(share_below_cut) - 1)
-    nearer_below = wanted - share_below_cut[above - 1] <= share_below_cut[above] - wanted
-    cuts = np.unique(above - nearer_below)
-    return np.searchsorted(cuts, rank)
+def _number_bins(values: Floats, weight: Floats, n_bins: int) -> tuple[Indices, Indices]:
+    """Cut every feature's numbers into bins of about equal weight, never between equal numbers.
+
+    Returns the order of the rows in each feature, and their bins in that order, -1 for NaN.
+    """
+    order = np.argsort(values, axis=0, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=0)
+    known = ~np.isnan(ordered)
+    features = np.arange(values.shape[1])
+    rank = np.zeros(order.shape, dtype=np.intp)  # of each number among the distinct ones of its feature
+    np.cumsum(ordered[1:] != ordered[:-1], axis=0, out=rank[1:])
+    n_distinct = np.where(known, rank + 1, 0).max(axis=0)
+    mass = np.bincount(
+        (rank * len(features) + features).ravel(), np.where(known, weight[order], 0.0).ravel(), minlength=rank.size
+    )
+    up_to = np.cumsum(mass.reshape(rank.shape), axis=0)
+    share = up_to / np.where(n_distinct > 0, up_to[-1], 1.0)  # of the weight up to each distinct number
+    ends_bin = np.zeros(rank.shape, dtype=np.bool_)
+    ends_bin[:, n_distinct <= n_bins] = True
+    many = np.flatnonzero(n_distinct > n_bins)
+    share = share[:, many]
+    for wanted in np.arange(1, n_bins) / n_bins:
+        above = (share < wanted).sum(axis=0).clip(1, n_distinct[many] - 2)
+        below = above - 1
+        at = np.arange(len(many))
+        is_nearer_below = wanted - share[below, at] <= share[above, at] - wanted
+        ends_bin[above - is_nearer_below, many] = True
+    bin_of_rank: Indices = np.cumsum(ends_bin, axis=0) - ends_bin
+    return order, np.where(known, np.take_along_axis(bin_of_rank, rank, axis=0), -1)
 
 
 def _category_bins(values: NDArray[np.str_], weight: Floats, n_bins: int) -> Indices:

@@ -1,9 +1,12 @@
 """The checks of code matrices, and the measures of their rows and columns."""
 
+from collections.abc import Sequence
 from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from skecoc.support.errors import spell_out
 
 CodeMatrix = NDArray[np.int8]
 Floats = NDArray[np.float64]
@@ -11,6 +14,8 @@ Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 _MAX_LISTED = 10
+# Rows of a column's side that its name lists, and those that are listed rather than called the rest.
+_MAX_NAMED, _MAX_REST = 5, 3
 
 
 def check_code_matrix(matrix: ArrayLike, n_classes: int | None = None, *, argument: str = "coding") -> CodeMatrix:
@@ -211,6 +216,62 @@ def code_statistics(matrix: ArrayLike) -> dict[str, float]:
         "mean_distance": mean_row_distance(M),
         "zero_share": float((M == 0).mean()),
     }
+
+
+def check_length(n_classes: int, max_columns: int) -> None:
+    """Check that so many columns can separate so many classes."""
+    least = (n_classes - 1).bit_length()
+    if max_columns < least:
+        raise ValueError(
+            f"max_columns must leave every learner at least {least} columns to separate {n_classes} classes, "
+            f"got {max_columns}"
+        )
+
+
+def shorten(matrix: CodeMatrix, max_columns: int) -> CodeMatrix | None:
+    """Choose so many columns of a code that all rows that were on opposite sides of some column still are.
+
+    One column after another is taken that lowers the sum over pairs of rows of 4 ** -distance most, the first of equal
+    ones. None is returned if that leaves two rows on the same sides; then there may be no such columns.
+
+    >>> shorten(np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8), 2).tolist()
+    [[1, 1], [1, -1], [-1, 1], [-1, -1]]
+    """
+    first, second = np.triu_indices(len(matrix), 1)
+    n_separated = [int((column == 1).sum() * (column == -1).sum()) for column in matrix.T]
+    if sum(sorted(n_separated)[-max_columns:]) < len(first):
+        return None  # seen before a large table is made, as with one-vs-one
+    distances = 0.5 - 0.5 * matrix[first].astype(np.float64) * matrix[second]
+    nearness = np.ones(len(first))
+    chosen: list[int] = []
+    for _ in range(max_columns):
+        cost = nearness @ 4.0**-distances
+        cost[chosen] = np.inf
+        chosen.append(int(cost.argmin()))
+        nearness *= 4.0 ** -distances[:, chosen[-1]]
+    kept = np.sort(chosen)
+    is_separated = (distances == 1).any(axis=1)
+    return None if (is_separated & ~(distances[:, kept] == 1).any(axis=1)).any() else matrix[:, kept]
+
+
+def column_names(matrix: ArrayLike, row_names: Sequence[str]) -> list[str]:
+    """Name every column of a code by the rows on its two sides, such as "a, b vs c".
+
+    Long sides are cut short. Of a column that leaves no row out, the larger side is "rest" if it has more than three.
+
+    >>> column_names([[1, 1, 0], [-1, 1, 1], [-1, -1, -1]], ["a", "b", "c"])
+    ['a vs b, c', 'a, b vs c', 'b vs c']
+    """
+    M = _as_ternary(matrix, "matrix")
+    names = []
+    for column in M.T:
+        sides = [np.flatnonzero(column == side) for side in (1, -1)]
+        texts = [spell_out([row_names[int(row)] for row in side], most=_MAX_NAMED) for side in sides]
+        larger = int(len(sides[1]) >= len(sides[0]))
+        if column.all() and len(sides[larger]) > _MAX_REST:
+            texts[larger] = "rest"
+        names.append(" vs ".join(texts))
+    return names
 
 
 def check_count(value: object, argument: str, minimum: int) -> int:
