@@ -1,7 +1,6 @@
 """ECOCClassifier: scikit-learn's contract, equivalence with its meta-estimators, and invariances."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier, StackingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
@@ -21,15 +21,21 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skecoc import ECOCClassifier
+from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
+from skecoc.classifiers.base import LARGEST_SEED
 from skecoc.classifiers.calibration import calibration_samples
+from skecoc.classifiers.ecoc import choose_decoding
 from skecoc.coding import CODINGS, one_vs_one, one_vs_rest
+from skecoc.dask import DaskECOCClassifier, DaskWOLCClassifier
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
+from skecoc.learners.folds import assign_folds
+from skecoc.persistence import load_model, save_model
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 Y_LONG = np.arange(900) % 3
@@ -41,7 +47,7 @@ Y_LONG = np.arange(900) % 3
         ECOCClassifier(LogisticRegression(), coding="one-vs-rest", decoding="hamming"),
         ECOCClassifier(RidgeClassifier(), coding="dense-random", decoding="loss-based", random_state=0),
         ECOCClassifier(DecisionTreeClassifier(max_depth=3), response_method="predict", random_state=0),
-    ]
+    ],
 )
 def test_estimator_checks(estimator, check):
     check(estimator)
@@ -274,7 +280,7 @@ def test_pickle_clone_and_html():
 
 
 def test_weights_exist_only_with_a_weighted_decoding():
-    assert ECOCClassifier().fit(X_IRIS, Y_IRIS).weights_.shape == (3, 3)
+    assert ECOCClassifier(decoding="loss-weighted").fit(X_IRIS, Y_IRIS).weights_.shape == (3, 3)
     assert not hasattr(ECOCClassifier(decoding="hamming").fit(X_IRIS, Y_IRIS), "weights_")
 
 
@@ -318,14 +324,80 @@ def test_a_learner_that_has_its_methods_only_after_fit():
     assert ECOCClassifier(learner).fit(X_IRIS, Y_IRIS).score(X_IRIS, Y_IRIS) > 0.9
 
 
-def test_the_defaults_warn_of_learners_with_margins_only():
-    with pytest.warns(UserWarning, match="RidgeClassifier has margins only"):
-        ECOCClassifier(RidgeClassifier()).fit(X_IRIS, Y_IRIS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ECOCClassifier(RidgeClassifier(), decoding="probabilistic").fit(X_IRIS, Y_IRIS)
-        ECOCClassifier(RidgeClassifier(), coding="one-vs-rest").fit(X_IRIS, Y_IRIS)
-        ECOCClassifier(LogisticRegression(max_iter=500)).fit(X_IRIS, Y_IRIS)
+# Of each code, the decodings of probabilities, margins and labels.
+RULE = {
+    "one-vs-rest": ("loss-based", "loss-based", "loss-weighted"),
+    "one-vs-one": ("probabilistic", "hamming", "loss-weighted"),
+    "decoc": ("probabilistic", "probabilistic", "loss-weighted"),
+    "ternary-complete": ("probabilistic", "probabilistic", "loss-weighted"),
+    "exhaustive": ("loss-weighted", "loss-weighted", "loss-weighted"),
+    "hadamard": ("loss-weighted", "loss-weighted", "loss-weighted"),
+}
+FOUR = make_classification(120, n_informative=4, n_classes=4, n_clusters_per_class=1, random_state=0)
+WITHOUT_WARNING = pytest.mark.filterwarnings("error")
+
+
+@WITHOUT_WARNING
+@pytest.mark.parametrize("coding", RULE)
+@pytest.mark.parametrize(
+    ("place", "response_method"), [*enumerate(["predict_proba", "decision_function", "predict"]), (0, "auto")]
+)
+def test_auto_is_the_decoding_of_the_rule(coding, place, response_method):
+    X, y = FOUR
+    settings = {"response_method": response_method, "random_state": 0}
+    model = ECOCClassifier(LogisticRegression(), coding, **settings).fit(X, y)
+    assert model.decoding_ == RULE[coding][place]
+    spelled_out = ECOCClassifier(LogisticRegression(), coding, RULE[coding][place], **settings).fit(X, y)
+    assert (spelled_out.coding_, spelled_out.decoding_) == (coding, model.decoding_)
+    np.testing.assert_array_equal(model.decision_function(X), spelled_out.decision_function(X))
+    np.testing.assert_array_equal(model.predict_proba(X), spelled_out.predict_proba(X))
+    again = model.with_decoding("auto", response_method, model.codewords(X), y, margin_scale=model._margin_scale)
+    assert again.decoding_ == model.decoding_
+    np.testing.assert_allclose(again.decision_function(X), model.decision_function(X))
+
+
+def test_columns_of_many_classes_are_not_calibrated():
+    assert [choose_decoding(one_vs_one(n), "predict_proba") for n in (30, 31)] == ["probabilistic", "loss-weighted"]
+    assert choose_decoding(one_vs_one(31), "decision_function") == "hamming"
+
+
+def test_the_rule_looks_at_the_matrix_not_at_its_name():
+    for coding, expected in ((one_vs_one(4), "hamming"), (-one_vs_rest(4), "loss-based")):
+        model = ECOCClassifier(RidgeClassifier(), coding).fit(*FOUR)
+        assert (model.coding_, model.decoding_) == ("custom", expected)
+    own = ECOCClassifier(RidgeClassifier(), decoding=LossBasedDecoder("hinge")).fit(*FOUR)
+    assert own.decoding_ == "loss-based"
+
+
+@WITHOUT_WARNING
+@pytest.mark.parametrize(
+    "learner", [LinearSVC(random_state=0), SVC(), RidgeClassifier()], ids=lambda x: type(x).__name__
+)
+def test_learners_with_margins_are_as_good_as_in_scikit_learn(learner):
+    X, y = load_uci("vowel", return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    train, test = np.arange(len(y)) % 2 == 0, np.arange(len(y)) % 2 == 1
+    ours = ECOCClassifier(learner, n_folds=None).fit(X[train], y[train]).score(X[test], y[test])
+    assert ours >= OneVsOneClassifier(learner).fit(X[train], y[train]).score(X[test], y[test]) - 0.02
+    each = ECOCClassifier(learner, "one-vs-rest", n_folds=None).fit(X[train], y[train])
+    theirs = OneVsRestClassifier(learner).fit(X[train], y[train])
+    np.testing.assert_array_equal(each.predict(X[test]), theirs.predict(X[test]))
+
+
+@pytest.mark.parametrize("coding", ["one-vs-one", "one-vs-rest", "ternary-complete"])
+def test_weights_and_jobs_and_files_of_a_learner_with_margins(coding, tmp_path):
+    X, y = FOUR
+    weight = np.random.RandomState(0).randint(1, 4, len(y))
+    model = ECOCClassifier(RidgeClassifier(), coding, random_state=0)
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), rtol=1e-6, atol=1e-8)
+    in_two = clone(model).set_params(n_jobs=2).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(weighted.decision_function(X), in_two.decision_function(X))
+    save_model(weighted, tmp_path / "model.skops")
+    restored = load_model(tmp_path / "model.skops")
+    assert restored.decoding_ == weighted.decoding_
+    np.testing.assert_array_equal(weighted.predict_proba(X), restored.predict_proba(X))
 
 
 @pytest.mark.parametrize("coding", sorted(CODINGS))
@@ -369,8 +441,8 @@ def test_metadata_routing():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"coding": "one-vs-all"}, "coding='one-vs-all' is not known; expected one of 'decoc'"),
-        ({"decoding": "haming"}, "decoding='haming' is not known; expected one of .*'hamming'"),
+        ({"coding": "one-vs-none"}, "coding='one-vs-none' is not known .*; expected one of 'auto', 'decoc'"),
+        ({"decoding": "haming"}, "decoding='haming' is not known .*; expected one of .*'hamming'"),
         ({"coding": [[1, -1], [1, -1], [-1, 1]]}, "coding .*rows 0, 1 are equal"),
         ({"coding": [[1, 1], [1, -1], [1, 0]]}, "coding .*column.* 0"),
         ({"coding": [[1, 2], [1, -1], [-1, 0]]}, "coding .*-1, 0"),
@@ -390,7 +462,7 @@ def test_bad_data_is_named():
     with pytest.raises(ValueError, match="y must hold at least 2 classes"):
         ECOCClassifier().fit(X_IRIS, np.zeros(150))
     with pytest.raises(ValueError, match=r"X .*NaN"):
-        ECOCClassifier().fit(np.where(X_IRIS > 7, np.nan, X_IRIS), Y_IRIS)
+        ECOCClassifier(LogisticRegression()).fit(np.where(X_IRIS > 7, np.nan, X_IRIS), Y_IRIS)
     with pytest.raises(ValueError, match=r"X .*infinity"):
         ECOCClassifier(LogisticRegression()).fit(np.where(X_IRIS > 7, np.inf, X_IRIS), Y_IRIS)
     with pytest.raises(ValueError, match="0 sample"):
@@ -419,3 +491,184 @@ def test_codings_learnt_from_the_data_heed_sample_weight():
     repeated = ECOCClassifier(GaussianNB(), "decoc").fit(np.repeat(X_IRIS, repeats, axis=0), np.repeat(Y_IRIS, repeats))
     np.testing.assert_array_equal(weighted.code_matrix_, repeated.code_matrix_)
     np.testing.assert_allclose(weighted.predict_proba(X_IRIS), repeated.predict_proba(X_IRIS), rtol=1e-5)
+
+
+class _Kept(ECOCClassifier):
+    """Remembers what probabilities are calibrated on."""
+
+    def _keep(self, matrix, learners, decoder, prior, calibration, *, held_out=False, **settings):
+        self.kept_, self.held_out_ = calibration, held_out
+        super()._keep(matrix, learners, decoder, prior, calibration, held_out=held_out, **settings)
+
+
+@pytest.mark.parametrize("decoding", ["hamming", "loss-weighted"])
+def test_probabilities_are_calibrated_on_out_of_fold_codewords(decoding):
+    """They are those of classifiers that were fitted without the fold; what the decoding learns does not change."""
+    model = _Kept(GaussianNB(), "one-vs-rest", decoding, random_state=3).fit(X_IRIS, Y_IRIS)
+    plain = _Kept(GaussianNB(), "one-vs-rest", decoding, random_state=3, n_folds=None).fit(X_IRIS, Y_IRIS)
+    assert (model.held_out_, plain.held_out_) == (True, False)
+    folds = assign_folds(X_IRIS, Y_IRIS, 3, int(np.random.RandomState(3).randint(LARGEST_SEED)))
+    expected = np.empty((150, 3))
+    for fold in range(3):
+        others = GaussianNB()
+        seen, held_out = folds != fold, folds == fold
+        for q in range(3):
+            others.fit(X_IRIS[seen], Y_IRIS[seen] == q)
+            expected[held_out, q] = 2 * others.predict_proba(X_IRIS[held_out])[:, 1] - 1
+    codewords, y, weight = model.kept_
+    assert (np.diff(y) >= 0).all()
+    assert (weight == 1).all()
+    for label in range(3):
+        found, wanted = codewords[y == label], expected[label == Y_IRIS]
+        np.testing.assert_allclose(found[np.lexsort(found.T)], wanted[np.lexsort(wanted.T)], atol=1e-12)
+    np.testing.assert_array_equal(
+        model.decoder_.scores(model.codewords(X_IRIS)), plain.decoder_.scores(plain.codewords(X_IRIS))
+    )
+
+
+def test_a_learner_that_folds_leave_too_few_samples_does_without_them():
+    X, y = np.arange(8.0)[:, None], np.repeat([0, 1, 2, 3], 2)
+    learner = KNeighborsClassifier(4)  # three of the four samples of a column would be left
+    with pytest.warns(UserWarning, match="calibrated on training samples.*part of them: Expected n_neighbors") as found:
+        model = _Kept(learner, "one-vs-one").fit(X, y)
+    assert [warning.filename for warning in found] == [__file__]
+    assert not model.held_out_
+    plain = _Kept(learner, "one-vs-one", n_folds=None).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    with pytest.raises(ValueError, match="n_neighbors"):
+        _Kept(learner, "one-vs-one", n_folds=2).fit(X, y)
+    with pytest.raises(ValueError, match="n_neighbors"), pytest.warns(UserWarning, match="calibrated on training"):
+        _Kept(KNeighborsClassifier(5), "one-vs-one").fit(X, y)
+
+
+class _Wanting(GaussianNB):
+    """Wants some samples, in its own words, and counts how often it is trained."""
+
+    n_fits = 0
+
+    def __init__(self, least=90, error=RuntimeError):
+        super().__init__()
+        self.least, self.error = least, error
+
+    def fit(self, X, y):
+        type(self).n_fits += 1
+        if len(X) < self.least:
+            raise self.error("too few")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("error", [RuntimeError, ValueError, np.linalg.LinAlgError])
+def test_whatever_a_learner_of_a_fold_raises_the_fit_goes_on_with_a_warning(error):
+    with pytest.warns(UserWarning, match="since the learner could not be trained on part of them: too few"):
+        model = _Kept(_Wanting(error=error), "one-vs-one", "hamming").fit(X_IRIS, Y_IRIS)
+    plain = _Kept(GaussianNB(), "one-vs-one", "hamming", n_folds=None).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_array_equal(model.predict_proba(X_IRIS), plain.predict_proba(X_IRIS))
+    assert model.calibration_ is None
+
+
+def test_an_error_on_all_samples_is_raised_by_the_first_fit_and_an_interrupt_always():
+    _Wanting.n_fits = 0
+    with pytest.raises(ValueError, match="too few"):
+        ECOCClassifier(_Wanting(1000, ValueError), "one-vs-one").fit(X_IRIS, Y_IRIS)
+    assert _Wanting.n_fits == 1
+    with pytest.raises(KeyboardInterrupt):
+        ECOCClassifier(_Wanting(error=KeyboardInterrupt), "one-vs-one").fit(X_IRIS, Y_IRIS)
+
+
+def test_weights_of_few_columns_do_not_depend_on_the_order_of_samples():
+    X, y = make_classification(3000, 8, n_informative=6, n_classes=4, weights=[0.6, 0.2, 0.1, 0.1], random_state=0)
+    order = np.random.RandomState(1).permutation(3000)
+    model = ECOCClassifier(max_columns=3, random_state=0).fit(X, y)
+    assert model.decoding_ == "optimized-weight"
+    again = ECOCClassifier(max_columns=3, random_state=0).fit(X[order], y[order])
+    np.testing.assert_allclose(model.predict_proba(X), again.predict_proba(X), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "new"),
+    [
+        (ECOCClassifier, ("class_weight", "classes", "max_columns")),
+        (WOLCClassifier, ("class_weight", "classes", "warm_start")),
+        (LCECOCClassifier, ("class_weight", "classes", "warm_start")),
+        (ECOCOneClassifier, ("class_weight", "classes", "warm_start")),
+        (SubclassECOCClassifier, ("class_weight",)),
+        (BlockECOCClassifier, ("class_weight", "classes", "max_columns")),
+        (BlockWOLCClassifier, ("class_weight", "classes")),
+        (DaskECOCClassifier, ("class_weight", "classes", "max_columns")),
+        (DaskWOLCClassifier, ("class_weight", "classes")),
+    ],
+)
+def test_a_classifier_that_was_pickled_without_newer_parameters_is_shown_cloned_and_used(kind, new):
+    model = kind(random_state=0)
+    if kind not in (DaskECOCClassifier, DaskWOLCClassifier):
+        model.fit(X_IRIS, Y_IRIS)
+    for name in new:
+        del model.__dict__[name]
+    assert repr(model).startswith(f"{kind.__name__}(random_state=0)")
+    assert clone(model).get_params() == kind(random_state=0).get_params()
+    if hasattr(model, "classes_"):
+        assert model.score(X_IRIS, Y_IRIS) > 0.9
+
+
+def test_folds_do_not_make_a_fit_random():
+    fits = [ECOCClassifier(GaussianNB(), "one-vs-one").fit(X_IRIS, Y_IRIS) for _ in range(2)]
+    np.testing.assert_array_equal(*(model.predict_proba(X_IRIS) for model in fits))
+
+
+@pytest.mark.parametrize("name", ["Auto", "AUTO ", "auto"])
+def test_auto_may_be_written_in_any_way(name):
+    X, y = X_IRIS[::3], Y_IRIS[::3]
+    own = ECOCClassifier(GaussianNB(), name, name).fit(X, y)
+    assert (own.coding_, own.decoding_) == ("one-vs-one", "probabilistic")
+    batches = ECOCClassifier(GaussianNB(), name, name).partial_fit(X, y, classes=[0, 1, 2])
+    assert (batches.coding_, batches.decoding_) == ("one-vs-one", "loss-based")
+    for method, parameter in ((WOLCClassifier, "init"), (SubclassECOCClassifier, "decoding")):
+        usual, other = (method(GaussianNB(), random_state=0, **{parameter: word}).fit(X, y) for word in ("auto", name))
+        np.testing.assert_array_equal(other.predict_proba(X), usual.predict_proba(X))
+    with pytest.raises(ValueError, match="expected one of 'auto'"):
+        ECOCClassifier(GaussianNB(), "automatic").fit(X, y)
+
+
+class FailsLater(LogisticRegression):
+    """Trains some columns, then raises what it is told to."""
+
+    left, error = 0, None
+
+    def fit(self, X, y, sample_weight=None):
+        if type(self).left == 0:
+            raise type(self).error
+        type(self).left -= 1
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()], ids=["error", "interrupt"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        ECOCClassifier(FailsLater(), n_folds=3),
+        LCECOCClassifier(FailsLater()),
+        ECOCOneClassifier(FailsLater()),
+        WOLCClassifier(FailsLater(), warm_start=True),
+        SubclassECOCClassifier(FailsLater()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_failed_fit_leaves_the_classifier_as_it_was(monkeypatch, model, error):
+    X, y = X_IRIS, Y_IRIS
+    monkeypatch.setattr(FailsLater, "error", error)
+    monkeypatch.setattr(FailsLater, "left", 1)
+    model = clone(model)
+    with pytest.raises(type(error)):
+        model.fit(X, y)
+    assert vars(model).keys() == model.get_params(deep=False).keys()
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    monkeypatch.setattr(FailsLater, "left", 10_000)
+    before = dict(vars(model.fit(X, y)))
+    expected = model.predict_proba(X)
+    monkeypatch.setattr(FailsLater, "left", 1)
+    with pytest.raises(type(error)):
+        model.fit(pd.DataFrame(X[:, :3], columns=list("abc")), np.where(y == 0, "first", "other"))
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is value for name, value in before.items())
+    np.testing.assert_array_equal(model.predict_proba(X), expected)

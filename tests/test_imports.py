@@ -22,8 +22,8 @@ EDGES = {
     "__init__": {"classifiers", "growth", "support"},
     "datasets": {"support"},
     "blocks": {"support", "coding", "learners", "decoding", "classifiers", "growth"},
-    "dask": {"support", "decoding", "learners", "blocks"},
-    "plotting": {"coding"},
+    "dask": {"support", "decoding", "learners", "classifiers", "blocks"},
+    "plotting": {"coding", "classifiers"},
     "persistence": {"support", "learners", "decoding", "classifiers"},
     "onnx": {"support", "learners", "decoding", "classifiers", "growth"},
     "benchmarking": {"support", "coding", "learners", "decoding", "classifiers", "growth", "datasets"},
@@ -39,7 +39,7 @@ LIBRARY = ("support", "coding", "learners", "decoding", "classifiers", "growth",
 LIBRARY += ("plotting", "persistence", "onnx")
 # What the package itself offers comes from these.
 HOMES = {
-    "ECOCClassifier": "classifiers",
+    **dict.fromkeys(("CostSensitiveClassifier", "ECOCClassifier"), "classifiers"),
     **dict.fromkeys(("ECOCOneClassifier", "LCECOCClassifier", "SubclassECOCClassifier", "WOLCClassifier"), "growth"),
 }
 

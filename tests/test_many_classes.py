@@ -16,10 +16,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier, classifiers
+from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
+from skecoc.classifiers import base, ecoc
 from skecoc.coding import choose_coding, dense_random, min_row_distance, one_vs_rest, sparse_random
-from skecoc.decoding import LossBasedDecoder, LossWeightedDecoder
+from skecoc.decoding import LossBasedDecoder, LossWeightedDecoder, ProbabilisticDecoder
 from skecoc.growth import wolc
 from skecoc.learners import StumpAdaBoostClassifier
 
@@ -113,7 +114,7 @@ def test_memory_of_predictions_does_not_grow_with_the_number_of_rows():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     every_score = 8 * 500 * len(rows)
-    assert len(rows) * 500 > 2 * classifiers._BLOCK_SCORES
+    assert len(rows) * 500 > 2 * base._BLOCK_SCORES
     assert peak < 4 * every_score  # seven arrays of that size without blocks
 
 
@@ -132,7 +133,7 @@ def test_blocks_of_rows_change_nothing(model, n_classes, monkeypatch):
     rows = pd.DataFrame(X_test, columns=list("abc"))
     methods = (model.predict, model.predict_proba, model.decision_function)
     expected = [method(rows) for method in methods]
-    monkeypatch.setattr(classifiers, "_BLOCK_SCORES", 7 * n_classes)
+    monkeypatch.setattr(base, "_BLOCK_SCORES", 7 * n_classes)
     for method, whole in zip(methods, expected, strict=True):
         np.testing.assert_array_equal(method(rows), whole)
 
@@ -142,7 +143,7 @@ def test_blocks_of_sparse_rows_change_nothing(kind, monkeypatch):
     X, y = texts(4, 20)
     model = ECOCClassifier(LogisticRegression()).fit(X, y)
     expected = model.predict_proba(X)
-    monkeypatch.setattr(classifiers, "_BLOCK_SCORES", 28)
+    monkeypatch.setattr(base, "_BLOCK_SCORES", 28)
     np.testing.assert_allclose(model.predict_proba(kind(X)), expected)
 
 
@@ -238,7 +239,7 @@ def test_a_compact_code_of_many_classes_does_not_grow(monkeypatch):
     np.testing.assert_array_equal(model.predict(X_test), fixed.predict(X_test))
     assert model.score(X_test, y_test) > 0.9
     for most_outputs in (2**24, 1000):  # weights are optimised, or those of the losses
-        monkeypatch.setattr(classifiers, "_MOST_OUTPUTS", most_outputs)
+        monkeypatch.setattr(ecoc, "_MOST_OUTPUTS", most_outputs)
         expected = clone(model).fit(X, y)
         assert expected.weights_optimized_ == (most_outputs > 1000)
         blocks = BlockWOLCClassifier(StumpAdaBoostClassifier(10), max_bins=2000, random_state=0).fit(X, y)
@@ -269,7 +270,7 @@ def test_linear_learners_have_one_vs_rest_beyond_a_hundred_classes_and_its_own_d
     np.testing.assert_array_equal(auto.predict_proba(X_test), named.predict_proba(X_test))
     # A decoding that is named is taken, and few classes have the usual one again.
     assert isinstance(clone(auto).set_params(decoding="loss-weighted").fit(X, y).decoder_, LossWeightedDecoder)
-    assert isinstance(auto.fit(X[y < 5], y[y < 5]).decoder_, LossWeightedDecoder)
+    assert isinstance(auto.fit(X[y < 5], y[y < 5]).decoder_, ProbabilisticDecoder)
 
 
 def test_trees_start_from_a_compact_code_alone():

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from skecoc.support.lazy import lazily
 
 if TYPE_CHECKING:
-    from skecoc.classifiers import ECOCClassifier
+    from skecoc.classifiers import CostSensitiveClassifier, ECOCClassifier
     from skecoc.growth.layered import LCECOCClassifier
     from skecoc.growth.one import ECOCOneClassifier
     from skecoc.growth.subclass import SubclassECOCClassifier
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0.dev0"
 __all__ = [
+    "CostSensitiveClassifier",
     "ECOCClassifier",
     "ECOCOneClassifier",
     "LCECOCClassifier",
@@ -24,6 +25,7 @@ __all__ = [
 # Where the classifiers are. They are loaded when they are first used: with scikit-learn that takes a second or two,
 # which the command line's --help and --version do without.
 _MODULES = {
+    "CostSensitiveClassifier": "skecoc.classifiers",
     "ECOCClassifier": "skecoc.classifiers",
     "LCECOCClassifier": "skecoc.growth.layered",
     "ECOCOneClassifier": "skecoc.growth.one",

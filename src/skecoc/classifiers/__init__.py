@@ -1,6 +1,6 @@
 """The scikit-learn estimators: thin shells over coding, learners and decoding."""
 
-from skecoc.classifiers.base import BaseCodeClassifier
+from skecoc.classifiers.costs import CostSensitiveClassifier
 from skecoc.classifiers.ecoc import ECOCClassifier
 
-__all__ = ["BaseCodeClassifier", "ECOCClassifier"]
+__all__ = ["CostSensitiveClassifier", "ECOCClassifier"]

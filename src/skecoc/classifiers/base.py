@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import _safe_indexing, gen_batches
 from sklearn.utils._param_validation import HasMethods, StrOptions
@@ -20,16 +21,28 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from skecoc.classifiers.calibration import calibration_samples, fit_temperature, probabilities_of
+from skecoc.classifiers.calibration import (
+    calibration_samples,
+    fit_calibration,
+    fit_temperature,
+    most_samples,
+    probabilities_of,
+    smoothing_of,
+)
+from skecoc.classifiers.costs import AUTO_LABEL, make_rule
+from skecoc.classifiers.order import check_order, own_order, rank_classes, warn_of_alphabet
+from skecoc.classifiers.pairs import PairInsight
+from skecoc.classifiers.picture import draw_code
 from skecoc.coding.matrix import CodeMatrix
-from skecoc.decoding import resolve_decoder
+from skecoc.decoding import DECODERS, decoding_name, resolve_decoder
 from skecoc.decoding.ties import decode
 from skecoc.learners.bins import choose_rows
 from skecoc.learners.columns import Floats, Integers, Response, evaluate_columns
 from skecoc.learners.composition import LearnerComposition
 from skecoc.learners.folds import assign_folds, resolve_folds, sample_keys
-from skecoc.learners.mixed import MIXED, is_several
-from skecoc.support.errors import refuse_lazy_frame
+from skecoc.learners.mixed import is_several
+from skecoc.support.errors import all_or_nothing, is_named, refuse_lazy_frame, refuse_multilabel, refuse_other_arrays
+from skecoc.support.weights import ClassWeight, usable_weights, weighted_by_class
 
 #: The coding that follows from the numbers of classes and samples and the learner; the decoding, from the latter.
 AUTO = "auto"
@@ -37,6 +50,8 @@ AUTO = "auto"
 #: Seeds are drawn below this.
 LARGEST_SEED = np.iinfo(np.int32).max
 
+# How names of the decoder's own parameters begin.
+_NESTED = "decoding__"
 # Scores that are computed at once: with many classes, so many samples at a time.
 _BLOCK_SCORES = 2**21
 
@@ -45,6 +60,7 @@ def _check_labels(y: Any, estimator: BaseEstimator) -> NDArray[Any]:
     """Check that labels are there, one-dimensional and comparable with each other."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    refuse_multilabel(y)
     labels = _check_y(y, estimator=estimator)
     if labels.dtype == object and len({type(label) for label in labels}) > 1:
         raise ValueError("y must hold labels of one type, such as all strings or all integers")
@@ -52,34 +68,57 @@ def _check_labels(y: Any, estimator: BaseEstimator) -> NDArray[Any]:
     return labels
 
 
-def _positive_weights(
-    X: Any, y: Integers, weight: Floats | None, fit_params: dict[str, Any]
-) -> tuple[Any, Integers, Floats, dict[str, Any]]:
-    """Drop samples of weight zero; without weights all are 1. `fit_params` are those of each learner, by name."""
-    if weight is None:
-        return X, y, np.ones(len(y)), fit_params
+def check_samples(
+    estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, *, reset: bool
+) -> tuple[Any, NDArray[Any], Floats | None]:
+    """Check training samples, their labels and, unless they are None, their weights."""
+    refuse_lazy_frame(estimator, X)
+    refuse_other_arrays(X=X, y=y, sample_weight=sample_weight)
+    X = estimator._check_rows(X, reset=reset)
+    y = _check_labels(y, estimator)
+    if len(y) != _num_samples(X):
+        raise ValueError(f"X and y must have as many samples; got {_num_samples(X)} and {len(y)}")
+    return X, y, None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+
+
+def keep_samples(
+    X: Any, y: NDArray[Any], weight: Floats, fit_params: dict[str, Any]
+) -> tuple[Any, NDArray[Any], Floats, dict[str, Any]]:
+    """Keep the samples of positive weight only, with what `fit_params` has for each."""
     counted = np.flatnonzero(weight)
     if len(counted) == 0:
-        raise ValueError("sample_weight must have at least one positive weight")
+        raise ValueError("sample_weight times class_weight must be positive for at least one sample, got only zeros")
     if len(counted) < len(y):
-        fit_params = {name: _check_method_params(X, given, indices=counted) for name, given in fit_params.items()}
-        X = _safe_indexing(X, counted)
-    return X, y[counted], weight[counted], fit_params
+        fit_params = _check_method_params(X, fit_params, indices=counted)
+        X, y, weight = _safe_indexing(X, counted), y[counted], weight[counted]
+    return X, y, usable_weights(weight), fit_params
 
 
-class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
+def as_doubles(X: Any) -> Any:
+    """Return an array or sparse matrix of wider floats, which few learners take, in float64; others as they are."""
+    with np.errstate(over="ignore"):  # learners refuse infinity
+        return X.astype(np.float64) if X.dtype.kind == "f" and X.dtype.itemsize > 8 else X
+
+
+class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseEstimator):
     """What all output-code classifiers share: checks, learners, fitted attributes, codewords and decoding.
 
-    A subclass has the parameters `estimator`, `response_method`, `n_jobs`, `random_state` and `verbose`, and defines
-    `_fit_code`.
+    A subclass has the parameters `estimator`, `response_method`, `n_jobs`, `random_state`, `verbose` and
+    `class_weight`, and defines `_fit_code`.
     """
 
+    # Of classifiers that were saved when there were no such attributes.
+    class_weight: ClassWeight = None
+    calibration_: Floats | None = None
+    _ranks: Integers | None = None
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods("fit"), list, StrOptions({MIXED}), None],
+        "estimator": [HasMethods("fit"), list, str, None],
         "response_method": [StrOptions({"auto", "predict_proba", "decision_function", "predict"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
     @_fit_context(prefer_skip_nested_validation=False)
@@ -94,7 +133,10 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
             Class labels: numbers or strings, at least two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples, for the learner and the decoding: a weight of two counts as two samples. Samples of
-            weight zero are dropped.
+            weight zero are dropped before anything else: a class that has no others is not among `classes_`. Extreme
+            weights, all less than 1e-60 or some above 1e60, are divided by a common number. Where the samples on one
+            side of a column weigh, on average, a millionth or less of what those of the column do, the column always
+            predicts its other side, whatever the learner, even if features would separate the two.
         **fit_params : dict
             Further arguments of the learner's `fit`; with metadata routing enabled, those it requests. With several
             learners they need metadata routing.
@@ -102,21 +144,43 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
-            The fitted classifier.
+            The fitted classifier. A fit that fails or is interrupted leaves it as it was before.
         """
-        refuse_lazy_frame(self, X)
-        X = self._check_rows(X, reset=True)
-        y = _check_labels(y, self)
-        if len(y) != _num_samples(X):
-            raise ValueError(f"X and y must have as many samples; got {_num_samples(X)} and {len(y)}")
+        with all_or_nothing(self):
+            self._fit_samples(X, y, sample_weight, fit_params)
+        return self
+
+    def _fit_samples(self, X: Any, y: Any, sample_weight: ArrayLike | None, fit_params: dict[str, Any]) -> None:
+        """Check and weight samples, and fit a code to them."""
+        order = own_order(y)
+        X, y, weight = check_samples(self, X, y, sample_weight, reset=True)
+        if self.class_weight is not None:
+            weight = weighted_by_class(weight, y, self.class_weight)
+        if weight is not None:
+            X, y, weight, fit_params = keep_samples(X, y, weight, fit_params)
         self.classes_, class_index = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError("y must hold at least 2 classes, got 1 class")
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            raise ValueError("y must hold at least 2 classes with positive sample_weight, got 1 class")
+        self._order_classes(order)
         n_features = X.shape[1] if len(getattr(X, "shape", ())) == 2 else None  # rows may also be texts
         learners = self._learners(len(self.classes_), len(y), n_features)
-        self._fit_code(*_positive_weights(X, class_index, weight, self._route(learners, weight, fit_params)))
-        return self
+        params = self._route(learners, weight, fit_params, is_given=sample_weight is not None)
+        # Weights that nobody has given are not for learners to request.
+        is_own = weight is not None and sample_weight is None and not fit_params
+        with config_context(enable_metadata_routing=get_config()["enable_metadata_routing"] and not is_own):
+            self._fit_code(X, class_index, np.ones(len(y)) if weight is None else weight, params)
+
+    def _order_classes(self, order: list[Any] | None = None) -> None:
+        """Keep the place of each class in the order that is given, or that `y` brings along, for an ordinal code.
+
+        It is None if there is no order, and for other codes, of which meta-estimators may have replaced the labels.
+        """
+        given = getattr(self, "classes", None)
+        order = order if given is None else check_order(given)
+        is_ordinal = is_named(getattr(self, "coding", getattr(self, "init", None)), "ordinal")
+        self._ranks = rank_classes(self.classes_, order) if is_ordinal and order is not None else None
+        if is_ordinal and order is None:
+            warn_of_alphabet(self.classes_, stacklevel=5)  # the line that called `fit`
 
     @abstractmethod
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
@@ -148,20 +212,30 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         response: Response,
         margin_scale: float = 1.0,
         column_learners: list[str] | None = None,
+        held_out: bool = False,
     ) -> None:
-        """Set the fitted attributes that every code has; `calibration` holds codewords, classes and weights."""
+        """Set the fitted attributes that every code has.
+
+        `calibration` holds codewords, classes and weights; `held_out` says whether the codewords are out of fold.
+        """
         self.code_matrix_, self.estimators_, self.decoder_ = matrix, learners, decoder
+        self.decoding_ = decoding_name(decoder)
         self._prior, self._response, self._margin_scale = prior, response, margin_scale
         if is_several(self.estimator) and column_learners is not None:
             self.column_learners_ = np.array(column_learners)
         else:
             self.column_learners_ = np.full(len(learners), type(self._learner()).__name__)
         codewords, y, weight = calibration
+        self.temperature_, self.calibration_ = 1.0, None
         if getattr(decoder, "scores_are_log_probabilities", False):
-            self.temperature_ = 1.0
             return
-        samples, sample_weight = calibration_samples(y, weight)
-        self.temperature_ = fit_temperature(self._decode(codewords[samples]), y[samples], sample_weight)
+        most = {"most": most_samples(len(self.classes_))} if held_out else {}
+        samples, sample_weight = calibration_samples(y, weight, **most)
+        scores, y = self._decode(codewords[samples]), y[samples]
+        smoothing = {"smoothing": smoothing_of(scores, y, sample_weight)} if held_out else {}
+        self.temperature_ = fit_temperature(scores, y, sample_weight, **smoothing)
+        if held_out:
+            self.calibration_ = fit_calibration(scores, y, sample_weight, self.temperature_, **smoothing)
 
     def _calibration_rows(self, X: Any, y: Integers, weight: Floats, seed: int) -> tuple[Integers, Floats]:
         """Return samples to fit the temperature on, and their weights: with stumps, those that blocks would sample."""
@@ -176,10 +250,31 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         return None
 
     def _decoder(self) -> Any:
-        """Return the decoder that is to be fitted."""
-        is_auto = isinstance(self.decoding, str) and self.decoding == AUTO
-        default = "logistic-weight" if is_several(self.estimator) else "loss-weighted"
-        return resolve_decoder(default if is_auto else self.decoding)
+        """Return the decoder that is to be fitted.
+
+        Probabilities of columns follow weights of classes, and margins of any size compare; loss weights do neither.
+        """
+        is_auto = is_named(self.decoding, AUTO)
+        default = "logistic-weight" if is_several(self.estimator) else "probabilistic"
+        return resolve_decoder(default if is_auto else self.decoding, also=(AUTO,))
+
+    def _check_nested(self, params: dict[str, Any]) -> None:
+        """Refuse parameters of a decoding that has only a name, and say which decoder takes them."""
+        decoding = params.get("decoding", getattr(self, "decoding", None))
+        nested = {name.removeprefix(_NESTED): value for name, value in params.items() if name.startswith(_NESTED)}
+        if not nested or not isinstance(decoding, str):
+            return
+        kinds = [*DECODERS.values()] if decoding == AUTO else [type(resolve_decoder(decoding))]
+        fitting = [kind.__name__ for kind in kinds if nested.keys() <= kind().get_params().keys()]
+        given = ", ".join(f"{name}={value!r}" for name, value in nested.items())
+        hint = f"pass a decoder, such as decoding={fitting[0]}({given})" if fitting else f"no decoder takes {given}"
+        if not fitting and decoding != AUTO:
+            hint = f"{kinds[0].__name__} has no {' and '.join(nested)} either"
+        raise ValueError(f"{_NESTED}{next(iter(nested))} cannot be set where decoding is the name {decoding!r}: {hint}")
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram and, once fitted, a picture of the code below it."""
+        return super()._html_repr() + (draw_code(self) if hasattr(self, "column_learners_") else "")
 
     def _decode(self, codewords: NDArray[np.floating]) -> Floats:
         """Score every class for every codeword, ties resolved."""
@@ -221,7 +316,8 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
             if _num_samples(X) == 0 or len(X.columns) == 0:
                 raise ValueError(f"X must have at least one sample and one feature, got shape {X.shape}")
             return X
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
+        checked = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
+        return as_doubles(checked)
 
     def codewords(self, X: Any) -> Floats:
         """Predict the codeword of each sample.
@@ -238,6 +334,7 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
             absolute margin of the training samples (a new sample's may exceed 1).
         """
         check_is_fitted(self)
+        refuse_other_arrays(X=X)
         X = self._check_rows(X, reset=False)
         return self._outputs(self.estimators_, X)
 
@@ -256,6 +353,7 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         """Compute something from the class scores of samples, so many at a time that memory is bounded."""
         check_is_fitted(self)
         refuse_lazy_frame(self, X)
+        refuse_other_arrays(X=X)
         block_size = max(1, _BLOCK_SCORES // len(self.classes_))
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) != 2 or shape[0] <= block_size:
@@ -281,19 +379,33 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         """
         return self._from_scores(X, lambda scores: scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(
+        self, X: Any, *, cost_matrix: Any = None, reject: float | None = None, reject_label: Any = AUTO_LABEL
+    ) -> NDArray[Any]:
         """Predict the class of each sample.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
             Samples to classify.
+        cost_matrix : array-like of shape (n_classes, n_classes), dict or frame, default=None
+            What decisions cost: a row for each true class, a column for each decision, in the order of `classes_`; or
+            by label, as in `skecoc.CostSensitiveClassifier`. The class of least expected cost is predicted then.
+        reject : float, default=None
+            Leave samples undecided whose largest probability is less than this, or, with a `cost_matrix`, whose least
+            expected cost is more.
+        reject_label : object, default="auto"
+            What is returned for these: "auto" means "reject" if classes are strings and -1 if they are numbers.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Class labels: those of the highest scores.
+            Class labels: those of the highest scores; with costs or rejection, what follows from `predict_proba`.
         """
+        check_is_fitted(self)
+        if cost_matrix is not None or reject is not None:
+            rule = make_rule(self.classes_, cost_matrix, reject, reject_label)
+            return rule.decide(self.predict_proba(X))
         winners = self._from_scores(X, lambda scores: scores.argmax(axis=1))
         return self.classes_[winners]
 
@@ -324,13 +436,14 @@ class BaseCodeClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Softmax of the decoding's scores over `temperature_`. Its largest entry is always that of `predict`'s
-            class. With logistic weights, as several learners have them, the temperature is 1. Others of
-            `ECOCClassifier` are fitted on training codewords, on which strong learners are too good: for probabilities
-            that decisions hang on, wrap the classifier in scikit-learn's `CalibratedClassifierCV`.
+            Softmax of the decoding's scores over `temperature_`, calibrated by `calibration_` on out-of-fold codewords.
+            Its largest entry is always that of `predict`'s class: where calibration would give other classes more, the
+            predicted class and all classes above it share their probabilities equally. Logistic weights, as several
+            learners have them, give probabilities themselves. Without folds (``n_folds=None``, or too many samples for
+            them) the temperature alone is fitted, to training codewords, on which strong learners are too good.
         """
         return self._from_scores(X, self._probabilities)
 
     def _probabilities(self, scores: Floats) -> Floats:
         """Turn class scores, ties resolved, into probabilities."""
-        return probabilities_of(scores, self.temperature_)
+        return probabilities_of(scores, self.temperature_, self.calibration_)

@@ -1,38 +1,63 @@
-"""Probabilities from class scores: a temperature, and the samples that it is fitted on."""
+"""Probabilities from class scores: how they are calibrated, and the samples that this is fitted on."""
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp, softmax
 
 from skecoc.learners.columns import Floats, Integers
 
-# Samples that the temperature of `predict_proba` is fitted on: one number needs no more.
-_CALIBRATION_SAMPLES = 300
-# Part of a label that is spread over all classes there: training codewords are often perfect.
+# Samples that a temperature alone is fitted on: one number needs no more.
+_FEW_SAMPLES = 300
+# Samples that a calibration is fitted on, at most, and how many scores these may have.
+_MANY_SAMPLES = 32_768
+_MANY_SCORES = 2**20
+# With more classes than this the score of a class says nothing of others.
+_MOST_CLASSES_OF_MATRIX = 64
+# Part of a label that is spread over all classes there, at most: training codewords are often perfect. Of samples that
+# are held out it is a quarter of a sample per class.
 _SMOOTHING = 0.01
+_HELD_OUT_SMOOTHING = 0.25
+# The penalty, against the mean log-loss, is this over the square of the number of samples per class, and at least that.
+_PENALTY = 20.0
+_LEAST_PENALTY = 1e-3
+#: Scores over the temperature that are calibrated are bounded by this.
+LARGEST_LOGIT = 1e4
 
 
-def calibration_samples(y: Integers, weight: Floats) -> tuple[Integers, Floats]:
-    """Choose samples to fit the temperature on, and their weights.
+def calibration_samples(y: Integers, weight: Floats, *, most: int = _FEW_SAMPLES) -> tuple[Integers, Floats]:
+    """Choose samples to fit probabilities on, and their weights.
 
-    Beyond a total weight of `_CALIBRATION_SAMPLES` these are evenly spaced quantiles of the weight, class by class.
-    They do not change when a sample of weight two is given as two samples.
+    Beyond a total weight of `most` these are evenly spaced quantiles of the weight, class by class. They do not change
+    when a sample of weight two is given as two samples.
     """
     total = weight.sum()
-    if total <= _CALIBRATION_SAMPLES:
+    if total <= most:
         return np.arange(len(y)), weight
     by_class = np.argsort(y, kind="stable")
-    positions = (np.arange(_CALIBRATION_SAMPLES) + 0.5) / _CALIBRATION_SAMPLES * total
+    positions = (np.arange(most) + 0.5) / most * total
     chosen = np.minimum(np.searchsorted(np.cumsum(weight[by_class]), positions), len(y) - 1)
-    return by_class[chosen], np.full(_CALIBRATION_SAMPLES, total / _CALIBRATION_SAMPLES)
+    return by_class[chosen], np.full(most, total / most)
 
 
-def fit_temperature(scores: Floats, y: NDArray[np.intp], weight: Floats) -> float:
+def most_samples(n_classes: int) -> int:
+    """Return how many held-out samples a calibration is fitted on, at most."""
+    return min(_MANY_SAMPLES, max(_FEW_SAMPLES, _MANY_SCORES // n_classes))
+
+
+def smoothing_of(scores: Floats, y: NDArray[np.intp], weight: Floats) -> float:
+    """Return the part of held-out labels that is spread over the classes: the less, the more samples there are."""
+    spread = float(np.abs(scores).max()) or 1.0
+    # Where weights are shares, distinct samples are counted.
+    n_samples = max(float(weight.sum()), _count_distinct(scores / spread, y))
+    return min(_SMOOTHING, _HELD_OUT_SMOOTHING * scores.shape[1] / n_samples)
+
+
+def fit_temperature(scores: Floats, y: NDArray[np.intp], weight: Floats, smoothing: float = _SMOOTHING) -> float:
     """Find the temperature T for which softmax(scores / T) predicts smoothed labels best.
 
-    One part in a hundred of each label is spread evenly over the classes, so that the temperature stays positive when
-    every training sample is decoded correctly.
+    A small part of each label is spread evenly over the classes, so that the temperature stays positive when every
+    sample is decoded correctly.
     """
     share = weight / weight.sum()
     spread = float(share @ (scores.max(axis=1) - scores.min(axis=1)))
@@ -41,7 +66,7 @@ def fit_temperature(scores: Floats, y: NDArray[np.intp], weight: Floats) -> floa
     scaled = scores / spread
     # Expected score under the smoothed label: the part of the log-likelihood that is linear in 1/T.
     truth = scaled[np.arange(len(y)), y]
-    target = share @ ((1.0 - _SMOOTHING) * truth + _SMOOTHING * scaled.mean(axis=1))
+    target = share @ ((1.0 - smoothing) * truth + smoothing * scaled.mean(axis=1))
 
     def loss(log_beta: float) -> float:
         beta = np.exp(log_beta)
@@ -51,12 +76,92 @@ def fit_temperature(scores: Floats, y: NDArray[np.intp], weight: Floats) -> floa
     return spread / float(np.exp(best.x))
 
 
-def probabilities_of(scores: Floats, temperature: float) -> Floats:
+def fit_calibration(
+    scores: Floats, y: NDArray[np.intp], weight: Floats, temperature: float, smoothing: float = _SMOOTHING
+) -> Floats:
+    """Find what class scores over the temperature are to be multiplied by, and the biases of classes in the last row.
+
+    They minimise the mean log-loss of smoothed labels plus a penalty of all that differs from the identity and from
+    biases of zero: a convex problem with one solution. The penalty is higher for fewer samples per class, so that what
+    is left is the temperature. With many classes each has a factor of its own score only, in the first of two rows.
+    """
+    n_classes = scores.shape[1]
+    share = weight / weight.sum()
+    logits = _centred(scores, temperature)
+    is_matrix = n_classes <= _MOST_CLASSES_OF_MATRIX
+    start = np.vstack([np.eye(n_classes) if is_matrix else np.ones(n_classes), np.zeros(n_classes)])
+    labels = np.full(scores.shape, smoothing / n_classes)
+    labels[np.arange(len(y)), y] += 1.0 - smoothing
+
+    def sums(of_classes: Floats) -> Floats:
+        products = logits.T @ of_classes if is_matrix else np.einsum("ij,ij->j", logits, of_classes)
+        return np.vstack([products, of_classes.sum(axis=0)])
+
+    # The part of the log-likelihood that is linear in the parameters.
+    target = sums(labels * share[:, np.newaxis])
+    penalty = max(_PENALTY * (n_classes / _count_distinct(logits, y)) ** 2, _LEAST_PENALTY)
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        parameters = flat.reshape(start.shape)
+        calibrated = _calibrated(logits, parameters)
+        total = logsumexp(calibrated, axis=1)
+        expected = np.exp(calibrated - total[:, np.newaxis]) * share[:, np.newaxis]
+        change = parameters - start
+        value = share @ total - (parameters * target).sum() + 0.5 * penalty * (change**2).sum()
+        return float(value), (sums(expected) - target + penalty * change).ravel()
+
+    options = {"maxiter": 1_000, "maxfun": 2_000, "ftol": 1e-15, "gtol": 1e-7}
+    found: Floats = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options).x
+    return found.reshape(start.shape)
+
+
+def _centred(scores: Floats, temperature: float) -> Floats:
+    """Return the scores of each sample over the temperature, less their mean."""
+    largest = LARGEST_LOGIT * temperature
+    return np.clip(scores - scores.mean(axis=1, keepdims=True), -largest, largest) / temperature
+
+
+def _calibrated(logits: Floats, calibration: Floats) -> Floats:
+    """Multiply logits and add the biases."""
+    biases = calibration[-1]
+    return logits @ calibration[:-1] + biases if len(calibration) > 2 else logits * calibration[0] + biases
+
+
+def _count_distinct(logits: Floats, y: NDArray[np.intp]) -> int:
+    """Count distinct samples: one that is given twice, or has twice the weight, is no further evidence."""
+    direction = np.cos(1.0 + np.arange(logits.shape[1]))
+    return len(np.unique(np.round(logits @ direction, 7) + 4.0 * LARGEST_LOGIT * logits.shape[1] * y))
+
+
+def probabilities_of(scores: Floats, temperature: float, calibration: Floats | None = None) -> Floats:
     """Turn class scores, ties resolved, into probabilities, of which the largest is that of the highest score."""
-    probabilities: Floats = softmax(scores / temperature, axis=1)
+    rows, winner = np.arange(len(scores)), scores.argmax(axis=1)
+    if calibration is None:
+        probabilities: Floats = softmax(scores / temperature, axis=1)
+    else:
+        probabilities = softmax(_calibrated(_centred(scores, temperature), calibration), axis=1)
+        overruled = np.flatnonzero(probabilities.max(axis=1) > probabilities[rows, winner])
+        probabilities[overruled] = give_lead(probabilities[overruled], winner[overruled])
     # Softmax rounds away the small differences that resolve ties: give the winner its lead back.
-    winner = scores.argmax(axis=1)
-    tied = (probabilities >= probabilities[np.arange(len(winner)), winner][:, None]).sum(axis=1) > 1
+    tied = (probabilities >= probabilities[rows, winner][:, np.newaxis]).sum(axis=1) > 1
     probabilities[tied] *= 1.0 - 1e-9
     probabilities[tied, winner[tied]] += 1e-9
     return probabilities
+
+
+def give_lead(probabilities: Floats, winner: NDArray[np.intp]) -> Floats:
+    """Share the probabilities of a winner and of the classes above it out evenly among them: the least change.
+
+    >>> give_lead(np.array([[0.5, 0.125, 0.375]]), np.array([1])).round(3)
+    array([[0.333, 0.333, 0.333]])
+    """
+    rows = np.arange(len(winner))
+    own = probabilities[rows, winner][:, np.newaxis]
+    others = probabilities.copy()
+    others[rows, winner] = 0.0
+    sums = own + np.cumsum(-np.sort(-others, axis=1), axis=1)
+    # Mean of the winner and so many of the highest others; more of them than are above it lower the mean.
+    lead = np.maximum(own, (sums / np.arange(2.0, probabilities.shape[1] + 2)).max(axis=1, keepdims=True))
+    shared = np.minimum(probabilities, lead)
+    shared[rows, winner] = lead[:, 0]
+    return shared

@@ -3,7 +3,7 @@
 import warnings
 from copy import copy
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,31 +12,54 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skecoc.classifiers.base import AUTO, LARGEST_SEED, BaseCodeClassifier
+from skecoc.classifiers.batches import BatchesMixin
 from skecoc.classifiers.calibration import calibration_samples
-from skecoc.coding import choose_coding, resolve_coding
+from skecoc.coding import choose_coding, coding_name, resolve_coding
 from skecoc.coding.automatic import compact_code
 from skecoc.coding.matrix import CodeMatrix
-from skecoc.decoding import OptimizedWeightDecoder, resolve_decoder
+from skecoc.decoding import LossWeightedDecoder, OptimizedWeightDecoder, resolve_decoder
+from skecoc.learners.bins import MANY_TO_BIN
 from skecoc.learners.columns import (
     Column,
     Floats,
     Integers,
     Response,
     evaluate_columns,
-    find_response,
     first_learner,
     resolve_response,
 )
 from skecoc.learners.folds import sample_keys
 from skecoc.learners.mixed import is_several
+from skecoc.support.errors import is_named
+from skecoc.support.weights import ClassWeight
 
 # Optimised weights of compact codes: the penalty in units of columns per class, the gap, and the largest number of
-# codewords, samples times columns.
+# codewords, samples times columns. The gap is smaller for small problems (samples times columns times classes): it
+# takes no time there, and with few columns a rough solution depends on the order of samples.
 _COMPACT_PENALTY, _COMPACT_GAP = 0.015, 1e-2
+_SMALL_GAP, _SMALL_PROBLEM = 1e-6, 2**20
 _MOST_OUTPUTS = 2**24
+# Up to so many classes columns of probabilities are calibrated one by one: with more there are thousands of them.
+_MOST_CLASSES_TO_CALIBRATE = 30
+_UNCALIBRATED = (
+    "probabilities are calibrated on training samples, since the learner could not be trained on part of them: {}"
+)
+_LEVEL_OF_FIT = 5  # of warnings: the line that called `fit`
 
 
-class ECOCClassifier(BaseCodeClassifier):
+class _Codewords(NamedTuple):
+    """Outputs of all columns for some samples, with the samples' classes and weights."""
+
+    outputs: Floats
+    y: Integers
+    weight: Floats
+
+
+# Samples of one class may on average weigh so much more than those of another, before classes count as weighted.
+_EVEN = float(np.sqrt(2.0))
+
+
+class ECOCClassifier(BatchesMixin):
     """Multiclass classifier from binary ones: any coding, any learner, any decoding.
 
     A code matrix says which binary problems are solved, one per column: the classes with entry +1 against those with
@@ -54,17 +77,20 @@ class ECOCClassifier(BaseCodeClassifier):
         for linear learners and for several, and a compact random code for others: see `skecoc.coding.choose_coding`;
         `coding_` says which. Otherwise a name (``"one-vs-rest"``, ``"one-vs-one"``, ``"exhaustive"``,
         ``"ternary-complete"``, ``"ordinal"``, ``"hadamard"``, ``"dense-random"``, ``"sparse-random"``, ``"decoc"`` or
-        ``"forest"``), a code matrix with entries in {-1, 0, 1} whose rows follow the sorted classes, or a function
-        ``f(X, y)`` that returns one, `y` being class indices.
+        ``"forest"``; ``"ovo"`` and ``"ovr"`` will do), a code matrix with entries in {-1, 0, 1} whose rows follow the
+        sorted classes, or a function ``f(X, y)`` that returns one, `y` being class indices.
     decoding : str or decoder, default="auto"
         A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`. "auto"
-        is ``"loss-weighted"`` for one learner and ``"logistic-weight"`` for several. Where ``coding="auto"`` has chosen
-        a compact code it is ``"optimized-weight"`` (up to 16 million codewords), where one-vs-rest, ``"loss-based"``.
+        follows from the code and the outputs of its columns, and `decoding_` says which it is: ``"loss-weighted"`` for
+        labels; ``"loss-based"`` for one-vs-rest; ``"loss-weighted"`` for other codes without zeros; for codes with
+        zeros ``"probabilistic"``, but ``"hamming"`` for margins of one-vs-one, and ``"loss-weighted"`` for
+        probabilities of more than 30 classes. ``"probabilistic"`` takes the place of ``"loss-weighted"`` if classes are
+        weighted: by `class_weight`, or by a `sample_weight` that favours some class. Where ``coding="auto"`` has chosen
+        a compact code it is ``"optimized-weight"`` (up to 16 million codewords); for several learners,
+        ``"logistic-weight"``.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
-        that the learner has. Margins of columns that leave different classes out are hard to compare: with a learner
-        that has margins only, such as `LinearSVC`, prefer ``decoding="probabilistic"`` or
-        ``response_method="predict"``.
+        that the learner has.
     n_jobs : int, default=None
         Number of columns trained at once, through joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
@@ -72,10 +98,29 @@ class ECOCClassifier(BaseCodeClassifier):
     verbose : int, default=0
         Passed to joblib, which reports progress.
     n_folds : int, "auto" or None, default="auto"
-        Number of folds of the out-of-fold codewords that a decoding is fitted to if it learns from codewords. "auto"
-        does without for a single learner, and means five for several, of which some may predict all their training
-        samples correctly, and for ``"logistic-weight"``; with more than 5,000 samples one third is held out once. None
-        does without.
+        Number of folds of the out-of-fold codewords, which probabilities are calibrated on. "auto" is three folds, with
+        more than 5,000 samples one third that is held out once. With several learners, or ``"logistic-weight"``, there
+        are five folds, and decoding weights are fitted out of fold too. Other decodings are fitted to training
+        codewords unless `n_folds` is a number. "auto" does without folds if there are more than 16 million codewords
+        (samples times columns), if there are boosted stumps and more than 10,000 samples, or, with a warning, if the
+        learner cannot be trained on fewer samples. None trains no learners out of fold: fitting takes a fifth to a
+        third of the time, and probabilities are less reliable.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
+        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
+        total weight; a class of weight zero is left out.
+    classes : array-like of shape (n_classes,), default=None
+        The class labels in their order, for ``coding="ordinal"``; labels without samples are left out. None stands for
+        the order of an ordered category (`y` a Series of pandas, or of polars with the type Enum), else for that of the
+        sorted labels. `classes_`, and the rows of a code matrix, are sorted in any case. Where scikit-learn replaces
+        labels by numbers, as `cross_val_predict` for probabilities, `VotingClassifier`, `StackingClassifier` and
+        `BaggingClassifier` do, both orders are lost: number the classes in their order beforehand, by
+        ``[order.index(label) for label in y]``, and leave None.
+    max_columns : int, default=None
+        Largest number of columns, those of several learners counted together. ``coding="auto"`` chooses a coding that
+        fits, random codes and forests are made so short, and of other codes that are longer, columns are chosen that
+        put every two classes on opposite sides at least once. A code that cannot be shortened that way, such as
+        one-vs-one, raises ValueError.
 
     Attributes
     ----------
@@ -83,18 +128,25 @@ class ECOCClassifier(BaseCodeClassifier):
         The class labels, sorted.
     coding_ : str
         The name of the coding, "custom" for a matrix or a function: what "auto" has chosen.
+    decoding_ : str
+        The name of the decoding, "custom" for an object that has none: what "auto" has chosen.
     code_matrix_ : ndarray of int8 of shape (n_classes, n_columns)
         The code matrix; with several learners it repeats its columns.
     estimators_ : list of length n_columns
         The trained learners.
     column_learners_ : ndarray of str of shape (n_columns,)
-        Whose each column is: the name of its learner.
+        Name of the learner of each column.
+    column_names_ : ndarray of str of shape (n_columns,)
+        What each column separates, such as "A, B vs C".
     decoder_ : decoder
         The fitted decoding.
     weights_ : ndarray of shape (n_classes, n_columns)
         The decoding's weights; only with decodings that have them.
     temperature_ : float
         The divisor of scores in `predict_proba`.
+    calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
+        Coefficients (all rows but the last) and intercepts (last row) of the calibration that is applied to scores over
+        `temperature_`; None without out-of-fold codewords.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -117,6 +169,14 @@ class ECOCClassifier(BaseCodeClassifier):
            [-1, -1,  1]], dtype=int8)
     >>> model.predict(X[[0, 75, 149]])
     array([0, 1, 2])
+    >>> grades = [["poor", "fair", "good"][label] for label in y]
+    >>> ordered = ECOCClassifier(LogisticRegression(), coding="ordinal", classes=["poor", "fair", "good"])
+    >>> ordered.fit(X, grades).classes_
+    array(['fair', 'good', 'poor'], dtype='<U4')
+    >>> ordered.code_matrix_
+    array([[ 1, -1],
+           [ 1,  1],
+           [-1, -1]], dtype=int8)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -124,7 +184,12 @@ class ECOCClassifier(BaseCodeClassifier):
         "coding": [str, "array-like", callable],
         "decoding": [str, HasMethods(["fit", "scores"])],
         "n_folds": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"}), None],
+        "classes": ["array-like", None],
+        "max_columns": [Interval(Integral, 1, None, closed="left"), None],
     }
+    # Of classifiers that were saved when there were no such parameters.
+    classes: Any = None
+    max_columns: int | None = None
 
     def __init__(
         self,
@@ -136,6 +201,9 @@ class ECOCClassifier(BaseCodeClassifier):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         n_folds: int | str | None = "auto",
+        class_weight: ClassWeight = None,
+        classes: Any = None,
+        max_columns: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.coding = coding
@@ -145,103 +213,189 @@ class ECOCClassifier(BaseCodeClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.n_folds = n_folds
+        self.class_weight = class_weight
+        self.classes = classes
+        self.max_columns = max_columns
 
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
+        self.__dict__.pop("_batches", None)  # of earlier calls of `partial_fit`
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
-        n_classes = len(self.classes_)
-        coding = self._chosen_coding(n_classes, len(y), [*self._learners(n_classes).values()], random_state)
-        matrix = resolve_coding(coding, X, y, n_classes, random_state, sample_weight=weight)
-        decoder = self._decoder_for(matrix, len(y))
-        names = np.repeat([*fit_params], matrix.shape[1]).tolist()
+        fold_seed = 0 if self.random_state is None else root  # folds alone make no fit random
+        coding_used, matrix = self._make_code(X, y, weight, len(fit_params), random_state)
+        learner_numbers = np.repeat(np.arange(len(fit_params)), matrix.shape[1])
+        names = [[*fit_params][number] for number in learner_numbers]
         matrix = np.tile(matrix, len(fit_params))
         columns = [Column(pattern, learner=name) for pattern, name in zip(matrix.T, names, strict=True)]
-        prior = np.bincount(y, weights=weight, minlength=len(self.classes_)) / weight.sum()
-        folds, is_single = self._assign_folds(X, y, root)
-        if folds is not None and is_single:
-            folds = np.minimum(folds, 0)
-        if folds is None:
-            trainer = self._trainer(X, y, root, fit_params, verbose=self.verbose)
-            learners = trainer.fit(columns)
-            # A trained learner decides: some have their methods only then.
-            response = trainer.response or resolve_response(first_learner(learners), self.response_method)
-            rows, row_weight = self._calibration_rows(X, y, weight, root)
-            is_enough = response != "decision_function" and not getattr(decoder, "learns_from_codewords", True)
-            samples = np.arange(len(y))
-            if is_enough:
-                chosen, row_weight = calibration_samples(y[rows], row_weight)
-                samples, rows = rows[chosen], np.arange(len(chosen))
-            codewords = evaluate_columns(learners, _safe_indexing(X, samples), response, n_jobs=self.n_jobs)
-            decoder_weight = None if is_enough else weight
+        learners, response, held_out = self._train(X, y, (root, fold_seed), fit_params, columns)
+        counts = np.bincount(y, minlength=len(matrix))
+        prior = np.bincount(y, weights=weight, minlength=len(matrix)) / weight.sum()
+        decoder = self._decoder_for(coding_used, matrix, counts, prior, response)
+        if held_out is not None and (not _reads_outputs(decoder, response) or self._learns_held_out(decoder)):
+            samples, outputs = held_out
+            scale, to_fit = _margin_scale(response, outputs), _Codewords(outputs, y[samples], weight[samples])
+            to_calibrate = to_fit
         else:
-            learners, response, samples, codewords = self._train_held_out(X, y, root, fit_params, folds, columns)
-            decoder_weight = weight[samples]
-            rows = np.lexsort((sample_keys(X, root)[samples], y[samples]))
-            row_weight = decoder_weight[rows]
-        self._warn_of_margins(matrix, learners, response)
-        scale = 1.0
-        if response == "decision_function":
-            scale = float(np.abs(codewords).max()) or 1.0  # the paper's max |u|
-            codewords /= scale
-        groups = {}
-        if getattr(decoder, "takes_groups", False):
-            groups["groups"] = np.repeat(np.arange(len(fit_params)), matrix.shape[1] // len(fit_params))
-        decoder.fit(codewords, y[samples], matrix, decoder_weight, **groups)
+            scale, to_fit, to_calibrate = self._training_codewords(
+                X, y, weight, root, learners, response=response, decoder=decoder
+            )
+        groups = {"groups": learner_numbers} if getattr(decoder, "takes_groups", False) else {}
+        decoder.fit(to_fit.outputs / scale, to_fit.y, matrix, to_fit.weight, **groups)
+        if held_out is not None:
+            to_calibrate = _in_order_of_keys(X, y, weight, held_out, fold_seed)
         self._keep(
             matrix,
             learners,
             decoder,
             prior,
-            (codewords[rows], y[samples][rows], row_weight),
+            (to_calibrate.outputs / scale, to_calibrate.y, to_calibrate.weight),
             response=response,
             margin_scale=scale,
             column_learners=names,
+            held_out=held_out is not None,
         )
+        self.coding_ = coding_used
 
-    def _decoder_for(self, matrix: CodeMatrix, n_samples: int) -> Any:
-        """Return the decoder that is to be fitted; with a code that was chosen automatically, one that suits it."""
-        is_auto = all(isinstance(choice, str) and choice == AUTO for choice in (self.coding, self.decoding))
-        if is_auto and not is_several(self.estimator):
-            if self.coding_ == "one-vs-rest":
-                return resolve_decoder("loss-based")  # weights that are learnt from training codewords mislead
-            if self.coding_ == "dense-random":
-                return compact_decoder(matrix, n_samples, self.n_jobs)
-        return self._decoder()
+    def _make_code(
+        self, X: Any, y: Integers, weight: Floats, n_learners: int, random_state: np.random.RandomState
+    ) -> tuple[str, CodeMatrix]:
+        """Return the name of the coding and the code matrix of each learner."""
+        n_classes = len(self.classes_)
+        name, coding = self._chosen_coding(n_classes, len(y), [*self._learners(n_classes).values()], random_state)
+        settings: dict[str, Any] = {"ranks": self._ranks, "max_columns": self._most_columns(n_learners)}
+        return name, resolve_coding(coding, X, y, n_classes, random_state, sample_weight=weight, **settings)
+
+    def _training_codewords(
+        self,
+        X: Any,
+        y: Integers,
+        weight: Floats,
+        root: int,
+        learners: list[BaseEstimator],
+        *,
+        response: Response,
+        decoder: Any,
+    ) -> tuple[float, _Codewords, _Codewords]:
+        """Evaluate learners on training samples.
+
+        Return the scale of margins, the codewords that the decoder is fitted to and those that probabilities are
+        calibrated on. If only the latter count, few samples are evaluated.
+        """
+        rows, row_weight = self._calibration_rows(X, y, weight, root)
+        if not _reads_outputs(decoder, response):
+            chosen, chosen_weight = calibration_samples(y[rows], row_weight)
+            samples = rows[chosen]
+            outputs = evaluate_columns(learners, _safe_indexing(X, samples), response, n_jobs=self.n_jobs)
+            to_fit = _Codewords(outputs, y[samples], weight[samples])
+            return 1.0, to_fit, to_fit._replace(weight=chosen_weight)
+        outputs = evaluate_columns(learners, X, response, n_jobs=self.n_jobs)
+        to_calibrate = _Codewords(outputs[rows], y[rows], row_weight)
+        to_fit = to_calibrate if self._is_sampled(decoder) else _Codewords(outputs, y, weight)
+        return _margin_scale(response, outputs), to_fit, to_calibrate
+
+    def _decoder_for(self, coding: str, matrix: CodeMatrix, counts: Integers, prior: Floats, response: Response) -> Any:
+        """Return the decoder that is to be fitted; "auto" is one that suits the code and the outputs of its columns.
+
+        `counts` are the numbers of samples of the classes, and `prior` the shares of their weights.
+        """
+        is_auto = is_named(self.decoding, AUTO)
+        if not is_auto or is_several(self.estimator):
+            return self._decoder()
+        is_weighted = are_classes_weighted(counts, prior)
+        if coding == "dense-random" and is_named(self.coding, AUTO):
+            decoder = compact_decoder(matrix, int(counts.sum()), self.n_jobs)
+            if not (is_weighted and isinstance(decoder, LossWeightedDecoder)):
+                return decoder
+        return resolve_decoder(choose_decoding(matrix, response, is_weighted=is_weighted))
 
     def _chosen_coding(
         self, n_classes: int, n_samples: int, learners: list[BaseEstimator], random_state: np.random.RandomState
-    ) -> Any:
-        """Return the coding, for "auto" one that suits the problem, and keep its name."""
-        is_auto = isinstance(self.coding, str) and self.coding == AUTO
-        coding = choose_coding(n_classes, n_samples, learners) if is_auto else self.coding
-        self.coding_ = coding if isinstance(coding, str) else "custom"
-        return compact_code(n_classes, learners[0], random_state) if is_auto and coding == "dense-random" else coding
+    ) -> tuple[str, Any]:
+        """Return the name of the coding and the coding, for "auto" one that suits the problem."""
+        is_auto = is_named(self.coding, AUTO)
+        most = self._most_columns(len(learners))
+        coding = choose_coding(n_classes, n_samples, learners, most) if is_auto else self.coding
+        coding = coding_name(coding, also=(AUTO,)) if isinstance(coding, str) else coding
+        name = coding if isinstance(coding, str) else "custom"
+        is_compact = is_auto and coding == "dense-random"
+        return name, compact_code(n_classes, learners[0], random_state, most) if is_compact else coding
 
-    def _train_held_out(
-        self, X: Any, y: Integers, root: int, fit_params: dict[str, Any], folds: Integers, columns: list[Column]
-    ) -> tuple[list[BaseEstimator], Response, Integers, Floats]:
-        """Train columns; return their learners, how they are evaluated, and the held-out samples with their outputs.
+    def _most_columns(self, n_learners: int) -> int | None:
+        """Return the largest number of columns of each learner."""
+        return None if self.max_columns is None else self.max_columns // n_learners
+
+    def _train(
+        self,
+        X: Any,
+        y: Integers,
+        seeds: tuple[int, int],
+        fit_params: dict[str, Any],
+        columns: list[Column],
+    ) -> tuple[list[BaseEstimator], Response, tuple[Integers, Floats] | None]:
+        """Train columns; return their learners, how they are evaluated, and held-out samples with their outputs.
+
+        `seeds` are those of learners and of folds.
+        """
+        root, fold_seed = seeds
+        folds, is_single = self._assign_folds(X, y, fold_seed)
+        is_optional = self.n_folds == AUTO and not self._learns_held_out(self._decoder())
+        if folds is not None and is_optional and self._is_long(len(y), len(columns)):
+            folds = None
+        if folds is not None and is_single:
+            folds = np.minimum(folds, 0)
+        trainer = self._trainer(X, y, root, fit_params, folds, verbose=self.verbose)
+        learners = trainer.fit_next(columns)
+        # A trained learner decides: some have their methods only then.
+        trainer.response = trainer.response or resolve_response(first_learner(learners), self.response_method)
+        if folds is None:
+            return learners, trainer.response, None
+        try:
+            return learners, trainer.response, self._evaluate_held_out(trainer, columns, learners)
+        except Exception as error:  # whatever a learner raises that wants more samples than are left
+            if not is_optional:
+                raise
+            warnings.warn(_UNCALIBRATED.format(error), UserWarning, stacklevel=_LEVEL_OF_FIT)
+        return learners, trainer.response, None
+
+    def _evaluate_held_out(
+        self, trainer: Any, columns: list[Column], learners: list[BaseEstimator]
+    ) -> tuple[Integers, Floats]:
+        """Train columns without the samples of each fold, and evaluate them on these samples.
 
         Samples of classes that are never held out come last, with the outputs of learners that have seen them.
         """
-        settings: dict[str, Any] = {"verbose": self.verbose}
-        if not is_several(self.estimator):
-            settings["response"] = find_response(self._learner(), self.response_method, X, y, root)
-        trainer = self._trainer(X, y, root, fit_params, folds, **settings)
-        learners, codewords = trainer.train_held_out(columns)
-        samples = np.flatnonzero(folds >= 0)
-        rest = np.flatnonzero(~np.isin(y, y[samples]))
+        outputs = trainer.train_held_out(columns)[1]  # does not train again on all samples
+        samples = np.flatnonzero(trainer.folds >= 0)
+        rest = np.flatnonzero(~np.isin(trainer.y, trainer.y[samples]))
         if len(rest):
-            seen = evaluate_columns(learners, _safe_indexing(X, rest), trainer.response, n_jobs=self.n_jobs)
-            codewords, samples = np.vstack([codewords, seen]), np.append(samples, rest)
-        return learners, trainer.response, samples, codewords
+            seen = evaluate_columns(learners, _safe_indexing(trainer.X, rest), trainer.response, n_jobs=self.n_jobs)
+            outputs, samples = np.vstack([outputs, seen]), np.append(samples, rest)
+        return samples, outputs
 
-    def _wanted_folds(self) -> tuple[int | str | None, bool]:
-        decoder = self._decoder()
+    def _is_long(self, n_samples: int, n_columns: int) -> bool:
+        """Tell whether probabilities are calibrated on training samples rather than on ones that are held out.
+
+        There are too many codewords, or there are so many samples that stumps in blocks are boosted from sums.
+        """
+        return n_samples * n_columns > _MOST_OUTPUTS or (self._is_binned() and n_samples > MANY_TO_BIN)
+
+    def _is_sampled(self, decoder: Any) -> bool:
+        """Tell whether a decoder is fitted to the samples that blocks would draw; weights are fitted to all of them."""
+        return self._is_binned() and not isinstance(decoder, LossWeightedDecoder | OptimizedWeightDecoder)
+
+    def _is_binned(self) -> bool:
+        """Tell whether the one learner bins many samples, as blocks do."""
+        return not is_several(self.estimator) and hasattr(self._learner(), "bin_rows")
+
+    def _learns_held_out(self, decoder: Any) -> bool:
+        """Tell whether the decoder is fitted to out-of-fold codewords, if there are any."""
         # Probabilities that are fitted to training samples would be those of learners that have seen them.
         has_several = is_several(self.estimator) or getattr(decoder, "scores_are_log_probabilities", False)
-        learns = getattr(decoder, "learns_from_codewords", True)
-        return self.n_folds if learns and (has_several or self.n_folds != "auto") else None, has_several
+        return getattr(decoder, "learns_from_codewords", True) and (has_several or self.n_folds != AUTO)
+
+    def _wanted_folds(self) -> tuple[int | str | None, bool]:
+        has_several = is_several(self.estimator) or getattr(self._decoder(), "scores_are_log_probabilities", False)
+        return self.n_folds, has_several
 
     def with_decoding(
         self, decoding: Any, response_method: str, codewords: Floats, y: Integers, *, margin_scale: float
@@ -250,27 +404,14 @@ class ECOCClassifier(BaseCodeClassifier):
         check_is_fitted(self)
         model = copy(self).set_params(decoding=decoding, response_method=response_method)
         response = resolve_response(first_learner(self.estimators_), response_method)
-        model._warn_of_margins(self.code_matrix_, self.estimators_, response)
-        decoder = resolve_decoder(decoding).fit(codewords, y, self.code_matrix_)
+        counts = np.bincount(y, minlength=len(self.classes_))
+        decoder = model._decoder_for(self.coding_, self.code_matrix_, counts, self._prior, response)
+        decoder.fit(codewords, y, self.code_matrix_)
         calibration = (codewords, y, np.ones(len(y)))
         kept = (self.code_matrix_, self.estimators_, decoder, self._prior, calibration)
         names = self.column_learners_.tolist()
         model._keep(*kept, response=response, margin_scale=margin_scale, column_learners=names)
         return model
-
-    def _warn_of_margins(self, matrix: CodeMatrix, learners: list[BaseEstimator], response: Response) -> None:
-        """Warn where the defaults meet a learner that has margins only: they suit it badly."""
-        is_default = isinstance(self.decoding, str) and self.decoding in {AUTO, "loss-weighted"}
-        defaults = self.response_method == "auto" and is_default and not is_several(self.estimator)
-        if defaults and response == "decision_function" and not matrix.all():
-            learner = type(first_learner(learners)).__name__
-            warnings.warn(
-                f"{learner} has margins only, whose sizes are hard to compare between columns that leave classes "
-                "out: decoding='loss-weighted' may cost accuracy. Consider decoding='probabilistic', or "
-                "response_method='predict'; response_method='decision_function' silences this warning.",
-                UserWarning,
-                stacklevel=5,  # the line that called `fit`
-            )
 
     @property
     def weights_(self) -> Floats:
@@ -278,9 +419,69 @@ class ECOCClassifier(BaseCodeClassifier):
         return self.decoder_.weights_
 
 
+def _reads_outputs(decoder: Any, response: Response) -> bool:
+    """Tell whether the decoder, or the scale of margins, follows from outputs."""
+    return getattr(decoder, "learns_from_codewords", True) or response == "decision_function"
+
+
+def _margin_scale(response: Response, outputs: Floats) -> float:
+    """Return what outputs are divided by: for margins the paper's max |u|."""
+    return float(np.abs(outputs).max()) or 1.0 if response == "decision_function" else 1.0
+
+
+def _in_order_of_keys(X: Any, y: Integers, weight: Floats, held_out: tuple[Integers, Floats], seed: int) -> _Codewords:
+    """Return held-out codewords class by class, in an order that does not depend on that of the samples."""
+    samples, outputs = held_out
+    order = np.lexsort((sample_keys(X, seed)[samples], y[samples]))
+    return _Codewords(outputs[order], y[samples][order], weight[samples][order])
+
+
+def are_classes_weighted(counts: Integers, prior: Floats) -> bool:
+    """Tell whether samples of some class weigh on average much more than those of another.
+
+    >>> are_classes_weighted(np.array([10, 90]), np.array([0.1, 0.9]))
+    False
+    >>> are_classes_weighted(np.array([10, 90]), np.array([0.5, 0.5]))
+    True
+    """
+    weight = prior[counts > 0] / counts[counts > 0]
+    return bool(weight.max() > _EVEN * weight.min())
+
+
+def choose_decoding(matrix: CodeMatrix, response: Response, *, is_weighted: bool = False) -> str:
+    """Choose the decoding that suits a code and the outputs of its columns: probabilities, margins or labels.
+
+    One class against all others, in every column, is decided by the largest output, and margins of pairs of classes by
+    votes, ties by their sum: both as in scikit-learn. Otherwise outputs of columns that leave classes out are
+    calibrated, since their sizes do not compare. Where all classes take part in all columns, and where there are labels
+    only, a column counts for a class by how often it is correct. Such weights mislead if classes are weighted: then
+    outputs are calibrated.
+
+    >>> from skecoc.coding import dense_random, one_vs_one, one_vs_rest
+    >>> choose_decoding(one_vs_rest(5), "decision_function"), choose_decoding(dense_random(5), "decision_function")
+    ('loss-based', 'loss-weighted')
+    >>> choose_decoding(one_vs_one(5), "decision_function"), choose_decoding(one_vs_one(5), "predict_proba")
+    ('hamming', 'probabilistic')
+    >>> choose_decoding(dense_random(5), "decision_function", is_weighted=True)
+    'probabilistic'
+    """
+    by_correct = "probabilistic" if is_weighted else "loss-weighted"
+    if response == "predict":
+        return by_correct
+    n_positive, n_negative = (matrix > 0).sum(axis=0), (matrix < 0).sum(axis=0)
+    if matrix.all():
+        is_one_vs_rest = (np.minimum(n_positive, n_negative) == 1).all()
+        return "loss-based" if is_one_vs_rest else by_correct
+    if response == "predict_proba":
+        return "probabilistic" if len(matrix) <= _MOST_CLASSES_TO_CALIBRATE else by_correct
+    is_one_vs_one = (np.maximum(n_positive, n_negative) == 1).all()
+    return "hamming" if is_one_vs_one else "probabilistic"
+
+
 def compact_decoder(matrix: CodeMatrix, n_samples: int, n_jobs: int | None) -> Any:
     """Return the decoder of a compact code: optimised weights, or loss weights if there are too many codewords."""
     n_classes, n_columns = matrix.shape
     if n_samples * n_columns > _MOST_OUTPUTS:
         return resolve_decoder("loss-weighted")
-    return OptimizedWeightDecoder(l2=_COMPACT_PENALTY * n_columns / n_classes, tol=_COMPACT_GAP, n_jobs=n_jobs)
+    gap = _SMALL_GAP if n_samples * n_columns * n_classes <= _SMALL_PROBLEM else _COMPACT_GAP
+    return OptimizedWeightDecoder(l2=_COMPACT_PENALTY * n_columns / n_classes, tol=gap, n_jobs=n_jobs)

@@ -1,0 +1,361 @@
+"""Learning from batches of samples: `partial_fit`, for codes that do not depend on data.
+
+Every batch updates the learner of each column by the samples whose classes take part in it. Before it is learnt, it is
+evaluated: these outputs are out of sample. Some of the latest ones are kept, and what decoding learns is learnt from
+them.
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import unique_labels
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_method_params, _num_samples
+
+from skecoc.classifiers.base import AUTO, LARGEST_SEED, BaseCodeClassifier, check_samples, keep_samples
+from skecoc.classifiers.order import own_order
+from skecoc.coding import CODINGS, resolve_coding
+from skecoc.coding.matrix import CodeMatrix
+from skecoc.decoding import DECODERS, LogisticWeightDecoder, OptimizedWeightDecoder, resolve_decoder
+from skecoc.learners.columns import (
+    ConstantClassifier,
+    Floats,
+    Integers,
+    Response,
+    SeededClones,
+    column_seeds,
+    evaluate_columns,
+    resolve_response,
+)
+from skecoc.learners.mixed import is_several
+from skecoc.support.errors import all_or_nothing, is_named
+from skecoc.support.weights import class_factors, multiplied
+
+# Codings that depend on data.
+_FROM_DATA = ("decoc", "forest")
+# Decoders whose weights take all codewords.
+_FROM_ALL_CODEWORDS = (OptimizedWeightDecoder, LogisticWeightDecoder)
+# Samples whose outputs are kept, of all classes, and of each of many classes.
+_MOST_KEPT, _LEAST_KEPT = 1_000, 10
+# The decoding is fitted anew if this share of them has come since.
+_SHARE_OF_NEW = 0.05
+# What the learner of a column says before it has seen a sample: neither side.
+_NEITHER = 0.5
+
+
+def has_partial_fit(classifier: Any) -> bool:
+    """Tell whether the learner can be trained batch by batch; say why if it cannot."""
+    if is_several(classifier.estimator):
+        raise AttributeError("partial_fit takes a single learner, got several in estimator")
+    learner = classifier._learner()
+    if not hasattr(learner, "partial_fit"):
+        raise AttributeError(f"partial_fit needs a learner that has it, which {type(learner).__name__} has not")
+    return True
+
+
+@dataclass
+class Batches:
+    """What is known of all batches so far."""
+
+    learners: list[BaseEstimator]  # one per column, also those that have seen one side or none
+    has_seen: NDArray[np.bool_]  # (n_columns, 2): whether each learner has seen a sample of the -1 and of the +1 side
+    totals: Floats  # weight of the samples of each class
+    # Samples that are kept, in the order in which they came: outputs, classes and weights.
+    outputs: Floats
+    y: Integers
+    weight: Floats
+    is_seen: NDArray[np.bool_]  # whether the sample had been learnt when it was evaluated
+    n_new: int = 0  # samples that have come since the decoding was fitted
+    is_decoder_kept: bool = False  # whether the decoding stays as `fit` has left it
+
+    @classmethod
+    def before(cls, learners: list[BaseEstimator], n_classes: int) -> "Batches":
+        """Return the state before the first batch."""
+        n_columns = len(learners)
+        empty = np.empty((0, n_columns)), np.empty(0, np.intp), np.empty(0), np.empty(0, bool)
+        return cls(learners, np.zeros((n_columns, 2), bool), np.zeros(n_classes), *empty)
+
+    def copied(self) -> "Batches":
+        """Return a copy that can learn a batch while this one stays as it is."""
+        return replace(self, learners=[*self.learners], has_seen=self.has_seen.copy(), totals=self.totals.copy())
+
+    def learn(self, X: Any, y: Integers, matrix: CodeMatrix, params: dict[str, Any], **parallel: Any) -> None:
+        """Update a copy of the learner of each column by the samples whose classes take part in it."""
+        taken = [np.flatnonzero(column[y]) for column in matrix.T]
+        present = [q for q, rows in enumerate(taken) if len(rows)]
+        tasks = (
+            delayed(_learn_batch)(self.learners[q], X, taken[q], (matrix[y[taken[q]], q] > 0).astype(np.intp), params)
+            for q in present
+        )
+        for q, learner in zip(present, Parallel(**parallel)(tasks), strict=True):
+            self.learners[q] = learner
+            sides = matrix[y[taken[q]], q]
+            self.has_seen[q] |= [(sides < 0).any(), (sides > 0).any()]
+
+    def estimators(self) -> list[BaseEstimator]:
+        """Return what predicts each column: its learner, or the only side that there has been so far."""
+        return [
+            learner if seen.all() else ConstantClassifier(int(seen[1]) if seen.any() else _NEITHER)
+            for learner, seen in zip(self.learners, self.has_seen, strict=True)
+        ]
+
+    def latest(self, y: Integers, chosen: NDArray[np.bool_]) -> Integers:
+        """List the last chosen samples of each class, as many as are kept."""
+        return _last_of_classes(np.where(chosen, y, -1), self._most())
+
+    def keep(self, outputs: Floats, y: Integers, weight: Floats, *, is_seen: bool) -> None:
+        """Keep outputs of samples in place of older ones, those of samples that had been learnt first."""
+        if not is_seen:
+            counts = np.bincount(y, minlength=len(self.totals))
+            replaced = np.zeros(len(self.y), bool)
+            for number in np.flatnonzero(counts):
+                replaced[np.flatnonzero(self.is_seen & (self.y == number))[: counts[number]]] = True
+            self._select(np.flatnonzero(~replaced))
+        self.outputs, self.y = np.vstack([self.outputs, outputs]), np.append(self.y, y)
+        self.weight, self.is_seen = np.append(self.weight, weight), np.append(self.is_seen, np.full(len(y), is_seen))
+        self._select(_last_of_classes(self.y, self._most()))
+        self.n_new += len(y)
+
+    def _most(self) -> int:
+        """Return how many samples of a class are kept."""
+        return max(_LEAST_KEPT, _MOST_KEPT // len(self.totals))
+
+    def _select(self, rows: Integers) -> None:
+        """Keep some of the samples."""
+        self.outputs, self.y = self.outputs[rows], self.y[rows]
+        self.weight, self.is_seen = self.weight[rows], self.is_seen[rows]
+
+
+def _last_of_classes(y: Integers, most: int) -> Integers:
+    """List the last samples of each class, at most so many, in their order; negative classes are left out.
+
+    >>> _last_of_classes(np.array([0, 1, 0, 0, -1]), 2)
+    array([1, 2, 3])
+    """
+    by_class = [np.flatnonzero(y == number)[-most:] for number in np.unique(y[y >= 0])]
+    return np.sort(np.concatenate(by_class)) if by_class else np.empty(0, np.intp)
+
+
+def _learn_batch(
+    learner: BaseEstimator, X: Any, rows: Integers, labels: Integers, params: dict[str, Any]
+) -> BaseEstimator:
+    """Train a copy of a learner on some samples of a batch: if it fails, the learner is as it was."""
+    if len(rows) < _num_samples(X):
+        X, params = _safe_indexing(X, rows), _check_method_params(X, params, indices=rows)
+    return deepcopy(learner).partial_fit(X, labels, classes=np.array([0, 1]), **params)
+
+
+def check_classes(classifier: Any, classes: Any) -> NDArray[Any]:
+    """Return the sorted classes of a first call, or check that those of a later one are the same."""
+    known = getattr(classifier, "classes_", None) if hasattr(classifier, "estimators_") else None
+    if known is None:
+        classes = classifier.classes if classes is None else classes
+        if classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit")
+        labels = unique_labels(classes)
+        if len(labels) < 2:
+            raise ValueError(f"classes must list at least 2 labels, got {len(labels)} class")
+        return labels
+    if classes is not None and not np.array_equal(known, unique_labels(classes)):
+        raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit, was: {known!r}")
+    return np.asarray(known)
+
+
+def class_indices(y: NDArray[Any], classes: NDArray[Any]) -> Integers:
+    """Return the index of each label among the classes, of which it must be one."""
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise ValueError(
+            f"y must hold labels of the classes that partial_fit was given first, got {', '.join(map(str, unknown))}"
+        )
+    return np.searchsorted(classes, y)
+
+
+def first_code(classifier: Any, n_classes: int, random_state: np.random.RandomState) -> tuple[str, CodeMatrix]:
+    """Make the code of a classifier from the number of classes, and name its coding."""
+    name, coding = classifier._chosen_coding(n_classes, 1, [classifier._learner()], random_state)
+    if name in _FROM_DATA or callable(coding):
+        named = sorted(CODINGS.keys() - set(_FROM_DATA))
+        raise ValueError(
+            "partial_fit needs a code that does not depend on data: coding must be 'auto', a code matrix or one of "
+            f"{', '.join(named)}, got {'a function' if callable(coding) else name}"
+        )
+    nobody = np.empty(0, np.intp)
+    settings: dict[str, Any] = {"ranks": classifier._ranks, "max_columns": classifier.max_columns}
+    return name, resolve_coding(coding, None, nobody, n_classes, random_state, **settings)
+
+
+def batch_decoder(decoding: Any, response: Response, matrix: CodeMatrix) -> Any:
+    """Return a decoder that can learn from batches; "auto" is one that suits the kind of outputs.
+
+    Margins of columns that leave different classes out are hard to compare, so that their signs vote.
+    """
+    if is_named(decoding, AUTO):
+        decoding = "hamming" if response == "decision_function" and not matrix.all() else "loss-based"
+    decoder = resolve_decoder(decoding, also=(AUTO,))
+    if isinstance(decoder, _FROM_ALL_CODEWORDS):
+        others = [name for name, kind in DECODERS.items() if not issubclass(kind, _FROM_ALL_CODEWORDS)]
+        raise ValueError(  # noqa: TRY004
+            f"{type(decoder).__name__} learns from the codewords of all samples, which partial_fit does not keep: "
+            f"decoding must be 'auto' or one of {', '.join(others)}"
+        )
+    return decoder
+
+
+class BatchesMixin(BaseCodeClassifier):
+    """What a classifier has whose code does not depend on data: it learns from batches."""
+
+    coding: Any
+    decoding: Any
+    coding_: str
+    decoding_: str
+    _batches: Batches
+
+    @available_if(has_partial_fit)
+    @_fit_context(prefer_skip_nested_validation=False)
+    def partial_fit(
+        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from a batch of samples, after those of earlier calls or of `fit`.
+
+        The learner of each column is updated by its own `partial_fit`, which it must have, from the samples whose
+        classes take part in the column. A batch may lack classes. The code must not depend on data: `coding` is
+        neither ``"decoc"`` nor ``"forest"`` nor a function.
+
+        What the decoding learns, and the temperature of probabilities, follow from the outputs for each new batch
+        before it is learnt, of which about the last thousand are kept. Decodings that learn from all codewords,
+        ``"optimized-weight"`` and ``"logistic-weight"``, are refused; "auto" is ``"loss-based"``, or ``"hamming"`` for
+        learners that have margins only and codes that leave classes out. After `fit` the decoding stays as it is.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            A batch of training samples.
+        y : array-like of shape (n_samples,)
+            Their class labels.
+        classes : array-like of shape (n_classes,), default=None
+            All class labels. The first call needs them, unless the parameter `classes` has them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples. Samples of weight zero are dropped; a batch that holds only classes whose
+            `class_weight` is zero is passed over, unless it is the first.
+
+        Returns
+        -------
+        self
+            The classifier. Copies of the learners are updated and take their places together, so that a batch which
+            cannot be learnt, or an interrupt, leaves the classifier as it was.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from skecoc import ECOCClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = ECOCClassifier(GaussianNB())
+        >>> for start in range(10):
+        ...     model = model.partial_fit(X[start::10], y[start::10], classes=[0, 1, 2])
+        >>> model.score(X, y) > 0.9
+        True
+        """
+        with all_or_nothing(self):
+            self._partial_fit(X, y, classes, sample_weight)
+        return self
+
+    def _partial_fit(self, X: Any, y: Any, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
+        """Check a batch, start with it or go on, and learn it."""
+        is_first = not hasattr(self, "estimators_")
+        order = own_order(y)
+        X, y, given = check_samples(self, X, y, sample_weight, reset=is_first)
+        known = check_classes(self, classes)
+        index = class_indices(y, known)
+        weight = self._class_weighted(given, y, known)
+        if weight is not None and not weight.any() and (given is None or given.any()):
+            if is_first:
+                raise ValueError("class_weight is 0 for all classes of the first batch: begin with one that has others")
+            return
+        if weight is not None:
+            X, index, weight, _ = keep_samples(X, index, weight, {})
+        is_given = sample_weight is not None
+        params = self._route({"": self._learner()}, weight, {}, "partial_fit", is_given=is_given)
+        if is_first:
+            self.classes_ = known
+            self._order_classes(order)
+            self._start_batches()
+        elif not hasattr(self, "_batches"):
+            self._continue_fit()
+        self._learn_batch(X, index, np.ones(len(index)) if weight is None else weight, params[""])
+
+    def _class_weighted(self, weight: Floats | None, y: NDArray[Any], classes: NDArray[Any]) -> Floats | None:
+        """Multiply weights by those of the classes, which must be known beforehand."""
+        if self.class_weight is None:
+            return weight
+        if isinstance(self.class_weight, str):
+            raise ValueError(  # noqa: TRY004
+                f"class_weight={self.class_weight!r} needs all samples; partial_fit takes a dict of weights by label"
+            )
+        return multiplied(weight, y, class_factors(self.class_weight, dict.fromkeys(classes.tolist(), 1)))
+
+    def _start_batches(self) -> None:
+        """Make the code, and learners that have seen nothing."""
+        random_state = check_random_state(self.random_state)
+        root = int(random_state.randint(LARGEST_SEED))
+        self._response = resolve_response(self._learner(), self.response_method)
+        self.coding_, matrix = first_code(self, len(self.classes_), random_state)
+        batch_decoder(self.decoding, self._response, matrix)  # refused before anything is learnt
+        self._batches = Batches.before(self._untrained(matrix, root), len(self.classes_))
+        self.code_matrix_, self.estimators_ = matrix, self._batches.estimators()
+
+    def _continue_fit(self) -> None:
+        """Take over the learners of `fit`; those of columns with one side are untrained."""
+        root = int(check_random_state(self.random_state).randint(LARGEST_SEED))
+        pairs = zip(self.estimators_, self._untrained(self.code_matrix_, root), strict=True)
+        learners = [other if isinstance(own, ConstantClassifier) else own for own, other in pairs]
+        self._batches = Batches.before(learners, len(self.classes_))
+        self._batches.is_decoder_kept = True
+        for q, learner in enumerate(self.estimators_):
+            is_constant = isinstance(learner, ConstantClassifier)
+            self._batches.has_seen[q] = [learner.side == 0, learner.side == 1] if is_constant else True
+
+    def _untrained(self, matrix: CodeMatrix, root: int) -> list[BaseEstimator]:
+        """Return a learner for each column, seeded as those of `fit`."""
+        clones = SeededClones(self._learner())
+        return [clones.make(seed) for seed in column_seeds(matrix, root)]
+
+    def _learn_batch(self, X: Any, y: Integers, weight: Floats, params: dict[str, Any]) -> None:
+        """Evaluate a batch, learn it, and fit the decoding anew; classes that are new are evaluated afterwards."""
+        batches = self._batches = self._batches.copied()
+        is_known = batches.totals[y] > 0.0
+        rows = batches.latest(y, is_known)
+        unseen = self._raw_outputs(X, rows)
+        batches.learn(X, y, self.code_matrix_, params, n_jobs=self.n_jobs, verbose=self.verbose)
+        self.estimators_ = batches.estimators()
+        batches.totals += np.bincount(y, weight, minlength=len(self.classes_))
+        if batches.is_decoder_kept:
+            return
+        batches.keep(unseen, y[rows], weight[rows], is_seen=False)
+        rows = batches.latest(y, ~is_known)
+        batches.keep(self._raw_outputs(X, rows), y[rows], weight[rows], is_seen=True)
+        self._prior = batches.totals / batches.totals.sum()
+        if len(rows) or batches.n_new >= _SHARE_OF_NEW * len(batches.y):
+            self._fit_decoding()
+
+    def _raw_outputs(self, X: Any, rows: Integers) -> Floats:
+        """Evaluate some samples; margins are not divided by anything."""
+        if len(rows) == 0:
+            return np.empty((0, len(self.estimators_)))
+        return evaluate_columns(self.estimators_, _safe_indexing(X, rows), self._response, n_jobs=self.n_jobs)
+
+    def _fit_decoding(self) -> None:
+        """Fit decoder and temperature to the outputs that are kept."""
+        batches, matrix = self._batches, self.code_matrix_
+        scale = (float(np.abs(batches.outputs).max()) or 1.0) if self._response == "decision_function" else 1.0
+        kept = (batches.outputs / scale, batches.y, batches.weight)
+        decoder = batch_decoder(self.decoding, self._response, matrix).fit(*kept[:2], matrix, batches.weight)
+        response, batches.n_new = self._response, 0
+        self._keep(matrix, self.estimators_, decoder, self._prior, kept, response=response, margin_scale=scale)

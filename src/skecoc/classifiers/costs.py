@@ -1,0 +1,417 @@
+"""Decisions from probabilities: the class of least expected cost, and no decision where that is too high."""
+
+from collections.abc import Mapping
+from numbers import Number, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from skecoc.learners.columns import Floats, Integers
+from skecoc.support.errors import spell_out
+
+#: The reject label that follows from the classes: "reject" for strings, -1 for numbers.
+AUTO_LABEL = "auto"
+
+
+class DecisionRule(NamedTuple):
+    """How probabilities become labels."""
+
+    costs: Floats | None  # (n_classes, n_classes), rows are true classes, columns decisions; None: the most probable
+    reject: float | None  # no decision if the probability is less, or with costs, if the expected cost is more
+    labels: NDArray[Any]  # the classes, and the label of no decision if there is one
+
+    def expected_costs(self, probabilities: Floats) -> Floats:
+        """Return the expected cost of every decision; without costs, that it is wrong."""
+        return 1.0 - probabilities if self.costs is None else probabilities @ self.costs
+
+    def decide(self, probabilities: Floats) -> NDArray[Any]:
+        """Return the label of each sample."""
+        return self.labels[self.choose(probabilities)]
+
+    def choose(self, probabilities: Floats) -> Integers:
+        """Return the place of each sample's label among `labels`: the number of its class, or the last one."""
+        if self.costs is None:
+            chosen = probabilities.argmax(axis=1)
+            if self.reject is not None:
+                chosen[probabilities.max(axis=1) < self.reject] = len(self.labels) - 1
+        else:
+            expected = self.expected_costs(probabilities)
+            chosen = expected.argmin(axis=1)
+            if self.reject is not None:
+                chosen[expected.min(axis=1) > self.reject] = len(self.labels) - 1
+        return chosen
+
+
+def make_rule(
+    classes: NDArray[Any], cost_matrix: Any = None, reject: float | None = None, reject_label: Any = AUTO_LABEL
+) -> DecisionRule:
+    """Check costs, threshold and label against the classes."""
+    costs = None if cost_matrix is None else check_cost_matrix(cost_matrix, classes)
+    if reject is None:
+        return DecisionRule(costs, None, classes)
+    if not isinstance(reject, Real) or isinstance(reject, bool) or not np.isfinite(reject):
+        raise ValueError(f"reject must be a finite number or None, got {reject!r}")
+    if costs is None and not 0.0 <= reject <= 1.0:
+        raise ValueError(f"reject must be a probability, in [0, 1], without a cost_matrix; got {reject!r}")
+    return DecisionRule(costs, float(reject), _with_label(classes, reject_label))
+
+
+def _with_label(classes: NDArray[Any], label: Any) -> NDArray[Any]:
+    """Return the classes and a label that none of them has."""
+    is_text = all(isinstance(name, str) for name in classes)
+    is_number = classes.dtype.kind in "iuf"
+    if isinstance(label, str) and label == AUTO_LABEL:
+        if not is_text and not is_number:
+            raise ValueError(f"reject_label must be given for classes such as {classes[0]!r}: there is no default")
+        label = "reject" if is_text else -1
+    if any(bool(name == label) for name in classes.tolist()):
+        raise ValueError(f"reject_label must not be a class, but {label!r} is one: give another reject_label")
+    is_plain = isinstance(label, Number) and not isinstance(label, bool)
+    if isinstance(label, str) if is_text else is_number and is_plain:
+        return np.append(classes, np.array([label]))
+    labels = np.empty(len(classes) + 1, dtype=object)
+    labels[:-1], labels[-1] = classes.tolist(), label
+    return labels
+
+
+def check_cost_matrix(cost_matrix: Any, classes: NDArray[Any]) -> Floats:
+    """Return costs as an array with a row per true class and a column per decision, in the order of the classes.
+
+    >>> check_cost_matrix({"opel": {"saab": 5}}, np.array(["bus", "opel", "saab"]))
+    array([[0., 1., 1.],
+           [1., 0., 5.],
+           [1., 1., 0.]])
+    """
+    if isinstance(cost_matrix, Mapping):
+        costs = _costs_by_label(cost_matrix, classes)
+    elif hasattr(cost_matrix, "columns") and hasattr(cost_matrix, "index"):
+        costs = _costs_of_frame(cost_matrix, classes)
+    else:
+        try:
+            costs = np.asarray(cost_matrix, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError("cost_matrix must hold numbers, a row for each true class") from error
+    shape = (len(classes), len(classes))
+    if costs.shape != shape:
+        raise ValueError(f"cost_matrix must have a row and a column for each class, shape {shape}; got {costs.shape}")
+    if not np.isfinite(costs).all():
+        raise ValueError("cost_matrix must hold finite numbers")
+    return costs
+
+
+def _costs_by_label(costs: Mapping[Any, Any], classes: NDArray[Any]) -> Floats:
+    """Return costs that are given as ``{true class: {decision: cost}}``; other mistakes cost 1."""
+    number = {label: place for place, label in enumerate(classes.tolist())}
+    if not all(isinstance(row, Mapping) for row in costs.values()):
+        raise ValueError("cost_matrix as a dict must be of the form {true class: {decision: cost}}")
+    _refuse_unknown([*costs, *(decision for row in costs.values() for decision in row)], number)
+    matrix = 1.0 - np.eye(len(classes))
+    for true, row in costs.items():
+        for decision, cost in row.items():
+            if true in number and decision in number:
+                matrix[number[true], number[decision]] = cost
+    return matrix
+
+
+def _costs_of_frame(frame: Any, classes: NDArray[Any]) -> Floats:
+    """Return the costs of a frame whose index and columns are the classes, in any order."""
+    for name, labels in (("index", frame.index), ("columns", frame.columns)):
+        missing = [label for label in classes.tolist() if label not in labels]
+        if missing:
+            raise ValueError(f"the {name} of cost_matrix must have all classes, but lacks {spell_out(missing)}")
+    return np.asarray(frame.loc[classes.tolist(), classes.tolist()], dtype=np.float64)
+
+
+def _refuse_unknown(labels: list[Any], known: Mapping[Any, int]) -> None:
+    """Refuse labels that are no classes, unless all classes are among the labels: those of a fold may be fewer."""
+    unknown = [repr(label) for label in dict.fromkeys(labels) if label not in known]
+    if unknown and not set(known) <= set(labels):
+        raise ValueError(
+            f"cost_matrix must have classes as keys, which are {spell_out(list(map(repr, known)))}; "
+            f"got {spell_out(unknown)}"
+        )
+
+
+class RiskCoverage(NamedTuple):
+    """The mean cost of decisions on the samples that are decided, for every share of these."""
+
+    coverage: Floats  # shares of the samples that are decided, ascending
+    risk: Floats  # mean costs of their decisions
+    area: float  # mean risk over all shares
+
+
+def risk_coverage(
+    probabilities: Floats, y: ArrayLike, classes: NDArray[Any], cost_matrix: Any = None, sample_weight: Any = None
+) -> RiskCoverage:
+    """Decide the surest samples first; those of equal expected cost come together."""
+    truth = np.asarray(y)
+    rule = make_rule(classes, cost_matrix)
+    if truth.shape != (len(probabilities),):
+        raise ValueError(f"y must have one label per sample of X: got shape {truth.shape} for {len(probabilities)}")
+    expected = rule.expected_costs(probabilities)
+    loss = costs_of(truth, rule.choose(probabilities), classes, rule.costs)
+    order = np.argsort(expected.min(axis=1), kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(expected.min(axis=1)[order])), len(order) - 1)
+    weight = _weights(truth, sample_weight)
+    decided, total = np.cumsum(weight[order])[ends], np.cumsum((weight * loss)[order])[ends]
+    counted = decided > 0
+    coverage, risk = decided[counted] / decided[-1], total[counted] / decided[counted]
+    return RiskCoverage(coverage, risk, float(np.diff(coverage, prepend=0.0) @ risk))
+
+
+def _weights(y: ArrayLike, sample_weight: Any) -> Floats:
+    """Return the weights of test samples."""
+    return _check_sample_weight(sample_weight, np.asarray(y), dtype=np.float64)
+
+
+def costs_of(y: NDArray[Any], decided: Integers, classes: NDArray[Any], costs: Floats | None) -> Floats:
+    """Return what each decision, for the class of a number, costs; without a matrix, 1 for those that are wrong."""
+    if costs is None:
+        return (y != classes[decided]).astype(np.float64)
+    unknown = ~np.isin(y, classes)
+    if unknown.any():
+        raise ValueError(f"y must hold classes of the model, got {y[unknown][0]!r}")
+    return costs[np.searchsorted(classes, y), decided]
+
+
+class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Classifier that decides by expected cost, and leaves samples undecided where that is too high.
+
+    It fits any classifier with `predict_proba`, and differs from it in its decisions alone. Output-code classifiers
+    decide in the same way by ``predict(X, cost_matrix=..., reject=...)``; this one keeps costs and threshold as
+    parameters, for pipelines and searches.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The classifier, with `predict_proba`. A fitted one is kept as it is within scikit-learn's `FrozenEstimator`.
+    cost_matrix : array-like of shape (n_classes, n_classes), dict or frame, default=None
+        What decisions cost: a row for each true class, a column for each decision, in the order of `classes_`. A dict
+        ``{true class: {decision: cost}}`` lists costs by label; other mistakes cost 1. If it names all classes of `y`,
+        with an empty dict where need be, it may name others too, which the samples of a fold may lack. A pandas frame
+        has the labels as index and columns. None decides for the most probable class.
+    reject : float, default=None
+        Samples are left undecided if the largest probability is less than this (Chow's rule), or, with a `cost_matrix`,
+        if the least expected cost is more. None decides always.
+    reject_label : object, default="auto"
+        What `predict` returns for these, which must not be a class: "auto" means "reject" if classes are strings and
+        -1 if they are numbers. With a label of another type than the classes, predictions are an array of objects.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted; the label of samples that are left undecided is not among them.
+    n_features_in_ : int
+        Number of features seen in `fit`, if the classifier knows it.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if the classifier knows them.
+
+    See Also
+    --------
+    sklearn.model_selection.FixedThresholdClassifier : For two classes, with a threshold in place of costs.
+    skecoc.plotting.plot_risk_coverage : What leaving samples undecided would gain.
+
+    Notes
+    -----
+    `score` is the accuracy; undecided samples count as wrong. `mean_cost` is what decisions cost.
+
+    References
+    ----------
+    C. K. Chow. On optimum recognition error and reject tradeoff. IEEE Transactions on Information Theory 16(1), 41-46,
+    1970.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skecoc import CostSensitiveClassifier
+    >>> data = load_iris()
+    >>> X, y = data.data[:, :2], data.target_names[data.target]
+    >>> learner = LogisticRegression(max_iter=1000)
+    >>> costs = {"virginica": {"versicolor": 20}}  # every other mistake costs 1
+    >>> wary = CostSensitiveClassifier(learner, cost_matrix=costs).fit(X, y)
+    >>> list(map(str, learner.fit(X, y).predict(X[80:83]))), list(map(str, wary.predict(X[80:83])))
+    (['versicolor', 'versicolor', 'versicolor'], ['virginica', 'virginica', 'virginica'])
+    >>> sure = CostSensitiveClassifier(learner, reject=0.9).fit(X, y)
+    >>> list(map(str, sure.predict(X[[0, 82]])))
+    ['setosa', 'reject']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit"])],
+        "cost_matrix": ["array-like", dict, None],
+        "reject": [Real, None],
+        "reject_label": "no_validation",
+    }
+
+    def __init__(
+        self, estimator: Any, *, cost_matrix: Any = None, reject: float | None = None, reject_label: Any = AUTO_LABEL
+    ) -> None:
+        self.estimator = estimator
+        self.cost_matrix = cost_matrix
+        self.reject = reject
+        self.reject_label = reject_label
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Training samples, as the classifier takes them.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        **fit_params : dict
+            Further arguments of the classifier's `fit`, such as `sample_weight`; with metadata routing enabled, those
+            it requests.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        given = process_routing(self, "fit", **fit_params).estimator.fit if _routing_enabled() else fit_params
+        self.estimator_ = clone(self.estimator).fit(X, y, **given)
+        if not hasattr(self.estimator_, "predict_proba"):
+            raise ValueError(
+                f"estimator must have predict_proba, which {type(self.estimator).__name__} has not: "
+                "scikit-learn's CalibratedClassifierCV around it has"
+            )
+        self.classes_ = self.estimator_.classes_
+        self._rule()
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+            elif hasattr(self, name):
+                delattr(self, name)
+        return self
+
+    def _rule(self) -> DecisionRule:
+        """Return how probabilities become labels."""
+        check_is_fitted(self)
+        return make_rule(self.classes_, self.cost_matrix, self.reject, self.reject_label)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Decide for a class, or leave samples undecided.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels, and `reject_label` for samples that are left undecided.
+        """
+        rule = self._rule()
+        return rule.decide(self.predict_proba(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the classifier's probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities.
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Score every class for every sample: minus the expected cost of deciding for it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples to classify.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            Scores; with two classes, the second class's minus the first's.
+        """
+        scores = -self._rule().expected_costs(self.predict_proba(X))
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy; samples that are left undecided count as wrong.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Test samples.
+        y : array-like of shape (n_samples,)
+            Their class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+
+        Returns
+        -------
+        float
+            Accuracy.
+        """
+        return float(np.average(np.asarray(y) == self.predict(X), weights=_weights(y, sample_weight)))
+
+    def mean_cost(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return what decisions cost on average.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Test samples.
+        y : array-like of shape (n_samples,)
+            Their class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+
+        Returns
+        -------
+        float
+            The mean of `cost_matrix`, or of 1 for each wrong decision. A sample that is left undecided costs what makes
+            the threshold the best one: `reject`, or without a `cost_matrix` ``1 - reject``.
+
+        Examples
+        --------
+        In a search: ``GridSearchCV(model, {"reject": ...}, scoring=lambda model, X, y: -model.mean_cost(X, y))``.
+        """
+        rule, truth = self._rule(), np.asarray(y)
+        chosen = rule.choose(self.predict_proba(X))
+        is_open = chosen == len(self.classes_)
+        price = 0.0 if rule.reject is None else rule.reject if rule.costs is not None else 1.0 - rule.reject
+        costs = np.full(len(chosen), price)
+        costs[~is_open] = costs_of(truth[~is_open], chosen[~is_open], self.classes_, rule.costs)
+        return float(np.average(costs, weights=_weights(truth, sample_weight)))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the metadata that is passed on.
+
+        Returns
+        -------
+        MetadataRouter
+            All that the classifier's `fit` requests.
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.input_tags.sparse, inner.input_tags.allow_nan
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags
