@@ -14,6 +14,7 @@ import argparse
 import sys
 import warnings
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -28,15 +29,15 @@ from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 # Every n-th sample of a set is taken, half of them for training.
 SETS = {"iris": 1, "glass": 1, "vehicle": 4, "vowel": 3}
 CLASSIFIERS = {
-    "ecoc": ECOCClassifier,
-    "one": ECOCOneClassifier,
-    "layered": LCECOCClassifier,
+    "ecoc": partial(ECOCClassifier, decoding="loss-weighted"),
+    "one": partial(ECOCOneClassifier, decoding="loss-weighted"),
+    "layered": partial(LCECOCClassifier, decoding="loss-weighted"),
     "subclass": SubclassECOCClassifier,
     "wolc": WOLCClassifier,
 }
 RESPONSES = ("predict_proba", "decision_function", "predict")
 BLOCKS = {
-    "block-ecoc/loss-weighted": BlockECOCClassifier(block_size=37, random_state=0),
+    "block-ecoc/loss-weighted": BlockECOCClassifier(decoding="loss-weighted", block_size=37, random_state=0),
     "block-ecoc/optimized-weight": BlockECOCClassifier(decoding="optimized-weight", block_size=37, random_state=0),
     "block-wolc": BlockWOLCClassifier(block_size=37, max_iter=2, random_state=0),
 }

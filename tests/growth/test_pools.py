@@ -14,7 +14,7 @@ from skecoc.growth.engine import Evaluation
 from skecoc.growth.pairs import layered_proposal
 from skecoc.growth.pools import count_correct, pooled_weights, scores_by_entries, simplex_grid
 from skecoc.growth.samples import GrowingCode, SamplesInMemory
-from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.columns import ColumnTrainer, evaluate_columns
 from skecoc.learners.folds import MANY_SAMPLES, assign_folds, resolve_folds
 
@@ -144,7 +144,7 @@ def test_with_many_samples_a_third_is_held_out_once(monkeypatch):
 
 def test_regions_of_a_pair_take_turns_and_are_capped_by_its_samples():
     X, y = make_classification(300, 5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1)
-    trainer = ColumnTrainer(STUMPS, X, y, 0, "predict_proba")
+    trainer = ColumnTrainer(STUMPS, X, y, 0, "predict_proba", clustered_learner=RegionClassifier(STUMPS))
     code = GrowingCode(SamplesInMemory(trainer, 3, np.ones(300)))
     code.matrix = np.hstack([one_vs_rest(3), np.array([[1, -1, 1], [-1, 1, -1], [0, 0, 0]])])
     losses = np.array([[0.0, 3.0, 2.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
@@ -229,11 +229,13 @@ def test_an_accuracy_is_at_most_one_however_many_folds_there_are(monkeypatch):
     assert 0.0 <= model.history_[0].loss <= 1.0
 
 
-def test_a_class_without_weight_is_refused_also_where_one_vs_one_is_taken_as_it_is(monkeypatch):
+def test_a_class_without_weight_is_left_out_also_where_one_vs_one_is_taken_as_it_is(monkeypatch):
     monkeypatch.setattr("skecoc.growth.wolc._MOST_CODEWORDS", 10)
-    X, y = make_blobs(60, centers=3, random_state=0)
-    with pytest.raises(ValueError, match="every class a sample of positive weight"):
-        WOLCClassifier(STUMPS).fit(X, y, sample_weight=(y < 2).astype(float))
+    X, y = make_blobs(80, centers=4, random_state=0)
+    model = WOLCClassifier(STUMPS, random_state=0).fit(X, y, sample_weight=(y < 3).astype(float))
+    assert model.classes_.tolist() == [0, 1, 2]
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(scores, model.fit(X[y < 3], y[y < 3]).decision_function(X), rtol=1e-12)
 
 
 @pytest.mark.parametrize("bad", [[], [3, 1], [2.5], 1])

@@ -11,21 +11,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from tqdm import tqdm
 
 from skecoc.classifiers.base import LARGEST_SEED, BaseCodeClassifier
-from skecoc.coding import resolve_coding
+from skecoc.coding import coding_name, resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding.ties import decode
 from skecoc.growth.engine import Growth, GrowthRound, StopRules, Strategy, grow
 from skecoc.growth.samples import CodedSamples, GrowingCode, SamplesInMemory, TrainingSamples
 from skecoc.growth.summary import summarize_growth
+from skecoc.growth.warm import WarmStart, warm_random_state
 from skecoc.growth.weights import drawn_keys, stack_rows
 from skecoc.learners import RegionClassifier
 from skecoc.learners.columns import Floats, Integers, find_response
+from skecoc.learners.features import number_columns
 from skecoc.learners.folds import sample_keys
 from skecoc.learners.mixed import is_several
 from skecoc.support.executor import Blocks
@@ -33,7 +34,7 @@ from skecoc.support.processes import DRAWN_LATER
 
 # Weights up to this are what the solver's rounding leaves of a zero.
 _NO_WEIGHT = 1e-9
-# Samples that a temperature is fitted on, at most about.
+# Samples that probabilities are calibrated on, at most about.
 _CALIBRATION_SAMPLES = 4_096
 # Another scrambling of keys than those that draw other samples.
 _CALIBRATING = np.uint64(0x1C69B3F74AC4AE35)
@@ -47,7 +48,13 @@ class GrownClassifier(BaseCodeClassifier):
         "init": [str, "array-like", callable],
         "max_iter": [Interval(Integral, 0, None, closed="left"), None],
         "max_columns": [Interval(Integral, 1, None, closed="left"), None],
+        "classes": ["array-like", None],
+        "warm_start": ["boolean"],
     }
+
+    warm_start: bool = False  # of models that were saved when there was no such parameter
+    classes: Any = None
+    _warm: WarmStart
 
     @abstractmethod
     def _strategy(self, n_classes: int, total_weight: float) -> Strategy:
@@ -60,7 +67,7 @@ class GrownClassifier(BaseCodeClassifier):
     def _init_codings(self, n_classes: int, n_samples: int) -> list[Any]:
         """List the codings to start from, which are joined."""
         del n_classes, n_samples
-        return [self.init]
+        return [named_init(self.init)]
 
     def _starts(self, names: Sequence[str], n_classes: int, n_samples: int) -> list[tuple[str, Any]]:
         """List the codings to start from, each with the name of its learner; every learner has all of them."""
@@ -81,8 +88,7 @@ class GrownClassifier(BaseCodeClassifier):
         return None
 
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        self._check_classes(y)
-        random_state = check_random_state(self.random_state)
+        random_state = warm_random_state(self, X, y, weight, fit_params)
         root = int(random_state.randint(LARGEST_SEED))
         starts = self._starts([*fit_params], len(self.classes_), len(y))
         matrices = self._matrices([coding for _, coding in starts], X, y, weight, random_state)
@@ -91,7 +97,9 @@ class GrownClassifier(BaseCodeClassifier):
         settings: dict[str, Any] = {}
         if not is_several(self.estimator):
             settings["response"] = find_response(self._learner(), self.response_method, X, y, root)
-            settings["clustered_learner"] = self._clustered_learner()
+            settings["clustered_learner"] = self._clustered_learner() if len(number_columns(X)) else None
+        if self.warm_start:
+            settings["before"] = self._warm.trained
         # A bar takes a semaphore, which a process that is killed would leave behind.
         with tqdm(unit=" learners", delay=DRAWN_LATER) if self.verbose == 1 else nullcontext() as bar:
             trainer: Any = self._trainer(
@@ -113,23 +121,27 @@ class GrownClassifier(BaseCodeClassifier):
             )
             self._grow(starts, matrices, samples, rules, bar)
 
-    def _check_classes(self, y: Integers) -> None:
-        """Check that no class has lost all its samples for want of weight."""
-        if len(np.unique(y)) < len(self.classes_):
-            raise ValueError("sample_weight must leave every class a sample of positive weight")
-
     def _matrices(
         self, codings: list[Any], X: Any, y: Integers, weight: Floats, random_state: np.random.RandomState
     ) -> list[CodeMatrix]:
         """Make the codes to start from, for samples of which some are at hand."""
         n_classes = len(self.classes_)
         made: dict[Any, CodeMatrix] = {}  # learners share a code, also one that is drawn at random
+        most = self._most_columns(n_classes)
+        # Codes that are chosen automatically fit together, if they can; of one code every learner has as many columns.
+        each = None if most is None or len(set(map(_key, codings))) > 1 else most // len(codings)
         for coding in codings:
-            key = coding if isinstance(coding, str) else id(coding)
+            key = _key(coding)
             if key not in made:
-                made[key] = resolve_coding(coding, X, y, n_classes, random_state, sample_weight=weight)
-        matrices = [made[coding if isinstance(coding, str) else id(coding)] for coding in codings]
-        most, n_columns = self._most_columns(n_classes), sum(matrix.shape[1] for matrix in matrices)
+                settings: dict[str, Any] = {
+                    "sample_weight": weight,
+                    "argument": "init",
+                    "ranks": self._ranks,
+                    "max_columns": each,
+                }
+                made[key] = resolve_coding(coding, X, y, n_classes, random_state, **settings)
+        matrices = [made[_key(coding)] for coding in codings]
+        n_columns = sum(matrix.shape[1] for matrix in matrices)
         if most is not None and n_columns > most:
             raise ValueError(f"init has {n_columns} columns, more than max_columns={most}")
         return matrices
@@ -153,12 +165,14 @@ class GrownClassifier(BaseCodeClassifier):
         self.column_kinds_ = np.array(code.kinds[:n_columns])
         self.used_columns_ = _used_columns(growth.decoder, n_columns)
         self._all_learners, self._stages = code.learners, growth.decoders
+        calibration, held_out = _for_calibration(samples, code.coded, n_columns)
         self._keep(
             code.matrix[:, :n_columns],
             code.learners[:n_columns],
             growth.decoder,
             samples.prior,
-            _for_calibration(samples, code.coded, n_columns),
+            calibration,
+            held_out=held_out,
             response=samples.response,
             margin_scale=code.margin_scale,
             column_learners=code.column_learners[:n_columns],
@@ -181,6 +195,10 @@ class GrownClassifier(BaseCodeClassifier):
                 f"out-of-fold accuracy {record.out_of_fold_accuracy:.4f}"
                 + (f"; next {pairs} ({record.n_clustered} clustered)" if pairs else "; done")
             )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without what a further `fit` on the same data could use."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_warm"}
 
     @property
     def weights_(self) -> Floats:
@@ -266,7 +284,7 @@ class GrownClassifier(BaseCodeClassifier):
 
 
 class LayeredClassifier(GrownClassifier):
-    """What LC-ECOC and WOLC-ECOC share: clustering-based columns, hence numeric samples, and folds."""
+    """What LC-ECOC and WOLC-ECOC share: clustering-based columns and folds."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GrownClassifier._parameter_constraints,
@@ -292,15 +310,15 @@ class LayeredClassifier(GrownClassifier):
             raise ValueError(f"clustering-based columns take no fit parameter but sample_weight, got {further}")
         super()._fit_code(X, y, weight, fit_params)
 
-    def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        # Several learners may see different columns of a frame; only those that can be trained by regions are.
-        return (
-            super()._check_rows(X, reset=reset) if is_several(self.estimator) else check_numeric(self, X, reset=reset)
-        )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        return tags if is_several(self.estimator) else numeric_tags(tags)
+def _key(coding: Any) -> Any:
+    """Return what a coding is known by: its name, or its identity."""
+    return coding if isinstance(coding, str) else id(coding)
+
+
+def named_init(init: Any, also: Sequence[str] = ()) -> Any:
+    """Return the code to start from, a name as the full one; `also` are names that error messages list."""
+    return coding_name(init, argument="init", also=also) if isinstance(init, str) else init
 
 
 def _advance(bar: Any, trainer: Any) -> None:
@@ -329,32 +347,25 @@ def _used_columns(decoder: Any, n_columns: int) -> Integers:
     return np.flatnonzero(used) if used.any() else np.arange(n_columns)
 
 
-def check_numeric(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """Check that samples are finite numbers, which clustering needs; a frame reaches the learner as it is."""
-    checked = validate_data(estimator, X, reset=reset, dtype="numeric")
-    return X if hasattr(X, "columns") else checked
-
-
-def numeric_tags(tags: Any) -> Any:
-    """Declare that neither sparse samples nor missing values are taken: distances to centres are computed."""
-    tags.input_tags.sparse = False
-    tags.input_tags.allow_nan = False
-    return tags
-
-
 def _for_calibration(
     samples: TrainingSamples, coded: Blocks, n_columns: int
-) -> tuple[NDArray[np.floating], Integers, Floats]:
-    """Draw samples to fit a temperature on by their keys, the same ones wherever samples are."""
+) -> tuple[tuple[NDArray[np.floating], Integers, Floats], bool]:
+    """Draw samples to calibrate probabilities on by their keys, the same ones wherever samples are.
+
+    They are held-out ones, beside the samples of classes that have none; the second value says whether there are any.
+    """
     share = min(1.0, _CALIBRATION_SAMPLES / samples.n_samples)
     drawn = samples.executor.sum(_draw_for_calibration, coded, message=(n_columns, share), merge=stack_rows)
-    codewords, y, weight, keys = drawn
+    codewords, y, weight, keys, fold = drawn
+    held_out = fold >= 0
     order = np.lexsort((y, keys))
-    return codewords[order], y[order], weight[order] * samples.unit_weight / share
+    order = order[(held_out | ~np.isin(y, y[held_out]))[order]]
+    weight = weight[order] * samples.unit_weight / share
+    return (codewords[order], y[order], weight), bool(held_out.any())
 
 
 def _draw_for_calibration(samples: CodedSamples, n_columns: int, share: float) -> tuple[NDArray[Any], ...]:
-    """Draw out-of-fold codewords, classes, weights and keys of a share of the samples."""
+    """Draw out-of-fold codewords, classes, weights, keys and folds of a share of the samples."""
     drawn = drawn_keys(samples.keys ^ _CALIBRATING, share)
     columns = samples.first(n_columns).out_of_fold[drawn]
-    return columns, samples.y[drawn], samples.weight[drawn], samples.keys[drawn]
+    return columns, samples.y[drawn], samples.weight[drawn], samples.keys[drawn], samples.fold[drawn]

@@ -16,6 +16,7 @@ from skecoc.growth.pairs import best_columns, hard_pairs, pair_column
 from skecoc.growth.samples import CodedSamples, GrowingCode, SamplesInMemory, errors_of, fit_decoder, training_errors_of
 from skecoc.learners.columns import Column, Floats, Integers, Pattern
 from skecoc.learners.folds import NEVER_HELD_OUT, assign_folds
+from skecoc.support.weights import ClassWeight
 
 
 class OneStrategy(Strategy):
@@ -144,7 +145,7 @@ class ECOCOneClassifier(GrownClassifier):
         The code to start from: what `ECOCClassifier` takes as `coding`.
     decoding : str or decoder, default="auto"
         A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`. "auto"
-        is ``"loss-weighted"`` for one learner and ``"logistic-weight"`` for several.
+        is ``"probabilistic"`` for one learner and ``"logistic-weight"`` for several; `decoding_` says which it is.
     extend : bool, default=False
         Whether other classes may join the two sides of the pair: a floating search adds and takes away classes as
         long as the error falls, which trains many columns.
@@ -157,7 +158,7 @@ class ECOCOneClassifier(GrownClassifier):
     max_iter : int, default=None
         Largest number of columns to add; None stands for three times the number of classes.
     max_columns : int, default=None
-        Largest number of columns.
+        Largest number of columns. An `init` that is longer is made to fit as in `ECOCClassifier`, if it can be.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
         that the learner has.
@@ -167,6 +168,18 @@ class ECOCOneClassifier(GrownClassifier):
         Seeds random codings, folds and every ``random_state`` of the learner that is None.
     verbose : int, default=0
         1 shows a progress bar, which moves with every learner trained; 2 prints one line per round.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
+        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
+        total weight; a class of weight zero is left out.
+    classes : array-like of shape (n_classes,), default=None
+        The class labels in their order, for ``init="ordinal"``; None stands for the order of an ordered category, else
+        for that of the sorted labels. See `ECOCClassifier`.
+    warm_start : bool, default=False
+        Whether a further `fit` on the same data keeps the columns that are trained: with a larger `max_iter`,
+        `max_columns` or `patience` only columns that are added need training. The result is that of a single `fit` with
+        the same parameters. On other data, or with another learner, other folds or another seed, all columns are
+        trained anew. Trained columns are kept in memory, also those of folds, but not in pickles and model files.
 
     Attributes
     ----------
@@ -177,11 +190,15 @@ class ECOCOneClassifier(GrownClassifier):
     estimators_ : list of length n_columns
         Its trained learners.
     column_learners_ : ndarray of str of shape (n_columns,)
-        Whose each column is: the name of its learner.
+        Name of the learner of each column.
+    column_names_ : ndarray of str of shape (n_columns,)
+        What each column separates, such as "A, B vs C".
     column_kinds_ : ndarray of str of shape (n_columns,)
         "initial", "simple": where each column comes from.
     decoder_ : decoder
         The decoding, fitted to these columns.
+    decoding_ : str
+        Its name, such as "probabilistic"; "custom" for a decoder that has none.
     weights_ : ndarray of shape (n_classes, n_columns)
         The decoding's weights; only with decodings that have them.
     used_columns_ : ndarray of int
@@ -196,6 +213,9 @@ class ECOCOneClassifier(GrownClassifier):
         Why growth ended.
     temperature_ : float
         The divisor of scores in `predict_proba`.
+    calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
+        Coefficients (all rows but the last) and intercepts (last row) of the calibration that is applied to scores over
+        `temperature_`; None without out-of-fold codewords.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -246,6 +266,9 @@ class ECOCOneClassifier(GrownClassifier):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        class_weight: ClassWeight = None,
+        classes: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self.estimator = estimator
         self.init = init
@@ -260,6 +283,9 @@ class ECOCOneClassifier(GrownClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.class_weight = class_weight
+        self.classes = classes
+        self.warm_start = warm_start
 
     def _strategy(self, n_classes: int, total_weight: float) -> Strategy:  # noqa: ARG002
         return OneStrategy(self._decoder(), self.validation_weight, self.extend)

@@ -35,7 +35,10 @@ def layered_proposal(
     pairs = hard_pairs(evaluation.pair_losses, n_pairs)
     names = code.samples.learner_names
     if not names:
-        return Proposal([_next_column(code, pair, "", n_regions, is_capped=is_capped) for pair in pairs], pairs)
+        columns = [_next_column(code, pair, "", n_regions, is_capped=is_capped) for pair in pairs]
+        trained = [(column, pair) for column, pair in zip(columns, pairs, strict=True) if _can_be_trained(code, column)]
+        reason = "no feature holds numbers to cluster by" if pairs and not trained else ""
+        return Proposal([column for column, _ in trained], [pair for _, pair in trained], reason)
     choices = []
     for pair in pairs:
         columns = [_next_column(code, pair, name, n_regions, is_capped=is_capped) for name in names]

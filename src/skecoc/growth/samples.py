@@ -81,9 +81,9 @@ class TrainingSamples(ABC):
     unit_weight: float  # what a weight of 1 in `CodedSamples` stands for
     n_folds: int  # 0 without out-of-fold codewords
 
-    #: Names of the learners if there are several, and of those that can be trained by regions.
+    #: Names of the learners if there are several, and of those that can be trained by regions; a single one is "".
     learner_names: tuple[str, ...] = ()
-    clusterable: frozenset[str] = frozenset()
+    clusterable: frozenset[str] = frozenset({""})
 
     @property
     def n_classes(self) -> int:
@@ -133,6 +133,8 @@ class SamplesInMemory(TrainingSamples):
         self._dtype = np.float32 if only_held_out and isinstance(trainer, ColumnTrainer) else np.float64
         if isinstance(trainer, MixedTrainer):
             self.learner_names, self.clusterable = tuple(trainer.learners), trainer.clusterable
+        elif trainer.clustered_learner is None:
+            self.clusterable = frozenset()
 
     def without_columns(self) -> Blocks:
         """Return one block without codewords."""
@@ -261,14 +263,15 @@ class GrowingCode:
 def fit_decoder(decoder: Any, code: GrowingCode, samples: CodedSamples | None = None, matrix: Any = None) -> Any:
     """Fit a decoder to a code that grows in memory, or to the same samples with another matrix.
 
-    With several learners it sees out-of-fold codewords, where there are any: those of learners that have seen the
-    samples would make all strong learners look alike. Classes that are never held out are the exception.
+    With several learners, and if its scores are probabilities, it sees out-of-fold codewords, where there are any:
+    learners that have seen the samples would all look alike, and too sure. Classes that are never held out are the
+    exception.
     """
     coded, M = samples or code.arrays, code.matrix if matrix is None else matrix
-    if not code.samples.learner_names:
-        # Logistic weights count samples, other decoders only compare their weights.
-        counts = code.samples.unit_weight if getattr(decoder, "takes_groups", False) else 1.0
-        return decoder.fit(coded.codewords, coded.y, M, coded.weight * counts)
+    has_probabilities = getattr(decoder, "scores_are_log_probabilities", False)
+    if not code.samples.learner_names and not has_probabilities:
+        # Calibrated columns count samples; other decoders only compare their weights.
+        return decoder.fit(coded.codewords, coded.y, M, coded.weight * code.samples.unit_weight)
     held_out = coded.fold >= 0
     rows = np.flatnonzero(held_out | ~np.isin(coded.y, coded.y[held_out]))
     fitted = (coded.out_of_fold[rows], coded.y[rows], M, coded.weight[rows] * code.samples.unit_weight)

@@ -5,23 +5,33 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.random import RandomState
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.classifiers.base import LARGEST_SEED, BaseCodeClassifier
-from skecoc.coding.discriminant import class_histograms, trees_from_histograms
+from skecoc.classifiers.base import AUTO, LARGEST_SEED, BaseCodeClassifier
+from skecoc.coding.discriminant import best_bipartition, class_histograms, most_separating
 from skecoc.coding.matrix import CodeMatrix
-from skecoc.growth.base import check_numeric, numeric_tags
+from skecoc.decoding import resolve_decoder
 from skecoc.growth.samples import GrowingCode, SamplesInMemory, fit_decoder
+from skecoc.learners.codes import rounded
 from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, find_response
+from skecoc.learners.features import imputed, number_columns, numbers_of
 from skecoc.learners.folds import assign_folds
 from skecoc.learners.mixed import MixedTrainer, is_several
 from skecoc.learners.regions import nearest_centre, weak_kmeans
+from skecoc.support.errors import is_named
+from skecoc.support.weights import ClassWeight
 
 # A part with less weight than this has no rows.
 _LEAST_WEIGHT = 1e-12
+# K-means with two centres: starts, of which the best is taken, and steps.
+_N_STARTS = 8
+_N_STEPS = 50
+# Folds and clusterings depend on the samples alone: which split pays must not depend on a draw.
+_SEED = 0
+# Bipartitions are sought with at most so many features.
+_MOST_FEATURES = 1000
 
 
 @dataclass(frozen=True)
@@ -41,25 +51,43 @@ class SubclassCode(NamedTuple):
     matrix: CodeMatrix
 
 
+class _Bipartition(NamedTuple):
+    """A node's two sides, and what its learner does to the samples."""
+
+    node: list[int]
+    sides: NDArray[np.int8]
+    subclass: Integers  # of every sample
+    costs: Floats  # of every sample: its part of the error
+
+    @property
+    def error(self) -> float:
+        """The mean of the error rates of the two sides."""
+        return float(self.costs.sum())
+
+
 class SubclassTree:
     """Grows the tree: bipartitions by mutual information, classes split where a bipartition fails."""
 
     def __init__(
         self,
         trainer: ColumnTrainer | MixedTrainer,
-        numbers: Any,
+        numbers: Floats | None,  # what classes are split by; None: they are not split
         weight: Floats,
         thresholds: SplitThresholds,
-        random_state: RandomState,
         learner: str = "",
     ) -> None:
         """`learner` is the one whose errors decide, if there are several."""
         self.learner = learner
-        self.trainer, self.numbers, self.weight = trainer, numbers, weight
-        self.thresholds, self.random_state = thresholds, random_state
+        self.trainer, self.weight = trainer, weight
+        self.thresholds = thresholds
         self.subclass: Integers = trainer.y.copy()
         self.row_classes: list[int] = list(range(int(trainer.y.max()) + 1))
         self._codes: list[dict[int, int]] = [{} for _ in self.row_classes]  # of each subclass: column -> side
+        self._scaled = None if numbers is None else _standardise(numbers, weight)
+        self._telling = trainer.X  # what bipartitions are found by
+        if numbers is not None and self._scaled is not None and numbers.shape[1] > _MOST_FEATURES:
+            self._telling = numbers[:, most_separating(self._scaled, trainer.y, weight, _MOST_FEATURES)]
+        self._cuts: dict[int, Integers | None] = {}  # of each subclass: the samples that would leave it
 
     def grow(self) -> SubclassCode:
         """Split nodes from the root down until every leaf holds one class."""
@@ -78,65 +106,90 @@ class SubclassTree:
 
     def _solve(self, node: list[int]) -> tuple[list[int], NDArray[np.int8]]:
         """Find the bipartition of a node, splitting its classes while that pays."""
-        sides = self._bipartition(node, self.subclass)
-        error = self._error(node, sides, self.subclass)
-        while error > self.thresholds.max_error:
-            trials = [trial for row in node if (trial := self._try_split(node, sides, row)) is not None]
+        now = self._try(node, self._best_sides(node, self.subclass), self.subclass)
+        while now.error > self.thresholds.max_error:
+            trials = [trial for row in now.node if (trial := self._try_split(now, row)) is not None]
             if not trials:
                 break
-            least, members, wider, trial_sides = min(trials, key=lambda trial: trial[0])
-            if error - least <= self.thresholds.min_improvement * error:
+            best = min(trials, key=lambda trial: trial.error)
+            # The gain must also exceed its standard error: of many splits, some look good by chance.
+            standard_error = float(np.sqrt(((now.costs - best.costs) ** 2 / self.weight).sum()))
+            if now.error - best.error <= max(self.thresholds.min_improvement * now.error, standard_error):
                 break
+            members = np.flatnonzero(best.subclass != self.subclass)
             parent = int(self.subclass[members[0]])
-            self.subclass[members] = len(self.row_classes)
             self.row_classes.append(self.row_classes[parent])
             self._codes.append(dict(self._codes[parent]))  # columns above this node are the same for both parts
-            node, sides, error = wider, trial_sides, least
-        return node, sides
+            del self._cuts[parent]
+            self.subclass, now = best.subclass, best
+        return now.node, now.sides
 
-    def _try_split(
-        self, node: list[int], sides: NDArray[np.int8], row: int
-    ) -> tuple[float, Integers, list[int], NDArray[np.int8]] | None:
-        """Split one subclass in two by k-means: the error then, the samples that leave, the node and its sides.
+    def _try_split(self, now: _Bipartition, row: int) -> _Bipartition | None:
+        """Split one subclass in two by k-means, if it can be split.
 
         The sides are those of the best bipartition, or the old ones with one of the two parts on the other side,
         whichever errs least: information does not know what the learner can separate.
         """
-        members = np.flatnonzero(self.subclass == row)
-        centres = weak_kmeans(self.numbers[members], 2, self.random_state, weight=self.weight[members])
-        leaves = members[nearest_centre(self.numbers[members], centres) == 1]
-        leaving = self.weight[leaves].sum()
-        if min(leaving, self.weight[members].sum() - leaving) < max(self.thresholds.min_weight, _LEAST_WEIGHT):
+        if row not in self._cuts:
+            self._cuts[row] = self._cut(np.flatnonzero(self.subclass == row))
+        leaves = self._cuts[row]
+        if leaves is None:
             return None
         trial = self.subclass.copy()
         trial[leaves] = len(self.row_classes)
-        wider = [*node, len(self.row_classes)]
-        own_side = sides[node.index(row)]
-        first_moved, second_moved = np.append(sides, own_side), np.append(sides, -own_side)
-        first_moved[node.index(row)] = -own_side
-        candidates = [self._bipartition(wider, trial), first_moved, second_moved]
-        tried = [(self._error(wider, option, trial), option) for option in candidates if abs(option.sum()) < len(wider)]
-        error, best = min(tried, key=lambda pair: pair[0])
-        return error, leaves, wider, best
+        wider = [*now.node, len(self.row_classes)]
+        place = now.node.index(row)
+        first_moved, second_moved = np.append(now.sides, now.sides[place]), np.append(now.sides, -now.sides[place])
+        first_moved[place] *= -1
+        options = [self._best_sides(wider, trial), first_moved, second_moved]
+        tried = [self._try(wider, sides, trial) for sides in options if abs(sides.sum()) < len(wider)]
+        return min(tried, key=lambda option: option.error)
 
-    def _bipartition(self, node: list[int], subclass: Integers) -> NDArray[np.int8]:
+    def _cut(self, members: Integers) -> Integers | None:
+        """Cut samples in two by k-means, and return those of one part; None if a part would be too small.
+
+        Each part must have samples in two folds, since one that is never learnt and held out at once cannot be judged.
+        """
+        if self._scaled is None:
+            return None
+        numbers, weight = self._scaled[members], self.weight[members]
+        least, in_second = np.inf, np.zeros(len(members), dtype=np.bool_)
+        starts = np.random.RandomState(_SEED)
+        for _ in range(_N_STARTS):
+            centres = weak_kmeans(numbers, 2, starts, weight=weight, max_iter=_N_STEPS)
+            nearest = nearest_centre(numbers, centres)
+            spread = float(((numbers - centres[nearest]) ** 2).sum(axis=1) @ weight)
+            if spread < least * (1.0 - 1e-9):
+                least, in_second = spread, nearest == 1
+        for part in (members[in_second], members[~in_second]):
+            if self.weight[part].sum() < max(self.thresholds.min_weight, _LEAST_WEIGHT):
+                return None
+            if self.trainer.folds is not None and len(np.unique(self.trainer.folds[part])) < 2:
+                return None
+        return members[in_second]
+
+    def _best_sides(self, node: list[int], subclass: Integers) -> NDArray[np.int8]:
         """Find the sides of the most informative bipartition of a node, as DECOC does."""
         rows = np.flatnonzero(np.isin(subclass, node))
-        histograms = class_histograms(self.numbers[rows], subclass[rows], sample_weight=self.weight[rows])
-        order = np.argsort(node)
+        telling = _safe_indexing(self._telling, rows)
+        histograms = class_histograms(telling, subclass[rows], sample_weight=self.weight[rows])
         sides = np.empty(len(node), dtype=np.int8)
-        sides[order] = trees_from_histograms(histograms, 1)[:, 0]  # its first column splits the whole node
+        sides[np.argsort(node)] = best_bipartition(histograms)
         return sides
 
-    def _error(self, node: list[int], sides: NDArray[np.int8], subclass: Integers) -> float:
-        """Return the out-of-fold error of the learner of a bipartition."""
+    def _try(self, node: list[int], sides: NDArray[np.int8], subclass: Integers) -> _Bipartition:
+        """Train the learner of a bipartition, and judge it by its out-of-fold outputs.
+
+        Both sides count the same: else to move samples to the larger side would look like an improvement, since a
+        learner that knows nothing but the larger side then errs less.
+        """
         pattern = np.zeros(int(subclass.max()) + 1, dtype=np.int8)
         pattern[node] = sides
         outputs = self.trainer.relabelled(subclass).train([Column(pattern, learner=self.learner)]).out_of_fold[:, 0]
         truth = pattern[subclass]
-        used = truth != 0
-        wrong = np.where(outputs[used] > 0, 1, -1) != truth[used]
-        return float(np.average(wrong, weights=self.weight[used]))
+        mass = np.bincount(truth + 1, weights=self.weight, minlength=3)
+        wrong = (np.where(outputs > 0, 1, -1) != truth) & (truth != 0)
+        return _Bipartition(node, sides, subclass, np.where(wrong, self.weight / (2.0 * mass[truth + 1]), 0.0))
 
     def _assemble(self, n_columns: int) -> SubclassCode:
         """Make the matrix; subclasses of one class that no column separates become one row."""
@@ -148,13 +201,28 @@ class SubclassTree:
         return SubclassCode(subclass, merged[:, 0].astype(np.intp), merged[:, 1:].astype(np.int8))
 
 
+def _standardise(X: Floats, weight: Floats) -> Floats:
+    """Divide every feature by its standard deviation, so that none decides distances by its unit alone."""
+    with np.errstate(over="ignore"):
+        variance = np.average((X - np.average(X, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
+    return np.asarray(X / rounded(np.where(variance > 0, np.sqrt(variance), 1.0)))
+
+
 class SubclassECOCClassifier(BaseCodeClassifier):
     """Tree of bipartitions that splits classes into subclasses where they are hard to separate: Subclass-ECOC.
+
+    Missing values, sparse matrices and frames are passed on to the learner. Classes are split by the features that are
+    numbers, a missing one taken for the mean of its feature; sparse matrices, and frames without numbers, have a tree
+    without subclasses.
 
     Each node of the tree is the bipartition of its classes with the highest mutual information. If the learner of a
     node errs too often, one of its classes is split in two by k-means, the one whose split lowers the error most, and
     the node is bipartitioned anew. So the code matrix may have several rows for a class; a class's score is the
     highest of its rows'.
+
+    The error of a bipartition is the mean of the error rates on its two sides, out of fold. A split is kept if it
+    lowers the error by more than `min_improvement` says and by more than the standard error of the difference, and if
+    both parts have samples in at least two folds. Folds and clusterings do not depend on `random_state`.
 
     Parameters
     ----------
@@ -162,10 +230,10 @@ class SubclassECOCClassifier(BaseCodeClassifier):
         The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``. Of several learners, each with
         a name, every one solves all columns, a `MulticlassLearner` by a single fit; "drop" in place of a classifier
         leaves it out. "mixed" stands for the learners of `skecoc.learners.mixed_learners`. The tree is grown by the
-        first of them, and samples must be numbers.
+        first of them.
     decoding : str or decoder, default="auto"
         A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`. "auto"
-        is ``"loss-weighted"`` for one learner and ``"logistic-weight"`` for several.
+        is ``"logistic-weight"``; `decoding_` says what was taken.
     max_error : float, default=0.02
         The performance threshold: a bipartition with an error of at most this is left as it is.
     min_size : float, default=0.05
@@ -181,9 +249,13 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     n_jobs : int, default=None
         Number of columns trained at once, through joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
-        Seeds folds, clusterings and every ``random_state`` of the learner that is None.
+        Seeds every ``random_state`` of the learner that is None.
     verbose : int, default=0
         Passed to joblib, which reports progress.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
+        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
+        total weight; a class of weight zero is left out.
 
     Attributes
     ----------
@@ -196,13 +268,20 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     estimators_ : list of length n_columns
         The trained learners.
     column_learners_ : ndarray of str of shape (n_columns,)
-        Whose each column is: the name of its learner.
+        Name of the learner of each column.
+    column_names_ : ndarray of str of shape (n_columns,)
+        What each column separates, such as "A, B vs C".
     decoder_ : decoder
         The fitted decoding; it scores rows of the matrix.
+    decoding_ : str
+        Its name, such as "logistic-weight"; "custom" for a decoder that has none.
     weights_ : ndarray of shape (n_rows, n_columns)
         The decoding's weights; only with decodings that have them.
     temperature_ : float
         The divisor of scores in `predict_proba`.
+    calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
+        Coefficients (all rows but the last) and intercepts (last row) of the calibration that is applied to scores over
+        `temperature_`; None without out-of-fold codewords.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -211,6 +290,15 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     See Also
     --------
     skecoc.coding.decoc : The tree without subclasses.
+
+    Notes
+    -----
+    The paper counts errors on the training samples of a bipartition, whatever the size of its sides, and decodes by
+    ``"loss-weighted"``. Both favour splits that leave few samples on one side: a learner that always predicts the other
+    side then errs little, and a row whose own column fails keeps only columns that all its neighbours share.
+
+    Features are divided by their standard deviations for k-means. If there are more than 1,000, bipartitions are sought
+    with the 1,000 whose class means differ most beside the spread within classes; learners see all features.
 
     References
     ----------
@@ -254,6 +342,7 @@ class SubclassECOCClassifier(BaseCodeClassifier):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.estimator = estimator
         self.decoding = decoding
@@ -265,25 +354,23 @@ class SubclassECOCClassifier(BaseCodeClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.class_weight = class_weight
 
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        if len(np.unique(y)) < len(self.classes_):
-            raise ValueError("sample_weight must leave every class a sample of positive weight")
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
         settings: dict[str, Any] = {}
         if not is_several(self.estimator):
             settings["response"] = find_response(self._learner(), self.response_method, X, y, root)
-        folds = None if self.n_folds is None else assign_folds(X, y, self.n_folds, root)
+        folds = None if self.n_folds is None else assign_folds(X, y, self.n_folds, _SEED)
         trainer = self._trainer(X, y, root, fit_params, folds, verbose=self.verbose, **settings)
         names = [*fit_params]
         thresholds = SplitThresholds(self.max_error, self.min_size * weight.sum(), self.min_improvement)
-        numbers = np.asarray(X, dtype=np.float64)
-        grown = SubclassTree(trainer, numbers, weight, thresholds, np.random.RandomState(root), learner=names[0]).grow()
+        has_numbers = len(number_columns(X)) > 0
+        numbers = imputed(numbers_of(X, ensure_all_finite=False), weight) if has_numbers else None
+        grown = SubclassTree(trainer, numbers, weight, thresholds, learner=names[0]).grow()
         self.row_classes_ = grown.row_classes
         trainer = trainer.relabelled(grown.subclass)
-        if not is_several(self.estimator):
-            trainer.folds = None
         code = GrowingCode(SamplesInMemory(trainer, len(grown.matrix), weight))
         code.start([grown.matrix] * len(names), names)
         decoder = fit_decoder(self._decoder(), code)
@@ -293,20 +380,19 @@ class SubclassECOCClassifier(BaseCodeClassifier):
             decoder,
             np.bincount(y, weights=weight) / weight.sum(),
             (code.arrays.out_of_fold, y, weight),
+            held_out=folds is not None,
             response=code.samples.response,
             margin_scale=code.margin_scale,
             column_learners=code.column_learners,
         )
 
+    def _decoder(self) -> Any:
+        is_auto = is_named(self.decoding, AUTO)
+        return resolve_decoder("logistic-weight" if is_auto else self.decoding)
+
     @property
     def _row_classes(self) -> Integers:
         return self.row_classes_
-
-    def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        return check_numeric(self, X, reset=reset)
-
-    def __sklearn_tags__(self) -> Any:
-        return numeric_tags(super().__sklearn_tags__())
 
     @property
     def weights_(self) -> Floats:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from skecoc.coding import coding_name
 from skecoc.learners.mixed import is_several
 
 # Smaller shares of a learner are not worth a number.
@@ -32,7 +33,7 @@ def _name(code: str) -> str:
 
 def _start(model: Any) -> str:
     """Name the codes that growth started from."""
-    init = model.init if isinstance(model.init, str) else "init"
+    init = coding_name(model.init, also=["auto"]) if isinstance(model.init, str) else "init"
     if is_several(model.estimator):
         names = dict.fromkeys(model.column_learners_.tolist())
         return f"{_counted(len(names), 'learner')} with {_codes(model, [*names]) if init == 'auto' else _name(init)}"

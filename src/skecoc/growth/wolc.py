@@ -19,7 +19,7 @@ from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.base import worst_rivals
 from skecoc.decoding.optimized.kernels import row_scores
-from skecoc.growth.base import LayeredClassifier
+from skecoc.growth.base import LayeredClassifier, named_init
 from skecoc.growth.engine import Evaluation, Growth, GrowthRound, Proposal, StopRules, Strategy
 from skecoc.growth.logistic import LogisticWeightStrategy
 from skecoc.growth.pairs import layered_proposal
@@ -36,6 +36,8 @@ from skecoc.growth.weights import fit_weights
 from skecoc.learners.columns import Column, Floats, Integers, Response, evaluate_columns, find_response
 from skecoc.learners.folds import MANY_SAMPLES
 from skecoc.learners.mixed import is_several
+from skecoc.support.errors import is_named
+from skecoc.support.weights import ClassWeight
 
 # Relative gap of weights that are optimised every round: a wider one lets growth take the solver's slack for progress.
 _WEIGHTS_TOL = 1e-3
@@ -182,7 +184,8 @@ class WOLCClassifier(LayeredClassifier):
         Largest number of rounds that add columns. None stands for 36 with up to 2,000 samples; with more of them for
         fewer rounds in proportion, but at least 3. Classes of several clusters gain from more.
     max_columns : int or "auto", default=None
-        Largest number of columns. "auto" is a cheap budget, three columns per class and learner.
+        Largest number of columns. "auto" is a cheap budget, three columns per class and learner. An `init` that is
+        longer is made to fit as in `ECOCClassifier`, if it can be.
     tol : float, default=0.0
         Relative tolerance: a round makes progress if it lowers the loss (the share of errors out of fold) by more than
         this share from the last round that made progress, which is the one that is kept.
@@ -221,6 +224,18 @@ class WOLCClassifier(LayeredClassifier):
     weights_every_round : bool, default=False
         Whether weights are optimised every round and progress is counted from round to round, as in the paper, in place
         of pooled weights every round and optimised ones for the kept round.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
+        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
+        total weight; a class of weight zero is left out.
+    classes : array-like of shape (n_classes,), default=None
+        The class labels in their order, for ``init="ordinal"``; None stands for the order of an ordered category, else
+        for that of the sorted labels. See `ECOCClassifier`.
+    warm_start : bool, default=False
+        Whether a further `fit` on the same data keeps the columns that are trained: with a larger `max_iter`,
+        `max_columns` or `patience` only columns that are added need training. The result is that of a single `fit` with
+        the same parameters. On other data, or with another learner, other folds or another seed, all columns are
+        trained anew. Trained columns are kept in memory, also those of folds, but not in pickles and model files.
 
     Attributes
     ----------
@@ -231,11 +246,15 @@ class WOLCClassifier(LayeredClassifier):
     estimators_ : list of length n_columns
         Its trained learners.
     column_learners_ : ndarray of str of shape (n_columns,)
-        Whose each column is: the name of its learner.
+        Name of the learner of each column.
+    column_names_ : ndarray of str of shape (n_columns,)
+        What each column separates, such as "A, B vs C".
     column_kinds_ : ndarray of str of shape (n_columns,)
         "initial", "simple" or "clustered": where each column comes from.
     decoder_ : decoder
         The decoding, fitted to these columns.
+    decoding_ : str
+        Its name: "optimized-weight", also for pooled weights, or "logistic-weight" for several learners.
     weights_ : ndarray of shape (n_classes, n_columns)
         The weights; every row sums to 1.
     weights_optimized_ : bool
@@ -255,6 +274,9 @@ class WOLCClassifier(LayeredClassifier):
         Why growth ended.
     temperature_ : float
         The divisor of scores in `predict_proba`.
+    calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
+        Coefficients (all rows but the last) and intercepts (last row) of the calibration that is applied to scores over
+        `temperature_`; None without out-of-fold codewords.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -278,7 +300,11 @@ class WOLCClassifier(LayeredClassifier):
     With several learners, weights are logistic (`skecoc.decoding.LogisticWeightDecoder`) in every round, `margin`, `l2`
     and `allow_equal_weights` have no meaning, and the loss is the log-loss out of fold of weights that were fitted
     without a sample's fold. For each hard pair the learner is taken, by a simple column or by a clustering-based one,
-    that lowers the logistic loss of the pair's samples most; clustering-based columns need samples that are numbers.
+    that lowers the logistic loss of the pair's samples most.
+
+    Missing values, sparse matrices and frames are passed on to the learners. Clustering-based columns cluster by the
+    features that are numbers (see `RegionClassifier`); where there are none, and for sparse matrices, columns are
+    simple.
 
     References
     ----------
@@ -295,6 +321,9 @@ class WOLCClassifier(LayeredClassifier):
     True
     >>> [record.n_columns for record in model.history_[:3]]
     [10, 14, 18]
+    >>> growing = WOLCClassifier(max_iter=1, random_state=0, warm_start=True).fit(X[::2], y[::2])
+    >>> len(growing.history_), len(growing.set_params(max_iter=2).fit(X[::2], y[::2]).history_)
+    (2, 3)
     >>> mixed = WOLCClassifier("mixed", random_state=0).fit(X[::2], y[::2])
     >>> mixed.score(X[1::2], y[1::2]) > 0.78
     True
@@ -332,6 +361,9 @@ class WOLCClassifier(LayeredClassifier):
         verbose: int = 0,
         allow_equal_weights: bool = True,
         weights_every_round: bool = False,
+        class_weight: ClassWeight = None,
+        classes: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self.estimator = estimator
         self.init = init
@@ -351,6 +383,9 @@ class WOLCClassifier(LayeredClassifier):
         self.verbose = verbose
         self.allow_equal_weights = allow_equal_weights
         self.weights_every_round = weights_every_round
+        self.class_weight = class_weight
+        self.classes = classes
+        self.warm_start = warm_start
 
     @classmethod
     def paper(cls, **parameters: Any) -> Self:
@@ -391,17 +426,17 @@ class WOLCClassifier(LayeredClassifier):
         return cls(**{**settings, **parameters})
 
     def _init_codings(self, n_classes: int, n_samples: int) -> list[Any]:
-        if not isinstance(self.init, str) or self.init != "auto":
-            return [self.init]
-        if n_classes == 2 or self.weights_every_round:
-            return ["one-vs-rest"]
+        if not is_named(self.init, "auto"):
+            return [named_init(self.init, also=["auto"])]
         most = self._most_columns(n_classes) or np.inf
+        if n_classes == 2 or self.weights_every_round:
+            return ["one-vs-rest" if n_classes <= most or n_classes == 2 else "dense-random"]
         n_pairs = n_classes * (n_classes - 1) // 2
         chosen = choose_coding(n_classes, n_samples, [self._learner()])
         if chosen != "one-vs-one":
             return [chosen if n_classes <= most else "dense-random"]
         if n_pairs > most:
-            return ["one-vs-rest"]
+            return ["one-vs-rest" if n_classes <= most else "dense-random"]
         is_large = n_samples > MANY_SAMPLES and _FEW_CLASSES < n_classes <= _MANY_CLASSES
         if is_large or _is_too_long(n_classes, n_samples) or n_classes + n_pairs > most:
             return ["one-vs-one"]
@@ -411,13 +446,13 @@ class WOLCClassifier(LayeredClassifier):
         self, codings: list[Any], X: Any, y: Integers, weight: Floats, random_state: np.random.RandomState
     ) -> list[CodeMatrix]:
         n_classes = len(self.classes_)
-        if isinstance(self.init, str) and self.init == "auto" and codings == ["dense-random"]:
+        if is_named(self.init, "auto") and codings == ["dense-random"]:
             most = self._most_columns(n_classes)
             codings = [compact_code(n_classes, self._learner(), random_state, max_columns=most)]
         return super()._matrices(codings, X, y, weight, random_state)
 
     def _starts(self, names: Sequence[str], n_classes: int, n_samples: int) -> list[tuple[str, Any]]:
-        is_automatic = isinstance(self.init, str) and self.init == "auto"
+        is_automatic = is_named(self.init, "auto")
         if not is_several(self.estimator) or not is_automatic or self.weights_every_round:
             return super()._starts(names, n_classes, n_samples)
         learners = self._learners()
@@ -429,8 +464,9 @@ class WOLCClassifier(LayeredClassifier):
             n_columns <= most and n_samples * n_columns <= _MOST_CODEWORDS and n_classes <= _MOST_CLASSES_OF_PAIRS
         )
         by_pairs = n_classes > 2 and has_room
+        otherwise = "one-vs-rest" if most >= len(names) * (n_classes - 1) else "dense-random"
         return [
-            (name, "one-vs-one" if by_pairs and suits else "one-vs-rest")
+            (name, "one-vs-one" if by_pairs and suits else otherwise)
             for name, suits in zip(names, suits_pairs, strict=True)
         ]
 
@@ -481,7 +517,7 @@ class WOLCClassifier(LayeredClassifier):
     def _is_taken_as_it_is(self, n_samples: int) -> bool:
         """Tell whether the initial code does not grow: it has too many codewords, or pairs of classes are too many."""
         n_classes = len(self.classes_)
-        is_automatic = isinstance(self.init, str) and self.init == "auto" and not is_several(self.estimator)
+        is_automatic = is_named(self.init, "auto") and not is_several(self.estimator)
         if not is_automatic or self.weights_every_round or n_classes == 2:
             return False
         if choose_coding(n_classes, n_samples, [self._learner()]) != "one-vs-one":
@@ -490,7 +526,6 @@ class WOLCClassifier(LayeredClassifier):
 
     def _fit_as_it_is(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
         """Fit the initial code alone."""
-        self._check_classes(y)
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
         response = find_response(self._learner(), self.response_method, X, y, root)
