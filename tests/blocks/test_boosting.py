@@ -34,6 +34,7 @@ def assert_same_stumps(learners, expected):
             continue
         assert np.array_equal(learner.features_, other.features_)
         assert np.array_equal(learner.thresholds_, other.thresholds_)
+        assert np.array_equal(learner.missing_left_, other.missing_left_)
         assert np.array_equal(learner.polarities_, other.polarities_)
         np.testing.assert_allclose(learner.alphas_, other.alphas_, rtol=1e-9)
 
@@ -73,9 +74,9 @@ def test_groups_of_columns_and_scaled_weights_change_nothing(monkeypatch):
     X, y = blobs(300, decimals=0)
     matrix = one_vs_one(4)
     before = boosted(divided(X, y, [150]), matrix, 40)
-    monkeypatch.setattr(LocalExecutor, "largest_summand", 24)
+    monkeypatch.setattr(LocalExecutor, "largest_summand", 32)
     monkeypatch.setattr(boosting, "_LARGEST_SUM", 2.0**57)
-    assert [group.shape[1] for group in column_groups(matrix, 50, 24 * 50 * 4)] == [4, 2]
+    assert [group.shape[1] for group in column_groups(matrix, 50, 32 * 50 * 4)] == [4, 2]
     assert_same_stumps(boosted(divided(X, y, [150]), matrix, 40), before)
 
 
@@ -83,7 +84,7 @@ def test_groups_of_columns_do_not_change_the_rounding_of_weights(monkeypatch):
     X, y = blobs(3000)
     weight = np.random.default_rng(0).uniform(0.001, 1.0, len(y)) * np.where(y == 0, 1e-6, 1.0)
     before = boosted(divided(X, y, [1500], weight), one_vs_one(4), 20)
-    monkeypatch.setattr(LocalExecutor, "largest_summand", 24)
+    monkeypatch.setattr(LocalExecutor, "largest_summand", 32)
     after = boosted(divided(X, y, [1500], weight), one_vs_one(4), 20)
     assert all(np.array_equal(a.alphas_, b.alphas_) for a, b in zip(after, before, strict=True))
 

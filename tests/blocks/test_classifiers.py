@@ -161,6 +161,7 @@ def test_any_division_of_many_samples_is_fitted_as_in_memory(edges, seed):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_few_samples_in_blocks_are_put_together_and_fitted_as_in_memory(weighted, monkeypatch):
     monkeypatch.setattr("skecoc.blocks.classifiers.MANY_TO_BIN", 10_000)
+    monkeypatch.setattr("skecoc.classifiers.ecoc.MANY_TO_BIN", 10_000)
     X, y = load_uci("vehicle", return_X_y=True)
     X[::7] = X[1::7][: len(X[::7])]
     weight = np.where(np.arange(len(y)) % 3, 1.0, 0.5) if weighted else None
@@ -171,6 +172,7 @@ def test_few_samples_in_blocks_are_put_together_and_fitted_as_in_memory(weighted
 
 def test_equal_rows_with_weights_count_as_often_as_they_are_given(monkeypatch):
     monkeypatch.setattr("skecoc.blocks.classifiers.MANY_TO_BIN", 10_000)
+    monkeypatch.setattr("skecoc.classifiers.ecoc.MANY_TO_BIN", 10_000)
     X, y = blobs(3000, n_features=3)
     X, y = np.vstack([X, X[:2200]]), np.append(y, y[:2200])  # with more than 5,000 samples, one fold is held out
     weight = np.random.default_rng(1).uniform(0.1, 3.0, len(y))
@@ -253,6 +255,7 @@ def test_blocks_of_the_sets_of_the_paper_are_fitted_as_in_memory(name, is_summed
     X = np.nan_to_num(X)
     if not is_summed:
         monkeypatch.setattr("skecoc.blocks.classifiers.MANY_TO_BIN", 10_000)
+        monkeypatch.setattr("skecoc.classifiers.ecoc.MANY_TO_BIN", 10_000)
         monkeypatch.setattr("skecoc.learners.columns.MANY_TO_BIN", 10_000)
     parameters = {"max_iter": 2 if is_summed else None, "random_state": 1}
     expected = WOLCClassifier(**parameters).fit(X[::2], y[::2])
@@ -390,7 +393,8 @@ def test_estimator_checks(estimator, check):
         (lambda X, y: BlockECOCClassifier(max_bins=1).fit(X, y), "max_bins"),
         (lambda X, y: BlockECOCClassifier(sample_size=0).fit(X, y), "sample_size"),
         (lambda X, y: BlockWOLCClassifier(n_folds=1).fit(X, y), "n_folds"),
-        (lambda X, y: BlockWOLCClassifier(max_columns=2).fit(X, y), "max_columns=2"),
+        (lambda X, y: BlockWOLCClassifier(max_columns=1).fit(X, y), "max_columns must leave .* 2 columns .* got 1"),
+        (lambda X, y: BlockECOCClassifier(coding="ovo", max_columns=2).fit(X, y), "has 6 columns, of which no 2 sep"),
         (lambda X, y: BlockWOLCClassifier(n_regions=[3, 256]).fit(X, y), "n_regions must be at most 255"),
         (lambda X, y: BlockECOCClassifier(decoding=OptimizedWeightDecoder(l2=0.0)).fit(X, y), "l2 must be positive"),
     ],

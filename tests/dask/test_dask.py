@@ -206,6 +206,7 @@ def test_bad_collections_are_named(client):
         ((rows, Y[:250]), r"y must have shape \(1500,\), got \(250,\)"),
         ((rows, labels, labels[:250]), r"sample_weight must have shape \(1500,\)"),
         ((rows, labels[:, None]), "y must be one-dimensional"),
+        ((rows, da.stack([labels, labels], axis=1)), "got a multilabel"),
         ((frame, dd.from_pandas(pd.Series(Y, dtype="string").where(Y > 0), npartitions=2)), "some are missing"),
         ((rows, da.where(labels > 0, np.nan, 0.0)), "y must hold class labels"),
     ]:
@@ -247,3 +248,36 @@ def test_scores_are_computed_by_the_client_that_was_given(cluster, local_code, m
 def test_without_a_client_there_is_a_hint():
     with pytest.raises(ValueError, match=r"distributed\.Client\(\)"):
         DaskECOCClassifier().fit(*arrays((1500,)))
+
+
+def test_balanced_weights_are_those_of_one_machine(client):
+    rows = slice(0, 1200)  # classes of unequal sizes
+    samples, labels = da.from_array(X[rows], chunks=(500, 5)), da.from_array(Y[rows], chunks=(500,))
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 1200)
+    model = DaskECOCClassifier(STUMPS, class_weight="balanced", random_state=0)
+    local = BlockECOCClassifier(STUMPS, class_weight="balanced", random_state=0)
+    model.fit(samples, labels, sample_weight=da.from_array(weight, chunks=500))
+    local.fit(X[rows], Y[rows], sample_weight=weight)
+    assert np.array_equal(model.decision_function(X), local.decision_function(X))
+    np.testing.assert_allclose(model.to_local()._prior, 1.0 / len(np.unique(Y)), rtol=1e-6)
+    assert model.to_local().class_weight == "balanced"
+
+
+def test_a_class_of_weight_zero_is_left_out_on_a_cluster(client):
+    samples, labels = arrays(DIVISIONS["three"])
+    model = DaskECOCClassifier(STUMPS, class_weight={Y[0].item(): 0}, random_state=0).fit(samples, labels)
+    assert model.classes_.tolist() == [label for label in np.unique(Y).tolist() if label != Y[0]]
+    with pytest.raises(ValueError, match="class_weight must have labels of y as keys"):
+        DaskECOCClassifier(STUMPS, class_weight={"no": 1}).fit(samples, labels)
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_costs_and_rejection_are_those_of_the_local_model(client, local_code, kind):
+    samples, labels = arrays(DIVISIONS["uneven and empty"])
+    model = DaskECOCClassifier(STUMPS, random_state=0).fit(samples, labels)
+    lazy = samples if kind == "array" else dd.from_pandas(pd.DataFrame(X), npartitions=3)
+    first, second, *_ = np.unique(Y).tolist()
+    for options in ({"reject": 0.7}, {"cost_matrix": {first: {second: 9}}}, {"reject": 0.7, "reject_label": "no"}):
+        expected = local_code.predict(X, **options)
+        assert np.asarray(model.predict(lazy, **options).compute()).tolist() == expected.tolist()
+        assert model.predict(X, **options).tolist() == expected.tolist()

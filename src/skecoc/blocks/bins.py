@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from skecoc.blocks.rows import (
     CleanBlock,
+    Factors,
     RawBlock,
     RowSummary,
     check_block,
+    label_totals,
     label_type,
     merge_summaries,
     summarise_block,
@@ -26,6 +28,7 @@ from skecoc.learners.codes import FEW_VALUES, Codes, Floats
 from skecoc.learners.folds import NEVER_HELD_OUT, FoldRule, Keys, make_fold_rule, resolve_folds
 from skecoc.support.errors import naming
 from skecoc.support.executor import Blocks, Executor
+from skecoc.support.weights import ClassWeight, add_totals, class_factors
 
 Integers = NDArray[np.intp]
 
@@ -44,6 +47,7 @@ class Layout:
     seed: int  # of the hash of rows
     largest_weight: float  # what weights are divided by
     folds: FoldRule | None  # None: no rows are held out
+    factors: Factors = None  # what the weights of each class are multiplied by
 
     @property
     def n_folds(self) -> int:
@@ -89,7 +93,7 @@ def copy_rows(codes: Codes, rows: Integers) -> Codes:
 def code_block(block: RawBlock, layout: Layout) -> CodedBlock:
     """Code the rows of a block, as they were summarised."""
     with naming(block.place):
-        return _coded(check_block(block, layout.seed), layout)
+        return _coded(check_block(block, layout.seed, layout.factors), layout)
 
 
 def _coded(clean: CleanBlock, layout: Layout) -> CodedBlock:
@@ -118,9 +122,12 @@ def _class_indices(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.in
 
 
 def _scaled(weight: Floats, rows: NDArray[np.intp], layout: Layout) -> Floats:
-    """Return the weights of some rows in parts of the largest weight; empty if all weights everywhere are 1."""
+    """Return the weights of some rows in parts of the largest weight; empty if all weights everywhere are 1.
+
+    None is less than one part of `UNIT`: a class of such rows would have no weight in sums.
+    """
     if len(weight):
-        return weight[rows] / layout.largest_weight
+        return np.maximum(weight[rows] / layout.largest_weight, 1.0 / UNIT)
     return np.empty(0) if layout.largest_weight == 1.0 else np.full(len(rows), 1.0 / layout.largest_weight)
 
 
@@ -194,16 +201,24 @@ def prepare_rows(
     *,
     has_several: bool = False,
     sample_rows: int = SAMPLE_ROWS,
+    class_weight: ClassWeight = None,
 ) -> PreparedRows:
-    """Summarise all blocks, decide on bins and folds, and code the rows; raw rows are read twice."""
+    """Summarise all blocks, decide on bins and folds, and code the rows; raw rows are read twice.
+
+    Before that, they are read to balance classes, if these are to be balanced.
+    """
+    factors = _factors(executor, source, class_weight)
     most_values = FEW_VALUES if isinstance(max_bins, str) else max_bins
-    message = (seed, most_values, max(sample_rows, SAMPLE_ROWS))  # folds and bins want at least so many
+    message = (seed, most_values, max(sample_rows, SAMPLE_ROWS), factors)  # folds and bins want at least so many
     summary: RowSummary | None = executor.sum(summarise_block, source, message=message, merge=merge_summaries)
     if summary is None:
         raise ValueError("X must have at least one row of positive weight; there are no rows, or all weights are zero")
     if len(summary.labels) < 2:
         raise ValueError("y must hold at least 2 classes, got 1 class")
-    layout = make_layout(summary, seed, n_folds, has_several=has_several)
+    if isinstance(class_weight, dict):
+        left_out = [label for label, weight in class_weight.items() if weight == 0]
+        class_factors(class_weight, dict.fromkeys([*summary.labels.tolist(), *left_out], 1))  # are the labels known?
+    layout = make_layout(summary, seed, n_folds, has_several=has_several, factors=factors)
     coded = executor.map(code_block, source, message=(layout,))
     nothing = np.zeros(len(layout.classes) * (layout.n_folds + 1), np.int64)
     counts, weights = executor.sum(cell_totals, coded) or (nothing, nothing)
@@ -212,7 +227,23 @@ def prepare_rows(
     return PreparedRows(executor, seed, summary, layout, coded, counts, weights)
 
 
-def make_layout(summary: RowSummary, seed: int, n_folds: int | str | None, *, has_several: bool = False) -> Layout:
+def _factors(executor: Executor, source: Blocks, class_weight: ClassWeight) -> Factors:
+    """Return what the weights of classes are multiplied by."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str):
+        return class_factors(class_weight, executor.sum(label_totals, source, merge=add_totals) or {})
+    return class_factors(class_weight, dict.fromkeys(class_weight, 1))
+
+
+def make_layout(
+    summary: RowSummary,
+    seed: int,
+    n_folds: int | str | None,
+    *,
+    has_several: bool = False,
+    factors: Factors = None,
+) -> Layout:
     """Decide on bins and folds."""
     rule = None
     number, is_single = resolve_folds(n_folds, summary.n_rows, has_several=has_several)
@@ -221,4 +252,4 @@ def make_layout(summary: RowSummary, seed: int, n_folds: int | str | None, *, ha
         keys, is_complete = summary.sample.keys, summary.is_complete
         rule = make_fold_rule(keys, y, len(summary.labels), number, is_complete=is_complete, is_single=is_single)
     bins = make_bins(summary.values, summary.first_rows(), summary.most_values)
-    return Layout(bins, summary.labels, seed, summary.largest_weight, rule)
+    return Layout(bins, summary.labels, seed, summary.largest_weight, rule, factors)

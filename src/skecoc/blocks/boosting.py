@@ -31,8 +31,8 @@ Matrix = NDArray[np.int8]
 _FIRST_SUM = 2.0**56
 _SMALLEST_SUM, _LARGEST_SUM = 2.0**44, 2.0**61
 
-# A block's first sums of a column are three numbers per bin: rows on either side, and weights.
-_FIRST_SUMS = 3
+# A block's first sums of a column are four numbers per bin: rows on either side, and weights with signs and without.
+_FIRST_SUMS = 4
 
 
 class ColumnStumps(NamedTuple):
@@ -69,7 +69,7 @@ def boost_columns(
 
 
 def column_groups(matrix: Matrix, n_bins: int, largest_summand: int) -> Iterator[Matrix]:
-    """Divide columns into groups whose sums, of which a block has three or fewer per bin, are not too many bytes."""
+    """Divide columns into groups whose sums, of which a block has four or fewer per bin, are not too many bytes."""
     size = max(1, largest_summand // (8 * _FIRST_SUMS * n_bins))
     for first in range(0, matrix.shape[1], size):
         yield matrix[:, first : first + size]
@@ -79,8 +79,8 @@ def _boost_group(
     executor: Executor, coded: Blocks, bins: Bins, matrix: Matrix, scale: float, n_estimators: int
 ) -> "list[_Column]":
     """Boost the columns of a group."""
-    counts, histograms, sums = executor.sum(start_block, coded, message=(matrix, scale, bins.starts))
-    columns = [_Column(bins, counts[q], histograms[q], int(sums[q])) for q in range(matrix.shape[1])]
+    counts, histograms, weights = executor.sum(start_block, coded, message=(matrix, scale, bins.starts))
+    columns = [_Column(bins, counts[q], histograms[q], weights[q]) for q in range(matrix.shape[1])]
     for t in range(n_estimators):
         going_on = [q for q, column in enumerate(columns) if not column.is_done and column.choose_stump()]
         if not going_on or t == n_estimators - 1:
@@ -95,12 +95,12 @@ def _boost_group(
 def start_block(block: CodedBlock, matrix: Matrix, scale: float, bin_starts: Ints) -> tuple[Ints, Ints, Ints]:
     """Sum up the first weights of the rows of a block.
 
-    By column and bin: rows on the negative and the positive side, signed rounded weights, and their totals.
+    By column and bin: rows on the negative and the positive side, signed rounded weights, and weights without signs.
     """
     n_cells, n_columns = matrix.shape
     n_bins = int(bin_starts[-1])
     counts = np.zeros((n_columns, 2, n_bins), np.int64)
-    histograms = np.zeros((n_columns, n_bins), np.int64)
+    histograms, weights = np.zeros((2, n_columns, n_bins), np.int64)
     sides = np.stack([(matrix < 0).T, (matrix > 0).T], axis=1).astype(np.int64)
     signs = matrix.T.astype(np.int64)
     for f in range(len(block.codes)):
@@ -112,7 +112,8 @@ def start_block(block: CodedBlock, matrix: Matrix, scale: float, bin_starts: Int
         if len(block.weight) == 0:
             weights_of_cells = of_cells * int(scale)
         histograms[:, place] = signs @ weights_of_cells
-    return counts, histograms, np.abs(signs) @ weights_of_cells.sum(axis=1)
+        weights[:, place] = np.abs(signs) @ weights_of_cells
+    return counts, histograms, weights
 
 
 def reweight_block(
@@ -134,8 +135,9 @@ def reweight_block(
 class _Column:
     """The sums of one column over all blocks, and the stumps that they have led to."""
 
-    def __init__(self, bins: Bins, counts: Ints, histogram: Ints, total: int) -> None:
-        self._bins, self._counts, self._histogram, self._total = bins, counts, histogram, total
+    def __init__(self, bins: Bins, counts: Ints, histogram: Ints, weights: Ints) -> None:
+        self._bins, self._counts, self._histogram, self._weights = bins, counts, histogram, weights
+        self._total = self._first_total = int(weights[bins.of(0)].sum())
         self._sides = counts[:, bins.of(0)].sum(axis=1)
         self.is_constant = not self._sides.all()
         self.is_done = self.is_constant
@@ -144,6 +146,7 @@ class _Column:
         self._starts = np.searchsorted(self._occupied, bins.starts).astype(np.int64)
         self.features: list[int] = []
         self.thresholds: list[float] = []
+        self.missing_left: list[bool] = []
         self.polarities: list[int] = []
         self.alphas: list[float] = []
         self._cuts: list[int] = []
@@ -160,7 +163,8 @@ class _Column:
         occupied = self._histogram[self._occupied]
         edge = int(self._histogram[self._bins.of(0)].sum())
         slack = 2.0 * TIE_TOLERANCE * self._total
-        feature, place, polarity, best = best_stump(occupied.astype(np.float64), self._starts, float(edge), slack)
+        sums = occupied.astype(np.float64), self._starts, self._bins.missing
+        feature, place, _, polarity, best = best_stump(*sums, float(edge), slack)
         if best <= slack:  # a weighted error of one half
             self.is_done = True
             return False
@@ -196,10 +200,13 @@ class _Column:
         self.polarities.append(int(polarity))
         if feature < 0:
             self.thresholds.append(np.inf)
+            self.missing_left.append(True)
             return 0
         first = self._starts[feature] + place
         left, right = self._occupied[first : first + 2] - self._bins.starts[feature]
         self.thresholds.append(self._bins.threshold(feature, int(left), int(right)))
+        on_left = int(self._weights[self._bins.starts[feature] :][: left + 1].sum())
+        self.missing_left.append(on_left > (0.5 + TIE_TOLERANCE) * self._first_total)
         return int(left)
 
     def _wrong(self, feature: int, cut: int, polarity: int, edge: int) -> tuple[int, int]:
@@ -227,6 +234,7 @@ class _Column:
         learner.classes_ = np.array([0, 1])
         learner.features_ = np.array(self.features, dtype=np.int64)
         learner.thresholds_ = np.array(self.thresholds)
+        learner.missing_left_ = np.array(self.missing_left, dtype=np.bool_)
         learner.polarities_ = np.array(self.polarities, dtype=np.int64)
         learner.alphas_ = np.array(self.alphas)
         learner.n_estimators_ = len(self.alphas)

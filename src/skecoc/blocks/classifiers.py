@@ -20,20 +20,22 @@ from skecoc.blocks.rows import ArrayBlocks, IterableBlocks
 from skecoc.blocks.sampled import fit_sampled
 from skecoc.blocks.samples import BlockSamples
 from skecoc.classifiers.base import LARGEST_SEED, BaseCodeClassifier
+from skecoc.classifiers.costs import AUTO_LABEL
 from skecoc.classifiers.ecoc import ECOCClassifier
+from skecoc.classifiers.picture import draw_code
 from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import LossWeightedDecoder, OptimizedWeightDecoder
-from skecoc.growth.base import numeric_tags
 from skecoc.growth.weights import rows_for_weights
 from skecoc.growth.wolc import WOLCClassifier, check_regions
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.bins import MANY_TO_BIN, SAMPLE_ROWS, code_values
 from skecoc.learners.columns import Column, Floats, resolve_response
-from skecoc.learners.composition import LearnerComposition
-from skecoc.learners.mixed import MIXED, is_classifier, is_several
-from skecoc.support.errors import refuse_lazy_frame
+from skecoc.learners.composition import LearnerComposition, check_class_weights
+from skecoc.learners.mixed import is_several
+from skecoc.support.errors import refuse_lazy_frame, refuse_multilabel
 from skecoc.support.executor import Blocks, Executor, LocalExecutor
+from skecoc.support.weights import ClassWeight
 
 # Numbers of regions are kept in a byte.
 _MOST_REGIONS = 255
@@ -46,14 +48,19 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
     defines `_local_model` and `_fit_summed`.
     """
 
-    sample_size: int = SAMPLE_ROWS  # of classifiers that were saved when there was no such parameter
+    # Of classifiers that were saved when there were no such parameters.
+    sample_size: int = SAMPLE_ROWS
+    class_weight: ClassWeight = None
+    classes: Any = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods(["fit", "predict"]), list, StrOptions({MIXED}), None],
+        "estimator": [HasMethods(["fit", "predict"]), list, str, None],
         "response_method": [StrOptions({"auto", "predict_proba", "decision_function", "predict"})],
         "max_bins": [Interval(Integral, 2, 65_536, closed="both"), StrOptions({"auto"})],
         "sample_size": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "classes": ["array-like", None],
     }
 
     @abstractmethod
@@ -66,21 +73,14 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
 
     def _fit_source(self, executor: Executor, source: Blocks) -> Self:
         """Fit from blocks of rows, wherever they are."""
-        self._check_learners()
+        learners = self._learners()  # refuses what cannot be trained before rows are read
+        check_class_weights(self, {} if isinstance(self.estimator, str) else learners)
         model = self._fit_local(executor, source)
         parameters = {name: value for name, value in vars(self).items() if not _is_fitted(name)}
         fitted = {name: value for name, value in vars(model).items() if _is_fitted(name)}
         # At once: an interrupt leaves an earlier fit as it was, or nothing of it.
         self.__dict__ = {**parameters, **fitted, "model_": model}
         return self
-
-    def _check_learners(self) -> None:
-        """Refuse what cannot be trained, by name, before rows are read."""
-        (first, *_) = self._learners().values()
-        if not is_classifier(first):
-            raise ValueError(
-                f"estimator must be a classifier, a list of (name, classifier), 'mixed' or None, got {self.estimator!r}"
-            )
 
     def _fit_local(self, executor: Executor, source: Blocks) -> BaseCodeClassifier:
         """Fit a classifier for samples in memory from blocks of rows."""
@@ -91,10 +91,21 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         has_stumps = isinstance(learner, StumpAdaBoostClassifier) and not is_several(self.estimator)
         n_folds, has_several = model._wanted_folds()
         # Decodings of a fixed code that want held-out codewords are fitted to those of the sample.
-        is_summed = has_stumps and (n_folds is None or not isinstance(model, ECOCClassifier))
+        is_fixed = isinstance(model, ECOCClassifier)
+        is_summed = has_stumps and not (is_fixed and model._learns_held_out(model._decoder()))
+        if is_fixed and is_summed:
+            n_folds = None  # so many rows are calibrated on as they are; few are fitted where they are put together
         settings = (root, self.max_bins, n_folds)
-        rows = prepare_rows(executor, source, *settings, has_several=has_several, sample_rows=self.sample_size)
+        rows = prepare_rows(
+            executor,
+            source,
+            *settings,
+            has_several=has_several,
+            sample_rows=self.sample_size,
+            class_weight=self.class_weight,
+        )
         model.classes_, model.n_features_in_ = rows.layout.classes, rows.bins.n_features
+        model._order_classes()
         if rows.summary.names is not None:
             model.feature_names_in_ = rows.summary.names
         # Few rows have all thresholds, and are soon trained on where they are put together.
@@ -112,7 +123,9 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         return model
 
     def __sklearn_tags__(self) -> Tags:
-        return numeric_tags(super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = False
+        return tags
 
     def to_local(self) -> Any:
         """Return the fitted classifier for samples in memory.
@@ -125,25 +138,44 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.model_
 
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram and, once fitted, a picture of the code below it."""
+        return super()._html_repr() + (draw_code(self) if hasattr(self, "model_") else "")
+
     @property
     def weights_(self) -> Floats:
         """Weights of the decoding, of shape (n_classes, n_columns)."""
         return self.to_local().weights_
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    @property
+    def column_names_(self) -> NDArray[np.str_]:
+        """What each column separates, such as "A, B vs C", of shape (n_columns,)."""
+        return self.to_local().column_names_
+
+    def predict(
+        self, X: Any, *, cost_matrix: Any = None, reject: float | None = None, reject_label: Any = AUTO_LABEL
+    ) -> NDArray[Any]:
         """Predict the class of each sample.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples to classify.
+        cost_matrix : array-like of shape (n_classes, n_classes), dict or frame, default=None
+            What decisions cost: a row for each true class, a column for each decision, in the order of `classes_`; or
+            by label, as in `skecoc.CostSensitiveClassifier`. The class of least expected cost is predicted then.
+        reject : float, default=None
+            Leave samples undecided whose largest probability is less than this, or, with a `cost_matrix`, whose least
+            expected cost is more.
+        reject_label : object, default="auto"
+            What is returned for these: "auto" means "reject" if classes are strings and -1 if they are numbers.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return self.to_local().predict(X)
+        return self.to_local().predict(X, cost_matrix=cost_matrix, reject=reject, reject_label=reject_label)
 
     def predict_proba(self, X: Any) -> Floats:
         """Estimate the probability of each class for each sample.
@@ -188,7 +220,9 @@ class BlockwiseECOC(BlockwiseClassifier):
         **BlockwiseClassifier._parameter_constraints,
         "coding": ECOCClassifier._parameter_constraints["coding"],
         "decoding": ECOCClassifier._parameter_constraints["decoding"],
+        "max_columns": ECOCClassifier._parameter_constraints["max_columns"],
     }
+    max_columns: int | None = None  # of classifiers that were saved when there was no such parameter
 
     def _local_model(self) -> ECOCClassifier:
         return ECOCClassifier(
@@ -198,18 +232,27 @@ class BlockwiseECOC(BlockwiseClassifier):
             self.response_method,
             getattr(self, "n_jobs", None),
             random_state=self.random_state,
+            class_weight=self.class_weight,
+            classes=self.classes,
+            max_columns=self.max_columns,
         )
 
     def _fit_summed(self, model: ECOCClassifier, samples: BlockSamples, random_state: np.random.RandomState) -> None:
         rows = samples.rows
         sample, y = rows.sample, rows.sample_classes()
-        coding = model._chosen_coding(rows.n_classes, rows.summary.n_rows, [self._learner()], random_state)
-        matrix = resolve_coding(coding, sample.X, y, rows.n_classes, random_state, sample_weight=sample.mass)
+        name, coding = model._chosen_coding(rows.n_classes, rows.summary.n_rows, [self._learner()], random_state)
+        settings: dict[str, Any] = {
+            "sample_weight": sample.mass,
+            "ranks": model._ranks,
+            "max_columns": self.max_columns,
+        }
+        matrix = resolve_coding(coding, sample.X, y, rows.n_classes, random_state, **settings)
         learners, coded, scale, calibration = _fit_fixed(samples, matrix)
-        decoder = _fit_decoder(
-            model._decoder_for(matrix, rows.summary.n_rows), samples, matrix, coded, scale, calibration
-        )
+        counts = rows.cell_counts.reshape(rows.n_classes, -1).sum(axis=1)
+        decoder = model._decoder_for(name, matrix, counts, rows.prior, samples.response)
+        decoder = _fit_decoder(decoder, samples, matrix, coded, scale, calibration)
         model._keep(matrix, learners, decoder, rows.prior, calibration, response=samples.response, margin_scale=scale)
+        model.coding_ = name
 
 
 def _fit_decoder(
@@ -316,7 +359,8 @@ class LocalBlocksMixin:
         y : array of shape (n_samples,)
             Class labels, at least two classes.
         sample_weight : array of shape (n_samples,), default=None
-            Weights of the rows; None means 1 each.
+            Weights of the rows; None means 1 each. Rows of weight zero are dropped: a class that has no others is not
+            among `classes_`. Others must be from 1e-60 to 1e60; less than 1e-9 of the largest counts as so much.
 
         Returns
         -------
@@ -326,6 +370,7 @@ class LocalBlocksMixin:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         refuse_lazy_frame(self, X)
+        refuse_multilabel(y)
         X, y, weight = (a if a is None or hasattr(a, "shape") else np.asarray(a) for a in (X, y, sample_weight))
         if len(y.shape) == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
@@ -395,6 +440,14 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
         their hashes: learners that depend on the order of rows, such as random forests, are then not those of rows in
         memory but as good. Else sampled rows have weights, for learners that take some, which give every class its
         share in all rows.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
+        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
+        total weight, for which samples are read once more; a class of weight zero is left out.
+    classes : array-like of shape (n_classes,), default=None
+        The class labels in their order, for an ordinal code; None stands for the order of the sorted labels.
+    max_columns : int, default=None
+        Largest number of columns, as in `ECOCClassifier`.
 
     Attributes
     ----------
@@ -450,6 +503,9 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         sample_size: int = SAMPLE_ROWS,
+        class_weight: ClassWeight = None,
+        classes: Any = None,
+        max_columns: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.coding = coding
@@ -461,6 +517,9 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.sample_size = sample_size
+        self.class_weight = class_weight
+        self.classes = classes
+        self.max_columns = max_columns
 
 
 class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
@@ -524,6 +583,12 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         their hashes: learners that depend on the order of rows, such as random forests, are then not those of rows in
         memory but as good. Else sampled rows have weights, for learners that take some, which give every class its
         share in all rows.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
+        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
+        total weight, for which samples are read once more; a class of weight zero is left out.
+    classes : array-like of shape (n_classes,), default=None
+        The class labels in their order, for an ordinal code; None stands for the order of the sorted labels.
 
     Attributes
     ----------
@@ -587,6 +652,8 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         n_folds: int | str | None = "auto",
         allow_equal_weights: bool = True,
         sample_size: int = SAMPLE_ROWS,
+        class_weight: ClassWeight = None,
+        classes: Any = None,
     ) -> None:
         self.estimator = estimator
         self.init = init
@@ -610,3 +677,5 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         self.n_folds = n_folds
         self.allow_equal_weights = allow_equal_weights
         self.sample_size = sample_size
+        self.class_weight = class_weight
+        self.classes = classes

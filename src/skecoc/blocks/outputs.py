@@ -55,7 +55,7 @@ def code_learners(learners: Sequence[Any], bins: Bins, response: "Response") -> 
     regions: list[CodedRegions] = []
     for learner in learners:
         if isinstance(learner, ConstantClassifier):
-            kinds.append(("constant", 2 * learner.side - 1))
+            kinds.append(("constant", int(2 * learner.side - 1)))
         elif isinstance(learner, RegionClassifier):
             kinds.append(("regions", len(regions)))
             regions.append(

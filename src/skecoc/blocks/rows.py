@@ -5,7 +5,7 @@ values, and a sample of rows that is drawn by a hash of what is in them.
 """
 
 import mmap
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
@@ -17,8 +17,11 @@ from skecoc.learners.bins import SAMPLE_ROWS, RowSample, choose_rows, distinct_v
 from skecoc.learners.codes import read_only
 from skecoc.learners.folds import Keys, hash_rows
 from skecoc.support.errors import naming
+from skecoc.support.weights import LARGEST_WEIGHT, SMALLEST_WEIGHT, class_totals, multiplied
 
 Floats = NDArray[np.float64]
+#: What the weights of each class are multiplied by; None for nothing.
+Factors = Mapping[Hashable, float] | None
 
 # Bytes of raw features in a block, if the user does not say how many rows.
 _BLOCK_BYTES = 2**24
@@ -109,22 +112,43 @@ class CleanBlock(NamedTuple):
     names: NDArray[Any] | None
 
 
-def check_block(block: RawBlock, seed: int) -> CleanBlock:
-    """Check a block, leave out rows of weight zero, and hash the features of rows."""
+def label_totals(block: RawBlock) -> dict[Hashable, int]:
+    """Sum the weights of a block up by label, exactly."""
     with naming(block.place):
-        return _checked(block, seed)
+        n_rows = len(block.y)
+        weight = None if block.weight is None else _check_weight(block.weight, n_rows)
+        return class_totals(_check_labels(block.y, n_rows), weight)
 
 
-def _checked(block: RawBlock, seed: int) -> CleanBlock:
+def check_block(block: RawBlock, seed: int, factors: Factors = None) -> CleanBlock:
+    """Check a block, weight its classes, leave out rows of weight zero, and hash the features of rows."""
+    with naming(block.place):
+        return _checked(block, seed, factors)
+
+
+def _check_weight(given: Any, n_rows: int) -> Floats:
+    """Check that there is a weight for every row."""
+    weight = np.asarray(given, dtype=np.float64)
+    if weight.shape != (n_rows,) or not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError(f"sample_weight must hold {n_rows} finite weights that are not negative in this block")
+    return weight
+
+
+def _checked(block: RawBlock, seed: int, factors: Factors) -> CleanBlock:
     """Check a block; see `check_block`."""
     X, names = _check_features(block.X)
     y = _check_labels(block.y, len(X))
+    given = None if block.weight is None else _check_weight(block.weight, len(X))
+    if factors is not None:
+        given = multiplied(given, y, factors)
     weight = np.empty(0)
-    if block.weight is not None:
-        weight = np.asarray(block.weight, dtype=np.float64)
-        if weight.shape != (len(X),) or not np.isfinite(weight).all() or (weight < 0).any():
-            raise ValueError(f"sample_weight must hold {len(X)} finite weights that are not negative in this block")
-        counted = weight > 0
+    if given is not None:
+        weight, counted = given, given > 0
+        if not ((weight[counted] >= SMALLEST_WEIGHT) & (weight[counted] <= LARGEST_WEIGHT)).all():
+            raise ValueError(
+                "sample_weight must hold weights that are zero or from 1e-60 to 1e60, with those of classes; got "
+                f"{weight[counted].min():g} to {weight[counted].max():g}: multiply all weights by one number"
+            )
         X, y, weight = X[counted], y[counted], weight[counted]
     X = read_only(np.ascontiguousarray(X))  # one compiled version serves all
     return CleanBlock(X, y, weight, hash_rows(X, np.uint64(seed)), names)
@@ -143,7 +167,14 @@ def _check_features(X: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
     from sklearn.utils.validation import _get_feature_names
 
     names: NDArray[Any] | None = _get_feature_names(X)
-    return check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=0, input_name="X"), names
+    checks: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_min_samples": 0, "input_name": "X"}
+    checked = check_array(X, ensure_all_finite="allow-nan", **checks)
+    if np.isnan(checked).any():
+        raise ValueError(
+            "Input X contains NaN: blocks must not lack values. Replace them first, for example by "
+            "sklearn.impute.SimpleImputer, or use ECOCClassifier or WOLCClassifier, whose stumps take missing values"
+        )
+    return checked, names
 
 
 def _check_labels(labels: Any, n_rows: int) -> NDArray[Any]:
@@ -185,6 +216,7 @@ class RowSummary:
     is_complete: bool  # whether all distinct rows are in the sample
     names: NDArray[Any] | None  # of the features
     place: str  # of the first block
+    is_given: bool = False  # whether weights are the user's, and not those of classes alone
 
     def first_rows(self) -> RowSample:
         """Return the rows that decide on bins: the same ones also if more are sampled for learners."""
@@ -194,9 +226,11 @@ class RowSummary:
         return self.sample.part(taken)
 
 
-def summarise_block(block: RawBlock, seed: int, most_values: int, n_sampled: int = SAMPLE_ROWS) -> RowSummary | None:
+def summarise_block(
+    block: RawBlock, seed: int, most_values: int, n_sampled: int = SAMPLE_ROWS, factors: Factors = None
+) -> RowSummary | None:
     """Summarise a block of rows; None if it holds no row of positive weight."""
-    clean = check_block(block, seed)
+    clean = check_block(block, seed, factors)
     if len(clean.y) == 0:
         return None
     labels, label = np.unique(clean.y, return_inverse=True)
@@ -216,6 +250,7 @@ def summarise_block(block: RawBlock, seed: int, most_values: int, n_sampled: int
         is_complete,
         clean.names,
         block.place,
+        block.weight is not None,
     )
 
 
@@ -254,6 +289,7 @@ def merge_summaries(first: RowSummary, second: RowSummary) -> RowSummary:
         first.is_complete and second.is_complete and has_all,
         first.names,
         first.place,
+        first.is_given or second.is_given,
     )
 
 

@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator
 
 from skecoc.blocks.bins import PreparedRows
 from skecoc.blocks.samples import BlockSamples
-from skecoc.classifiers import BaseCodeClassifier, ECOCClassifier
+from skecoc.classifiers import ECOCClassifier
+from skecoc.classifiers.base import BaseCodeClassifier
 from skecoc.growth.wolc import WOLCClassifier
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.bins import smallest_keys
@@ -31,6 +32,7 @@ from skecoc.learners.columns import (
 )
 from skecoc.learners.folds import Keys
 from skecoc.learners.mixed import is_several
+from skecoc.support.weights import usable_weights
 
 
 @dataclass
@@ -99,7 +101,7 @@ def sample_rows(rows: PreparedRows, size: int) -> SampledRows:
     else:
         taken = smallest_keys(keys, y, size)
         weight = mass[taken] * (rows.prior / np.bincount(y[taken], mass[taken]))[y[taken]] * mass[taken].sum()
-    return SampledRows(_named(X[taken], summary.names), y[taken], weight, keys[taken], is_all)
+    return SampledRows(_named(X[taken], summary.names), y[taken], usable_weights(weight), keys[taken], is_all)
 
 
 def _named(X: Floats, names: Any) -> Any:
@@ -148,7 +150,7 @@ def fit_sampled(
     sampled, summary = sample_rows(rows, size), rows.summary
     learners = model._learners(rows.n_classes, len(sampled.y), rows.bins.n_features)
     if summary.is_weighted:
-        params = model._route(learners, sampled.weight, {})
+        params = model._route(learners, sampled.weight, {}, is_given=summary.is_given)
     else:
         params = {
             name: {"sample_weight": sampled.weight} if takes_weights(learner) and not sampled.is_all else {}
@@ -160,7 +162,7 @@ def fit_sampled(
         fitted = kind(**model.get_params(deep=False))
         fitted.__dict__.update(vars(model), rows=rows, keys=sampled.keys)
     # Weights that nobody has given are not for learners to request.
-    with config_context(enable_metadata_routing=summary.is_weighted and get_config()["enable_metadata_routing"]):
+    with config_context(enable_metadata_routing=summary.is_given and get_config()["enable_metadata_routing"]):
         fitted._fit_code(sampled.X, sampled.y, sampled.weight, params)
     model.__dict__.update({name: value for name, value in vars(fitted).items() if name not in {"rows", "keys"}})
     names = dict.fromkeys(model.column_learners_.tolist()) if not is_several(model.estimator) else learners

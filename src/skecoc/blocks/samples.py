@@ -14,9 +14,10 @@ from skecoc.blocks.regions import RegionTrainer, StartRows
 from skecoc.growth.samples import CodedSamples, TrainingSamples
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.bins import code_values
-from skecoc.learners.columns import Column, Integers, Pattern, Response, column_seeds
+from skecoc.learners.columns import Column, ConstantClassifier, Integers, Pattern, Response, column_seeds
 from skecoc.learners.folds import NEVER_HELD_OUT
 from skecoc.support.executor import Blocks
+from skecoc.support.weights import only_side
 
 
 class BlockSamples(TrainingSamples):
@@ -61,10 +62,10 @@ class BlockSamples(TrainingSamples):
     ) -> list[list[BaseEstimator]]:
         """Boost columns with given seeds, without the rows of each of several lists of folds, in the same passes."""
         cells = [[self._side_of_cells(column.pattern, folds) for column in columns] for folds in variants]
-        fitted: list[list[Any]] = [[None] * len(columns) for _ in variants]
+        fitted: list[list[Any]] = [[self._constant(sides) for sides in of_variant] for of_variant in cells]
         for clustered, fit in ((False, self._boost), (True, self._cluster)):
             numbers = [number for number, column in enumerate(columns) if column.clustered == clustered]
-            places = [(variant, number) for variant in range(len(variants)) for number in numbers]
+            places = [(v, number) for v in range(len(variants)) for number in numbers if fitted[v][number] is None]
             if places:
                 learners = fit(
                     [cells[variant][number] for variant, number in places],
@@ -80,6 +81,12 @@ class BlockSamples(TrainingSamples):
         sides = np.repeat(pattern[:, np.newaxis], self.n_folds + 1, axis=1)
         sides[:, [fold + 1 for fold in without_folds]] = 0
         return sides.ravel()
+
+    def _constant(self, sides: Pattern) -> ConstantClassifier | None:
+        """Return the learner of a column of cells in which one side alone counts, as local ones have it, or None."""
+        is_on = np.stack([sides < 0, sides > 0])
+        side = only_side(is_on @ self.rows.cell_counts, is_on @ self.rows.cell_weights)
+        return None if side is None else ConstantClassifier(side)
 
     def _boost(self, patterns: list[Pattern], seeds: list[int], n_regions: list[int]) -> list[BaseEstimator]:
         """Train simple columns."""

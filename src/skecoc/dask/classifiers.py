@@ -16,10 +16,12 @@ from skecoc.blocks.classifiers import BlockwiseECOC, BlockwiseWOLC
 from skecoc.blocks.memory import check_workers
 from skecoc.blocks.partitions import DaskExecutor, is_dask, merged, source_of
 from skecoc.blocks.rows import RawBlock
-from skecoc.decoding import OptimizedWeightDecoder
+from skecoc.classifiers.costs import AUTO_LABEL, make_rule
+from skecoc.decoding import OptimizedWeightDecoder, resolve_decoder
 from skecoc.learners.bins import SAMPLE_ROWS
-from skecoc.support.errors import naming
+from skecoc.support.errors import is_named, naming, refuse_multilabel
 from skecoc.support.executor import add
+from skecoc.support.weights import ClassWeight
 
 __all__ = ["DaskECOCClassifier", "DaskWOLCClassifier"]
 
@@ -38,7 +40,8 @@ class DaskMixin:
         y : dask array of shape (n_samples,) or dask Series
             Class labels, at least two classes. A partition may lack some.
         sample_weight : dask array of shape (n_samples,) or dask Series, default=None
-            Weights of the samples; None means 1 each.
+            Weights of the samples; None means 1 each. Samples of weight zero are dropped: a class that has no others is
+            not among `classes_`. Others must be from 1e-60 to 1e60.
 
         Returns
         -------
@@ -62,6 +65,7 @@ class DaskMixin:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         client = self._connected()
+        refuse_multilabel(y)
         source = source_of(X, y, sample_weight)
         with DaskExecutor(client) as executor:
             settings: Any = self
@@ -101,20 +105,31 @@ class DaskMixin:
             raise ConnectionError(f"no connection to the Dask scheduler at {client.scheduler.address}: has it ended?")
         return client
 
-    def predict(self, X: Any) -> Any:
+    def predict(
+        self, X: Any, *, cost_matrix: Any = None, reject: float | None = None, reject_label: Any = AUTO_LABEL
+    ) -> Any:
         """Predict the class of each sample.
 
         Parameters
         ----------
         X : dask collection, or array-like, of shape (n_samples, n_features)
             Samples to classify.
+        cost_matrix : array-like of shape (n_classes, n_classes), dict or frame, default=None
+            What decisions cost: a row for each true class, a column for each decision, in the order of `classes_`; or
+            by label, as in `skecoc.CostSensitiveClassifier`. The class of least expected cost is predicted then.
+        reject : float, default=None
+            Leave samples undecided whose largest probability is less than this, or, with a `cost_matrix`, whose least
+            expected cost is more.
+        reject_label : object, default="auto"
+            What is returned for these: "auto" means "reject" if classes are strings and -1 if they are numbers.
 
         Returns
         -------
         dask array, dask Series or ndarray of shape (n_samples,)
             Class labels; of a Dask collection, not computed yet.
         """
-        return self._mapped("predict", X)
+        options = {"cost_matrix": cost_matrix, "reject": reject, "reject_label": reject_label}
+        return self._mapped("predict", X, options)
 
     def predict_proba(self, X: Any) -> Any:
         """Estimate the probability of each class for each sample.
@@ -177,22 +192,23 @@ class DaskMixin:
             raise ValueError("X must have at least one row, got none")
         return float(right / total)
 
-    def _mapped(self, method: str, X: Any) -> Any:
+    def _mapped(self, method: str, X: Any, options: dict[str, Any] | None = None) -> Any:
         """Call a method of the fitted classifier for the rows, or lazily for each partition."""
         model = self.to_local()  # type: ignore[attr-defined]
         if not is_dask(X):
-            return getattr(model, method)(X)
+            return getattr(model, method)(X, **(options or {}))
         _check_width(X, model.n_features_in_)
-        example = _evaluate_part(np.empty((0, model.n_features_in_)), model, method)
+        example = _evaluate_part(np.empty((0, model.n_features_in_)), model, method, options)
         shared = dask.delayed(model, traverse=False)
         if not isinstance(X, da.Array):
             meta = _labelled(example, X._meta.index[:0], model)
-            return X.map_partitions(_evaluate_frame, shared, method, meta=meta)
+            return X.map_partitions(_evaluate_frame, shared, method, options, meta=meta)
         rows = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+        task = (_evaluate_part, shared, method, options)
         if example.ndim == 1:
-            return rows.map_blocks(_evaluate_part, shared, method, drop_axis=1, dtype=example.dtype, meta=example)
+            return rows.map_blocks(*task, drop_axis=1, dtype=example.dtype, meta=example)
         chunks = (rows.chunks[0], (example.shape[1],))
-        return rows.map_blocks(_evaluate_part, shared, method, chunks=chunks, dtype=example.dtype, meta=example)
+        return rows.map_blocks(*task, chunks=chunks, dtype=example.dtype, meta=example)
 
 
 def _check_width(X: Any, n_features: int) -> None:
@@ -204,20 +220,20 @@ def _check_width(X: Any, n_features: int) -> None:
         raise ValueError(f"X must have {n_features} features, as in fit; got {width}")
 
 
-def _evaluate_part(X: Any, model: Any, method: str) -> NDArray[Any]:
+def _evaluate_part(X: Any, model: Any, method: str, options: dict[str, Any] | None = None) -> NDArray[Any]:
     """Call a method of a fitted classifier for the rows of a partition, which may be empty."""
     if len(X):
-        outputs: NDArray[Any] = getattr(model, method)(X)
+        outputs: NDArray[Any] = getattr(model, method)(X, **(options or {}))
         return outputs
     if method == "predict":
-        return model.classes_[:0]
+        return make_rule(model.classes_, **(options or {})).labels[:0]
     wide = method == "predict_proba" or len(model.classes_) > 2
     return np.empty((0, len(model.classes_)) if wide else 0)
 
 
-def _evaluate_frame(X: Any, model: Any, method: str) -> Any:
+def _evaluate_frame(X: Any, model: Any, method: str, options: dict[str, Any] | None = None) -> Any:
     """Call a method of a fitted classifier for the rows of a frame, and keep their index."""
-    return _labelled(_evaluate_part(X, model, method), X.index, model)
+    return _labelled(_evaluate_part(X, model, method, options), X.index, model)
 
 
 def _labelled(outputs: NDArray[Any], index: Any, model: Any) -> Any:
@@ -233,7 +249,8 @@ def _series_type(outputs: NDArray[Any], classes: NDArray[Any]) -> Any:
     """Return the type of a Series of outputs: that of strings for labels which are, also if there are no rows."""
     import pandas as pd
 
-    is_text = outputs.dtype.kind in "OU" and all(isinstance(label, str) for label in classes)
+    labels = [*classes, *outputs[:1000]]  # a label of samples that are left undecided may be of another type
+    is_text = outputs.dtype.kind in "OU" and all(isinstance(label, str) for label in labels)
     return pd.StringDtype() if is_text else outputs.dtype
 
 
@@ -278,6 +295,14 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
     sample_size : int, default=32768
         Number of rows of the sample that learners other than boosted stumps are trained on; see
         `skecoc.blocks.BlockECOCClassifier`.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
+        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
+        total weight, for which samples are read once more; a class of weight zero is left out.
+    classes : array-like of shape (n_classes,), default=None
+        The class labels in their order, for an ordinal code; None stands for the order of the sorted labels.
+    max_columns : int, default=None
+        Largest number of columns, as in `skecoc.ECOCClassifier`.
 
     Attributes
     ----------
@@ -321,6 +346,9 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
         random_state: int | np.random.RandomState | None = None,
         client: distributed.Client | None = None,
         sample_size: int = SAMPLE_ROWS,
+        class_weight: ClassWeight = None,
+        classes: Any = None,
+        max_columns: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.coding = coding
@@ -330,9 +358,13 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
         self.random_state = random_state
         self.client = client
         self.sample_size = sample_size
+        self.class_weight = class_weight
+        self.classes = classes
+        self.max_columns = max_columns
 
     def _is_light(self) -> bool:
-        return not (isinstance(self.decoding, OptimizedWeightDecoder) or self.decoding == "optimized-weight")
+        is_auto = is_named(self.decoding, "auto")
+        return is_auto or not isinstance(resolve_decoder(self.decoding), OptimizedWeightDecoder)
 
 
 class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
@@ -389,6 +421,12 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
     sample_size : int, default=32768
         Number of rows of the sample that learners other than boosted stumps are trained on; see
         `skecoc.blocks.BlockWOLCClassifier`.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
+        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
+        total weight, for which samples are read once more; a class of weight zero is left out.
+    classes : array-like of shape (n_classes,), default=None
+        The class labels in their order, for an ordinal code; None stands for the order of the sorted labels.
 
     Attributes
     ----------
@@ -443,6 +481,8 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         n_folds: int | str | None = "auto",
         allow_equal_weights: bool = True,
         sample_size: int = SAMPLE_ROWS,
+        class_weight: ClassWeight = None,
+        classes: Any = None,
     ) -> None:
         self.estimator = estimator
         self.init = init
@@ -464,3 +504,5 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         self.n_folds = n_folds
         self.allow_equal_weights = allow_equal_weights
         self.sample_size = sample_size
+        self.class_weight = class_weight
+        self.classes = classes
