@@ -11,6 +11,7 @@ import pytest
 import skl2onnx
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
@@ -96,6 +97,12 @@ def test_every_decoder(decoder, n_classes):
     coding = "sparse-random" if n_classes == 10 else "one-vs-one"
     learner = StumpAdaBoostClassifier(5)
     assert_exported(ECOCClassifier(learner, coding, decoder, random_state=0).fit(X, y), new)
+
+
+@pytest.mark.parametrize("coding", ["one-vs-one", "one-vs-rest", "ternary-complete"])
+def test_decodings_that_suit_learners_with_margins(coding):
+    X, y, new = blobs(4)
+    assert_exported(ECOCClassifier(LinearSVC(random_state=0), coding).fit(X, y), new)
 
 
 LEARNERS = [
@@ -249,9 +256,9 @@ def test_a_class_with_one_row_and_a_column_with_one_side():
     y[:] = y % 3
     y[0] = 3
     assert_exported(WOLCClassifier(random_state=0).fit(X, y), new)
-    weight = np.ones(len(y))
-    weight[0] = 0.0
-    model = ECOCClassifier(coding="one-vs-rest", decoding="euclidean").fit(X, y, sample_weight=weight)
+    learner = SGDClassifier(loss="log_loss", random_state=0)
+    model = ECOCClassifier(learner, coding="one-vs-rest", decoding="euclidean")
+    model.partial_fit(X[1:], y[1:], classes=[0, 1, 2, 3])  # no sample of the last class so far
     assert isinstance(model.estimators_[3], ConstantClassifier)
     assert_exported(model, new)
 
@@ -448,6 +455,18 @@ def test_missing_values_where_the_learner_takes_them():
     assert_exported(model, new)
 
 
+@pytest.mark.parametrize("seen", [True, False])
+@pytest.mark.parametrize("model", [ECOCClassifier(), LCECOCClassifier(n_pairs=3, max_iter=3, random_state=0)], ids=repr)
+def test_missing_values_of_stumps_and_regions(model, seen):
+    X, y, new = blobs(4)
+    rng = np.random.default_rng(0)
+    for rows in (X, new) if seen else (new,):
+        rows[rng.random(rows.shape) < 0.3] = np.nan
+    model = clone(model).fit(X, y)
+    assert len(np.unique(model.predict(new))) > 1
+    assert_exported(model, new)
+
+
 @pytest.mark.skipif(
     tuple(map(int, onnxruntime.__version__.split(".")[:2])) < (1, 31),
     reason="older runtimes crash on trees without rows",
@@ -487,6 +506,13 @@ def test_what_cannot_be_exported_is_named(model, message):
     model.fit(X, np.arange(60) % 3)
     with pytest.raises(NotImplementedError, match=message):
         to_onnx(model, X)
+
+
+def test_columns_of_categories_cannot_be_exported():
+    X, y, _ = blobs(3)
+    frame = pd.DataFrame({"kind": pd.Categorical(np.where(X[:, 0] > 0, "a", "b")), "size": X[:, 1]})
+    with pytest.raises(NotImplementedError, match=r"categories cannot be exported.*pipeline"):
+        to_onnx(ECOCClassifier().fit(frame, y), frame)
 
 
 def test_other_models_and_old_versions_are_refused():

@@ -12,18 +12,22 @@ from importlib import import_module
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 import skops.io
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 import skecoc
-from skecoc import persistence
+from skecoc import ECOCClassifier, WOLCClassifier, persistence
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, losses
 from skecoc.learners import (
@@ -76,6 +80,15 @@ def test_models_of_all_kinds_survive(estimator, path):
     loaded = load_model(path)
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("method", [skecoc.ECOCClassifier, skecoc.WOLCClassifier])
+def test_missing_values_and_categories_survive(method, path):
+    frame = pd.DataFrame(np.where(X > 6, np.nan, X), columns=list("abcd"))
+    frame["kind"] = pd.Categorical(np.where(X[:, 0] > 5.5, "long", None))
+    model = method(random_state=0).fit(frame, y)
+    save_model(model, path)
+    np.testing.assert_array_equal(load_model(path).predict_proba(frame), model.predict_proba(frame))
 
 
 @pytest.fixture
@@ -354,18 +367,27 @@ def test_estimators_that_nobody_checks_are_loaded_only_if_they_are_trusted(path)
     assert load_model(path, trusted=[name]).predict([[0.9]]).shape == (1,)
 
 
-def test_another_scikit_learn_is_warned_of_once(path, monkeypatch):
+@pytest.mark.parametrize(
+    "saved",
+    [
+        RandomForestClassifier(3, random_state=0),
+        ECOCClassifier(LogisticRegression(max_iter=1000)),
+        WOLCClassifier([("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(random_state=0))], max_iter=1),
+    ],
+    ids=["forest", "one learner", "several learners"],
+)
+def test_another_scikit_learn_is_warned_of_once(saved, path, monkeypatch):
     """Not once per learner, as scikit-learn itself would."""
-    forest = RandomForestClassifier(3, random_state=0).fit(X, y)
+    saved = clone(saved).fit(X, y)
     with monkeypatch.context() as patch:
         for module in (sklearn, sklearn.base):
-            patch.setattr(module, "__version__", "1.7.0")
-        save_model(forest, path)
+            patch.setattr(module, "__version__", "1.6.1")
+        save_model(saved, path)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        load_model(path)
+        load_model(path).predict(X)
     assert [str(warning.message).split(" (")[0] for warning in caught] == [
-        f"{str(path)!r} was saved with scikit-learn 1.7.0"
+        f"{str(path)!r} was saved with scikit-learn 1.6.1"
     ]
 
 

@@ -4,6 +4,7 @@ import copy
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
@@ -21,8 +22,10 @@ from skecoc.persistence.restored import check_restored, unchecked_types
 @pytest.fixture(scope="module")
 def models():
     X, y = load_uci("iris", return_X_y=True)
+    frame = pd.DataFrame({"kind": pd.Categorical(np.where(X[:, 0] > 5.5, "long", "short")), "width": X[:, 1]})
     return {
         "stumps": ECOCClassifier(random_state=0).fit(X[::3], y[::3]),
+        "categories": ECOCClassifier(random_state=0).fit(frame[::3], y[::3]),
         "regions": ECOCClassifier(RegionClassifier(), random_state=0).fit(X[::3], y[::3]),
         "machines": ECOCClassifier(SVC(), response_method="predict", random_state=0).fit(X[::3], y[::3]),
         "weights": WOLCClassifier(random_state=0).fit(X[::3], y[::3]),
@@ -56,6 +59,22 @@ def count_more(model):
 def widen_one_column(model):
     model.estimators_[2].n_features_in_ = 100
     model.estimators_[2].features_[0] = 99
+
+
+def number_sides(model):
+    model.estimators_[0].missing_left_ = model.estimators_[0].missing_left_.astype(np.int64)
+
+
+def cut_sides(model):
+    model.estimators_[0].missing_left_ = model.estimators_[0].missing_left_[:-1]
+
+
+def invent_a_category(model):
+    model.estimators_[1].features_[0] = model.estimators_[1].features_.max() + 1000
+
+
+def lose_a_column(model):
+    model.estimators_[0].categories_ = model.estimators_[0].categories_[1:]
 
 
 def forget_features(model):
@@ -119,6 +138,10 @@ def lengthen_probabilities(model):
         ("stumps", count_more),
         ("stumps", widen_one_column),
         ("stumps", forget_features),
+        ("categories", invent_a_category),
+        ("categories", lose_a_column),
+        ("stumps", number_sides),
+        ("stumps", cut_sides),
         ("regions", cut_centres),
         ("regions", hide_in_a_region),
         ("machines", add_vectors),

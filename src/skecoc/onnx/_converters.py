@@ -8,6 +8,7 @@ from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, R
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
+from skecoc.learners.mixed import ZeroForMissing
 from skecoc.onnx._graph import Graph
 
 # scikit-learn itself reads rows in single precision here.
@@ -32,7 +33,10 @@ def write_steps(graph: Graph, rows: Rows, pipeline: Pipeline) -> Rows:
     """Write the steps of a pipeline but the last; return what they make of the rows."""
     variable = graph.variable(rows.name, rows.n_features)
     for _, step in pipeline.steps[:-1]:
-        if step not in (None, "passthrough"):
+        if isinstance(step, ZeroForMissing):
+            name = graph.double(variable.onnx_name)
+            variable = graph.variable(graph.node("Where", graph.node("IsNaN", name), 0.0, name), rows.n_features)
+        elif step not in (None, "passthrough"):
             variable = graph.transformed(_alias(step), step, variable)
     return Rows(graph.double(variable.onnx_name), pipeline.steps[-1][1].n_features_in_)
 

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.classifiers.calibration import LARGEST_LOGIT
 from skecoc.learners.mixed import is_several
 from skecoc.onnx._converters import Rows
 from skecoc.onnx._decoders import write_scores, write_winner
@@ -254,10 +255,38 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     graph.write("Gather", [graph.constant(classes), winner], [operator.outputs[0].full_name], axis=0)
     wants_scores = scope.get_options(model, {"raw_scores": False}).get("raw_scores", False)
     if not wants_scores:
-        scores = graph.node("Softmax", graph.node("Div", scores, float(model.temperature_)), axis=1)
+        scores = _write_probabilities(graph, scores, winner, model)
     is_double = isinstance(operator.outputs[1].type, DoubleTensorType)
     kind = TensorProto.DOUBLE if is_double else TensorProto.FLOAT
     graph.write("Cast", [scores], [operator.outputs[1].full_name], to=kind)
+
+
+def _write_probabilities(graph: Graph, scores: str, winner: str, model: Any) -> str:
+    """Write the softmax of scores over the temperature, calibrated where the model is."""
+    if model.calibration_ is None:
+        return graph.node("Softmax", graph.node("Div", scores, float(model.temperature_)), axis=1)
+    centred = graph.node("Sub", scores, graph.node("ReduceMean", scores, np.array([1]), keepdims=1))
+    largest = LARGEST_LOGIT * model.temperature_
+    clipped = graph.node("Clip", centred, -largest, largest)
+    *factors, biases = model.calibration_
+    # Divided here, since ONNX Runtime would fuse a division with the product, in single precision.
+    per_score = np.array(factors) / model.temperature_
+    operation, operand = ("MatMul", per_score) if len(factors) > 1 else ("Mul", per_score[0])
+    logits = graph.node(operation, clipped, operand)
+    probabilities = graph.node("Softmax", graph.node("Add", logits, biases), axis=1)
+    return _write_lead(graph, probabilities, winner, len(biases))
+
+
+def _write_lead(graph: Graph, probabilities: str, winner: str, n_classes: int) -> str:
+    """Write what `skecoc.classifiers.calibration.give_lead` does."""
+    is_winner = graph.node("Equal", graph.node("Unsqueeze", winner, np.array([1])), np.arange(n_classes))
+    others = graph.node("Where", is_winner, 0.0, probabilities)
+    own = graph.node("ReduceSum", graph.node("Sub", probabilities, others), np.array([1]), keepdims=1)
+    descending, _ = graph.nodes("TopK", 2, others, np.array([n_classes]), axis=1)
+    sums = graph.node("Add", own, graph.node("CumSum", descending, np.array(1)))
+    means = graph.node("Div", sums, np.arange(2.0, n_classes + 2))
+    lead = graph.node("Max", own, graph.node("ReduceMax", means, np.array([1]), keepdims=1))
+    return graph.node("Where", is_winner, lead, graph.node("Min", probabilities, lead))
 
 
 def _write_codewords(graph: Graph, rows: Rows, model: Any) -> str:

@@ -89,6 +89,11 @@ def _write_response(graph: Graph, margins: str, slopes: Floats, response: Respon
 
 def _write_stumps(graph: Graph, rows: Rows, learners: list[Any], response: Response) -> str:
     """Write the outputs of boosted stumps."""
+    if any(hasattr(learner, "categories_") for learner in learners):
+        raise NotImplementedError(
+            "StumpAdaBoostClassifier fitted to columns of categories cannot be exported to ONNX; "
+            "encode them in a pipeline"
+        )
     return _write_response(graph, stump_margins(graph, rows.name, learners), np.ones(1), response)
 
 
@@ -138,7 +143,9 @@ def _write_regions(graph: Graph, rows: Rows, learners: list[Any], response: Resp
         slots += [FixedOutput(0.0)] * (n_regions - learner.n_regions_)
     shape = np.array([0, len(learners), n_regions])
     outputs = graph.node("Reshape", write_outputs(graph, rows, slots, response), shape)
-    nearest = nearest_centres(graph, rows.name, [learner.centres_ for learner in learners], n_regions)
+    takes_missing = any(learner.takes_missing() for learner in learners)
+    centres = [learner.centres_ for learner in learners]
+    nearest = nearest_centres(graph, rows.name, centres, n_regions, takes_missing=takes_missing)
     chosen = graph.node("GatherElements", outputs, nearest, axis=2)
     return graph.node("Squeeze", chosen, np.array([2]))
 
@@ -222,13 +229,24 @@ _WRITERS: dict[type, _Writer] = {
 }
 
 
-def nearest_centres(graph: Graph, rows: str, centres: Sequence[Floats], n_regions: int) -> str:
-    """Write which of its centres is nearest, the first if several are, (n_samples, n_learners, 1)."""
+def nearest_centres(
+    graph: Graph, rows: str, centres: Sequence[Floats], n_regions: int, *, takes_missing: bool = False
+) -> str:
+    """Write which of its centres is nearest, the first if several are, (n_samples, n_learners, 1).
+
+    Missing values count for nothing in distances.
+    """
     # Copies of the first centre are never taken: of several nearest centres the first one is.
     padded = [np.vstack([own, np.repeat(own[:1], n_regions - len(own), axis=0)]) for own in centres]
     origin = coarse_origin(np.vstack(padded))
     centred = np.vstack(padded) - origin
     # ||x||^2, which all centres have in common, is left out.
-    distances = graph.node("Gemm", shifted(graph, rows, origin), -2.0 * centred.T, np.square(centred).sum(axis=1))
+    moved, squares = shifted(graph, rows, origin), np.square(centred)
+    is_missing = graph.node("IsNaN", moved) if takes_missing else ""
+    known = graph.node("Where", is_missing, 0.0, moved) if takes_missing else moved
+    distances = graph.node("Gemm", known, -2.0 * centred.T, squares.sum(axis=1))
+    if takes_missing:
+        missing = graph.double(is_missing)
+        distances = graph.node("Sub", distances, graph.node("MatMul", missing, np.ascontiguousarray(squares.T)))
     by_learner = graph.node("Reshape", distances, np.array([0, len(centres), n_regions]))
     return graph.node("ArgMin", by_learner, axis=2, keepdims=1)

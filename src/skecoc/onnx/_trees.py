@@ -15,6 +15,9 @@ from skecoc.onnx._graph import Floats, Graph
 # Columns that share the trees of their features: more make bigger leaves, fewer make more trees.
 _GROUP = 32
 
+# No number is above this threshold; missing values are not below it either.
+_LARGEST = float(np.finfo(np.float64).max)
+
 
 @dataclass
 class TreeTable:
@@ -99,23 +102,33 @@ def stump_margins(graph: Graph, rows: str, learners: Sequence[StumpAdaBoostClass
     """Write F of several boosted models, of shape (n_samples, n_learners).
 
     The stumps that look at one feature sum up to a step function of it, so a few models together need one search tree
-    per feature, whose leaves hold the value of the step for every model.
+    per feature, whose leaves hold the value of the step for every model. A tree's root parts missing values, which no
+    threshold is above, from the others.
     """
     table = TreeTable()
     for first in range(0, len(learners), _GROUP):
-        for feature, thresholds, owners, votes in _stumps_by_feature(learners[first : first + _GROUP]):
+        for feature, thresholds, owners, votes, missing_left in _stumps_by_feature(learners[first : first + _GROUP]):
             steps, models, values = _step_functions(thresholds, owners, votes)
             left, right, place = _search_tree(len(steps))
             padded = np.append(steps, 0.0)  # leaves have no threshold
             leaf_values = np.where((left == 0)[:, np.newaxis], values[place], 0.0)
-            table.add(np.full(len(left), feature), padded[place], left, right, first + models, leaf_values)
+            of_missing = _sums_by_model(owners, np.where(missing_left, votes, -votes))
+            left, right = (np.where(children > 0, children + 2, 0) for children in (left, right))
+            table.add(
+                np.full(len(left) + 2, feature),
+                np.concatenate([[_LARGEST, 0.0], padded[place]]),
+                np.concatenate([[2, 0], left]),
+                np.concatenate([[1, 0], right]),
+                first + models,
+                np.vstack([np.zeros(len(models)), of_missing, leaf_values]),
+            )
     return table.write(graph, rows, len(learners))
 
 
 def _stumps_by_feature(
     learners: Sequence[StumpAdaBoostClassifier],
-) -> Iterator[tuple[int, Floats, NDArray[np.intp], Floats]]:
-    """Yield each feature with the thresholds, the models and the votes of the stumps that look at it."""
+) -> Iterator[tuple[int, Floats, NDArray[np.intp], Floats, NDArray[np.bool_]]]:
+    """Yield each feature with thresholds, models, votes and sides of missing values of the stumps that look at it."""
     features = np.concatenate([learner.features_ for learner in learners])
     thresholds = np.concatenate([learner.thresholds_ for learner in learners])
     votes = np.concatenate([learner.alphas_ * learner.polarities_ for learner in learners])
@@ -124,9 +137,15 @@ def _stumps_by_feature(
     # for models that have no stump at all.
     features, thresholds = np.append(np.maximum(features, 0), 0), np.append(thresholds, np.inf)
     votes, owners = np.append(votes, 0.0), np.append(owners, 0)
+    missing_left = np.concatenate([*(learner.missing_left_ for learner in learners), [True]])
     for feature in np.unique(features):
         chosen = features == feature
-        yield int(feature), thresholds[chosen], owners[chosen], votes[chosen]
+        yield int(feature), thresholds[chosen], owners[chosen], votes[chosen], missing_left[chosen]
+
+
+def _sums_by_model(owners: NDArray[np.intp], votes: Floats) -> Floats:
+    """Sum up the votes of each model that occurs."""
+    return np.bincount(np.unique(owners, return_inverse=True)[1], votes).astype(np.float64)
 
 
 def _step_functions(
@@ -141,7 +160,7 @@ def _step_functions(
     # An infinite threshold is found behind the last step, where nothing is.
     place = np.searchsorted(steps, thresholds) + 1
     changes = np.zeros((len(steps) + 2, len(models)))
-    changes[0] = np.bincount(model, votes)
+    changes[0] = _sums_by_model(owners, votes)
     np.add.at(changes, (place, model), -2.0 * votes)
     return steps, models, np.cumsum(changes, axis=0)[:-1]
 

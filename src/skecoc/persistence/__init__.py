@@ -41,6 +41,7 @@ TRUSTED_TYPES = (
     *(f"{loss.__module__}.{loss.__qualname__}" for loss in LOSSES.values()),
     "skecoc.music.transformer.ModulationFeatures",
     "skecoc.classifiers.ECOCClassifier",  # of files from before it had its own module
+    "skecoc.classifiers.costs.CostSensitiveClassifier",
     "skecoc.classifiers.ecoc.ECOCClassifier",
     "skecoc.decoding.logistic.LogisticCertificate",
     "skecoc.decoding.optimized.decoder.Certificate",
@@ -56,8 +57,10 @@ TRUSTED_TYPES = (
     "skecoc.growth.subclass.SubclassECOCClassifier",
     "skecoc.growth.wolc.WOLCClassifier",
     "skecoc.growth.engine.GrowthRound",
+    "skecoc.classifiers.batches.Batches",
     "skecoc.learners.columns.ConstantClassifier",
     "skecoc.learners.mixed.MarginColumn",
+    "skecoc.learners.mixed.ZeroForMissing",
     "skecoc.learners.multiclass.MulticlassColumn",
     "skecoc.learners.multiclass.MulticlassLearner",
     "skecoc.learners.regions.RegionClassifier",

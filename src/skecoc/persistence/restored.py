@@ -20,10 +20,11 @@ from sklearn.svm._base import BaseLibSVM, BaseSVC
 from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import Tree
 
-from skecoc.classifiers import BaseCodeClassifier
+from skecoc.classifiers.base import BaseCodeClassifier
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.learners import MulticlassLearner, RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.columns import Response
+from skecoc.learners.features import widths_of
 from skecoc.learners.mixed import MarginColumn
 from skecoc.learners.multiclass import MulticlassColumn
 from skecoc.persistence.allowed import is_plain
@@ -39,7 +40,13 @@ from skecoc.persistence.trees import check_bins, check_boosting, check_decision_
 from skecoc.persistence.trees import require as _require
 
 # What boosted stumps are made of, with the types as their compiled code reads them.
-_STUMP_ARRAYS = {"features_": "int64", "polarities_": "int64", "thresholds_": "float64", "alphas_": "float64"}
+_STUMP_ARRAYS = {
+    "features_": "int64",
+    "polarities_": "int64",
+    "thresholds_": "float64",
+    "missing_left_": "bool",
+    "alphas_": "float64",
+}
 # What libsvm is given, likewise.
 _LIBSVM_ARRAYS = {
     "support_vectors_": "float64",
@@ -174,6 +181,22 @@ def _check_classifier(classifier: BaseCodeClassifier) -> None:
     _require(response is None or response in get_args(Response), "columns are evaluated in an unknown way")
     for name in ("estimators_", "_all_learners"):
         _check_features_agree(classifier, vars(classifier).get(name))
+    _check_calibration(classifier)
+
+
+def _check_calibration(classifier: BaseCodeClassifier) -> None:
+    """Check what makes probabilities of scores; a classifier that was not fitted has nothing."""
+    if "temperature_" not in vars(classifier):
+        return
+    temperature: Any = classifier.temperature_
+    is_divisor = isinstance(temperature, float) and np.isfinite(temperature) and temperature > 0
+    _require(is_divisor, "temperature_ is not a positive number")
+    calibration: Any = classifier.calibration_
+    if calibration is not None:
+        n_classes = len(getattr(classifier, "classes_", ()))
+        is_floats = isinstance(calibration, np.ndarray) and calibration.dtype == np.float64
+        fits = is_floats and calibration.shape in ((2, n_classes), (n_classes + 1, n_classes))
+        _require(fits and bool(np.isfinite(calibration).all()), "calibration_ does not fit the classes")
 
 
 def _check_features_agree(owner: BaseEstimator, learners: Any) -> None:
@@ -237,8 +260,21 @@ def _check_stumps(learner: StumpAdaBoostClassifier) -> None:
         _require(array.shape == (count,), f"{name} of stumps has another length than there are stumps")
     n_features: Any = getattr(learner, "n_features_in_", None)
     _require(isinstance(n_features, int) and n_features > 0, "stumps have no number of features")
-    inside = (arrays["features_"] >= -1) & (arrays["features_"] < n_features)
+    inside = (arrays["features_"] >= -1) & (arrays["features_"] < _n_stump_features(learner))
     _require(bool(np.all(inside)), "a stump looks at a feature that is not there")
+
+
+def _n_stump_features(learner: StumpAdaBoostClassifier) -> int:
+    """Return how many features stumps may look at: more than there are columns, if these hold categories."""
+    n_columns = learner.n_features_in_
+    if "categories_" not in vars(learner):
+        return int(n_columns)
+    categories: Any = vars(learner)["categories_"]
+    is_list = isinstance(categories, list) and len(categories) == n_columns
+    _require(is_list, "categories of stumps do not fit the features")
+    for known in categories:
+        _require(known is None or (isinstance(known, np.ndarray) and known.ndim == 1), "categories are no arrays")
+    return sum(widths_of(categories))
 
 
 def _check_regions(learner: RegionClassifier) -> None:
@@ -254,6 +290,8 @@ def _check_regions(learner: RegionClassifier) -> None:
         alike = all(member is None or isinstance(member, StumpAdaBoostClassifier) for member in members)
         _require(alike, "learners of regions are no stumps")
     _check_features_agree(learner, members)
+    widths = {_n_stump_features(member) for member in members if isinstance(member, StumpAdaBoostClassifier)}
+    _require(len(widths) <= 1, "learners of regions have different categories")
 
 
 def _check_tie_shares(decoder: OptimizedWeightDecoder) -> None:
