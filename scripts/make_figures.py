@@ -14,6 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.coding import (
@@ -28,7 +29,7 @@ from skecoc.coding import (
     sparse_random,
 )
 from skecoc.datasets import load_uci
-from skecoc.plotting import plot_code_matrix
+from skecoc.plotting import plot_code_matrix, plot_risk_coverage
 
 FIGURES = Path(__file__).resolve().parents[1] / "docs" / "figures"
 N_CLASSES = 6
@@ -151,10 +152,30 @@ def draw_growth() -> Figure:
     return figure
 
 
+def draw_risk_coverage() -> Figure:
+    """Draw the error among samples that are decided against their share, of three models of vehicle."""
+    X, y = load_uci("vehicle", return_X_y=True)
+    models = {
+        "one-vs-one": ECOCClassifier(random_state=0),
+        "grown": WOLCClassifier(random_state=0),
+        "gradient boosting": HistGradientBoostingClassifier(random_state=0),
+    }
+    figure, axes = plt.subplots(figsize=(5.6, 3.4), layout="constrained")
+    plot_risk_coverage({name: model.fit(X[::2], y[::2]) for name, model in models.items()}, X[1::2], y[1::2], ax=axes)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
 def main() -> None:
     """Write every figure."""
     FIGURES.mkdir(parents=True, exist_ok=True)
-    for name, draw in (("code_matrices", draw_code_matrices), ("growth", draw_growth)):
+    for name, draw in (
+        ("code_matrices", draw_code_matrices),
+        ("growth", draw_growth),
+        ("risk_coverage", draw_risk_coverage),
+    ):
         path = FIGURES / f"{name}.png"
         figure = draw()
         # Without the software's version in it the file is the same wherever it is made with the same matplotlib.

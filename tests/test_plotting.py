@@ -9,11 +9,19 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.blocks import BlockWOLCClassifier
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.growth import wolc
 from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
-from skecoc.plotting import plot_code_matrix, plot_convergence, plot_learner_shares, plot_risk, plot_weights
+from skecoc.plotting import (
+    plot_code_matrix,
+    plot_convergence,
+    plot_learner_shares,
+    plot_reliability,
+    plot_risk,
+    plot_weights,
+)
 
 mpl.use("Agg")
 
@@ -35,7 +43,7 @@ def test_code_matrix_draws_the_entries_under_the_class_names():
 
 def test_a_fitted_classifier_names_its_rows():
     X, y = load_iris(return_X_y=True)
-    model = ECOCClassifier().fit(X, np.array(["setosa", "versicolor", "virginica"])[y])
+    model = ECOCClassifier(decoding="loss-weighted").fit(X, np.array(["setosa", "versicolor", "virginica"])[y])
     ax = plot_code_matrix(model)
     assert ax.get_yticklabels()[1].get_text() == "versicolor"
     _, right = plot_weights(model)
@@ -136,12 +144,34 @@ def test_rows_of_subclasses_carry_the_name_of_their_class():
     assert labels == ["inner", "outer", "outer"]
 
 
+def test_few_columns_of_a_classifier_are_named():
+    X, y = load_iris(return_X_y=True)
+    ax = plot_code_matrix(ECOCClassifier().fit(X, y))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0 vs 1", "0 vs 2", "1 vs 2"]
+    many = ECOCClassifier().fit(np.repeat(X, 2, axis=0), np.arange(300) % 10)
+    assert plot_code_matrix(many).get_xticklabels()[1].get_text() == "4"
+
+
+def test_classifiers_of_blocks_are_drawn_too():
+    X, y = load_iris(return_X_y=True)
+    model = BlockWOLCClassifier(random_state=0).fit(X, y)
+    _, accuracies = plot_convergence(model, X, y)
+    np.testing.assert_array_equal(accuracies.lines[-2].get_ydata(), list(model.to_local().staged_score(X, y)))
+    assert plot_learner_shares(model).get_xlabel() == "share of the weights"
+
+
 def test_bad_arguments_of_growth_pictures_are_named(grown):
     model, X, _ = grown
     with pytest.raises(ValueError, match="X and y"):
         plot_convergence(model, X)
-    with pytest.raises(ValueError, match=r"grows its code, got ECOCClassifier"):
-        plot_convergence(ECOCClassifier())
+    with pytest.raises(NotFittedError):
+        plot_convergence(WOLCClassifier())
+    with pytest.raises(NotFittedError):
+        plot_code_matrix(ECOCClassifier())
+    with pytest.raises(ValueError, match=r"ECOCClassifier does not grow its code.* must be a WOLCClassifier, LCECOC"):
+        plot_convergence(ECOCClassifier().fit(*load_iris(return_X_y=True)))
+    with pytest.raises(ValueError, match=r"ECOCClassifier has no weights to draw: its decoder_ is a HammingDecoder"):
+        plot_weights(ECOCClassifier(decoding="hamming").fit(*load_iris(return_X_y=True)))
     with pytest.raises(ValueError, match="square"):
         plot_risk(np.ones((2, 3)), np.ones((2, 3)))
     with pytest.raises(ValueError, match="class_names"):
@@ -192,3 +222,46 @@ def test_bad_arguments_of_learner_shares_are_named():
         plot_learner_shares(ECOCClassifier())
     with pytest.raises(ValueError, match="class_names must hold 3 names"):
         plot_learner_shares(ECOCClassifier().fit(X, y), class_names=["a"])
+
+
+def test_reliability_draws_the_bins_of_the_predicted_class():
+    """Two bins: of probabilities 0.6 and 0.7 one is right, of 0.9 and twice 1.0 all are."""
+    first = np.array([0.6, 0.3, 0.9, 1.0, 0.0])
+    ax = plot_reliability(np.column_stack([first, 1 - first]), y=["a", "a", "a", "a", "b"], n_bins=5)
+    line = ax.lines[1]
+    np.testing.assert_allclose(line.get_xdata(), [(0.6 + 0.7) / 2, (0.9 + 1.0 + 1.0) / 3])
+    np.testing.assert_allclose(line.get_ydata(), [0.5, 1.0])
+    np.testing.assert_allclose(ax.collections[0].get_sizes(), 8 + 150 * np.array([2, 3]) / 5)
+    loss = -np.log([0.6, 0.3, 0.9, 1.0, 1.0]).mean()
+    assert ax.get_legend().get_texts()[0].get_text() == f"probabilities: log-loss {loss:.3f}"
+
+
+def test_reliability_of_one_class_and_of_several_models():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = ECOCClassifier(random_state=0).fit(X[::2], names[::2])
+    probabilities = model.predict_proba(X[1::2])
+    ax = plot_reliability(
+        {"model": model, "given": probabilities}, X[1::2], names[1::2], of_class="virginica", n_bins=1
+    )
+    for line in ax.lines[1:]:  # a single bin has the mean of all probabilities, and the class's share
+        np.testing.assert_allclose(line.get_xydata(), [[probabilities[:, 2].mean(), 1 / 3]])
+    assert ax.get_xlabel() == "probability of the class virginica"
+    assert len(ax.get_legend().get_texts()) == 2
+
+
+def test_bad_arguments_of_reliability_are_named():
+    X, y = load_iris(return_X_y=True)
+    model = ECOCClassifier(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="y must hold the class labels"):
+        plot_reliability(model, X)
+    with pytest.raises(ValueError, match="X must hold the samples"):
+        plot_reliability(model, y=y)
+    with pytest.raises(ValueError, match=r"probabilities must have shape \(150, 3\)"):
+        plot_reliability(np.ones((150, 2)), y=y)
+    with pytest.raises(ValueError, match="y must hold classes that the model knows"):
+        plot_reliability(model, X, y + 1)
+    with pytest.raises(ValueError, match="of_class must be one of the classes"):
+        plot_reliability(model, X, y, of_class=7)
+    with pytest.raises(ValueError, match="n_bins must be at least 1"):
+        plot_reliability(model, X, y, n_bins=0)

@@ -1,0 +1,195 @@
+"""Pictures of probabilities: how far they hold, and what leaving samples undecided gains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._optional_dependencies import check_matplotlib_support
+from sklearn.utils.validation import check_is_fitted
+
+from skecoc.classifiers.costs import risk_coverage
+from skecoc.plotting.axes import COLOURS, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+
+def plot_risk_coverage(
+    models: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    cost_matrix: Any = None,
+    sample_weight: ArrayLike | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the error among the samples that are decided against their share, the surest first.
+
+    The lower the curve, the better the probabilities tell which samples to leave undecided, as
+    ``predict(X, reject=...)`` does.
+
+    Parameters
+    ----------
+    models : fitted classifier, or dict of str to fitted classifier
+        A classifier with `predict_proba`, or several with their names.
+    X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+        Test samples.
+    y : array-like of shape (n_samples,)
+        Their class labels.
+    cost_matrix : array-like of shape (n_classes, n_classes), dict or frame, default=None
+        What decisions cost, as in `skecoc.CostSensitiveClassifier`; then the mean cost is drawn, of samples of least
+        expected cost first.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes drawn on, a line per classifier. The legend gives the area under each: the error or cost, averaged over
+        all shares.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skecoc import ECOCClassifier
+    >>> from skecoc.plotting import plot_risk_coverage
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ECOCClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> plot_risk_coverage(model, X[1::2], y[1::2]).get_xlabel()
+    'share of samples decided'
+    """
+    check_matplotlib_support("plot_risk_coverage")
+    named = models if isinstance(models, dict) else {type(models).__name__: models}
+    if not named:
+        raise ValueError("models must hold at least one classifier, got none")
+    for model in named.values():
+        _check_probabilistic(model)
+    axes = new_axes((14, 9)) if ax is None else ax
+    for number, (name, model) in enumerate(named.items()):
+        curve = risk_coverage(model.predict_proba(X), y, model.classes_, cost_matrix, sample_weight)
+        colour = COLOURS[number % len(COLOURS)]
+        label = f"{name} (area {curve.area:.3g})"
+        axes.plot(curve.coverage, curve.risk, color=colour, drawstyle="steps-pre", label=label)
+    axes.set_xlim(0.0, 1.0)
+    axes.set_ylim(bottom=0.0 if cost_matrix is None else None)
+    axes.set_xlabel("share of samples decided")
+    axes.set_ylabel("error among them" if cost_matrix is None else "mean cost of them")
+    axes.legend(frameon=False)
+    return axes
+
+
+def plot_reliability(
+    model: Any, X: Any = None, y: ArrayLike = (), *, of_class: Any = None, n_bins: int = 10, ax: Axes | None = None
+) -> Axes:
+    """Draw how often samples are of a class against the probability of it: a reliability diagram.
+
+    Parameters
+    ----------
+    model : fitted classifier, array-like of shape (n_samples, n_classes) or dict of str to either
+        A classifier with `predict_proba`, or probabilities of the sorted classes of `y`; several of them by name.
+    X : array-like of shape (n_samples, n_features), default=None
+        Samples that the classifiers have not seen; not needed for probabilities.
+    y : array-like of shape (n_samples,)
+        Class labels of the samples.
+    of_class : label, default=None
+        The class whose probability is looked at; None takes that of the predicted class of each sample.
+    n_bins : int, default=10
+        Number of bins of equal width that probabilities are put into.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes drawn on. A dot stands for the samples of a bin, and is the larger the more these are. On the grey line
+        probabilities are what they say; below it, they are too high. The legend gives the log-loss.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skecoc import ECOCClassifier
+    >>> from skecoc.plotting import plot_reliability
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ECOCClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> plot_reliability({"stumps": model}, X[1::2], y[1::2]).get_ylabel()
+    'share of samples that are of the predicted class'
+    """
+    check_matplotlib_support("plot_reliability")
+    import matplotlib.pyplot as plt
+
+    if n_bins < 1:
+        raise ValueError(f"n_bins must be at least 1, got {n_bins}")
+    named = dict(model) if isinstance(model, dict) else {_name_of(model): model}
+    drawn = {name: (*_probabilities(each, X, np.asarray(y)),) for name, each in named.items()}
+    axes = plt.subplots(figsize=(5.4, 5.0), layout="constrained")[1] if ax is None else ax
+    axes.plot([0, 1], [0, 1], color="0.7", linewidth=1.0, zorder=1)
+    for number, (name, (probabilities, truth, classes)) in enumerate(drawn.items()):
+        likelihood = np.maximum(probabilities[np.arange(len(truth)), truth], np.finfo(np.float64).tiny)
+        sure, right = _looked_at(probabilities, truth, classes, of_class)
+        places = np.minimum((sure * n_bins).astype(np.intp), n_bins - 1)
+        filled, places, counts = np.unique(places, return_inverse=True, return_counts=True)
+        means = [np.bincount(places, weights=values, minlength=len(filled)) / counts for values in (sure, right)]
+        colour = COLOURS[number % len(COLOURS)]
+        label = f"{name}: log-loss {-np.log(likelihood).mean():.3f}"
+        axes.plot(means[0], means[1], color=colour, linewidth=1.2, label=label)
+        axes.scatter(means[0], means[1], s=8.0 + 150.0 * counts / len(truth), color=colour, zorder=2)
+    what = "predicted class" if of_class is None else f"class {of_class}"
+    axes.set(xlabel=f"probability of the {what}", ylabel=f"share of samples that are of the {what}")
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    axes.legend(frameon=False)
+    return axes
+
+
+def _check_probabilistic(model: Any) -> None:
+    """Refuse a classifier that gives no probabilities, or is not fitted; arrays are left alone."""
+    if not hasattr(model, "fit"):
+        return
+    if not hasattr(model, "predict_proba"):
+        kind = type(model).__name__
+        raise ValueError(
+            f"model must have predict_proba, which {kind} has not; CalibratedClassifierCV and ECOCClassifier, with "
+            f"{kind} as their estimator, have it"
+        )
+    if isinstance(model, BaseEstimator):
+        check_is_fitted(model)
+
+
+def _name_of(model: Any) -> str:
+    """Name a classifier by its type, and an array by what it holds."""
+    return type(model).__name__ if hasattr(model, "predict_proba") else "probabilities"
+
+
+def _probabilities(model: Any, X: Any, y: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[Any]]:
+    """Return probabilities of a classifier, or those given; the place of each label among the classes; the classes."""
+    if len(y) == 0:
+        raise ValueError("y must hold the class labels of the samples")
+    _check_probabilistic(model)
+    is_model = hasattr(model, "predict_proba")
+    if is_model and X is None:
+        raise ValueError("X must hold the samples, if a classifier is given")
+    classes = np.asarray(model.classes_) if is_model else np.unique(y)
+    probabilities = np.asarray(model.predict_proba(X) if is_model else model, dtype=np.float64)
+    if probabilities.shape != (len(y), len(classes)):
+        expected = f"{(len(y), len(classes))}, a row for each of y and a column for each class"
+        raise ValueError(f"probabilities must have shape {expected}, got {probabilities.shape}")
+    if not np.isin(y, classes).all():
+        raise ValueError(f"y must hold classes that the model knows, got {np.setdiff1d(y, classes).tolist()}")
+    return probabilities, np.searchsorted(classes, y), classes
+
+
+def _looked_at(
+    probabilities: NDArray[np.float64], truth: NDArray[np.intp], classes: NDArray[Any], of_class: Any
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the probability of a class, or of each sample's predicted one, and whether the sample is of it."""
+    if of_class is None:
+        shown = probabilities.argmax(axis=1)
+    elif of_class in classes.tolist():
+        shown = np.full(len(truth), classes.tolist().index(of_class))
+    else:
+        raise ValueError(f"of_class must be one of the classes {classes.tolist()}, got {of_class!r}")
+    return probabilities[np.arange(len(truth)), shown], shown == truth
