@@ -189,13 +189,6 @@ def test_a_warning_of_shared_columns_is_one_of_every_run():
     assert outcome.warnings == [(key, "too few rows") for key in batch.keys]
 
 
-def test_the_warning_of_margins_is_one_of_its_decoding_alone():
-    batch = Batch("blobs", 0, 0, "any", "one-vs-one", (("auto", "hamming"), ("auto", "loss-weighted")))
-    ((key, message),) = run_batch(batch, blobs(), LinearSVC(), 3, 0).warnings
-    assert key.decoding == "loss-weighted"
-    assert "LinearSVC has margins only" in message
-
-
 def test_warnings_are_noted_once_with_the_number_of_their_runs():
     batch = Batch("iris", 0, 0, "any", "one-vs-one", (("auto", "hamming"), ("auto", "loss-based")))
     first, second = batch.keys

@@ -15,6 +15,7 @@ from textwrap import fill
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.naive_bayes import GaussianNB
 
 from skecoc import WOLCClassifier, persistence
@@ -68,11 +69,11 @@ def test_fit_says_what_it_does(work, capsys):
     assert main([*FIT, "--report", "things.html"]) == 0
     captured = capsys.readouterr()
     lines = captured.out.splitlines()
-    assert [line.split()[0] for line in lines[2:5]] == [
+    assert {line.split()[0] for line in lines[2:5]} == {
         "one-vs-one/loss-weighted",
         "sklearn/one-vs-one",
         "sklearn/one-vs-rest",
-    ]
+    }
     assert captured.err.splitlines() == [
         "skecoc: note: left out: column 'unit' (the same value in every row)",
         "skecoc: note: left out: column 'id' (only numbers or names the rows)",
@@ -230,10 +231,14 @@ def test_inspect_takes_other_models_and_predict_does_not(work, capsys):
 def test_another_version_is_said_and_named_if_loading_fails(work, monkeypatch, capsys):
     with monkeypatch.context() as patch:
         patch.setattr(persistence, "__version__", "9.9")
+        for module in (sklearn, sklearn.base):
+            patch.setattr(module, "__version__", "1.7.0")
         assert main(FIT) == 0
     capsys.readouterr()
     assert main(["predict", "things.skops", "new.csv", "-o", "out.csv"]) == 0
-    assert capsys.readouterr().err.startswith("skecoc: note: 'things.skops' was saved with skecoc 9.9 (this is ")
+    said = capsys.readouterr().err
+    assert said.startswith("skecoc: note: 'things.skops' was saved with skecoc 9.9 (this is ")
+    assert said.count("scikit-learn 1.7.0 (this is ") == said.count("1.7.0") == 1
 
     def fail(*arguments, **options):
         raise AttributeError("no such attribute")

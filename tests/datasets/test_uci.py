@@ -196,7 +196,7 @@ def test_as_frame_without_pandas_names_the_extra(monkeypatch):
 
 
 def test_unknown_name_lists_the_valid_ones():
-    with pytest.raises(ValueError, match=r"name='irises' is not known; expected one of 'balance', .*'yeast'"):
+    with pytest.raises(ValueError, match=r"name='irises' is not known .*; expected one of 'balance', .*'yeast'"):
         load_uci("irises")
 
 

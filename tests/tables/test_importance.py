@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from skecoc.benchmarking.trials import Fold
+from skecoc.classifiers import pairs
 from skecoc.tables import importance
 from skecoc.tables.importance import PairCounts, columns_that_matter, count_pairs, important_columns
 from skecoc.tables.preprocessing import make_preprocessor
@@ -65,7 +66,7 @@ def test_shuffles_predicted_together_are_those_predicted_alone(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 3)), np.arange(30) % 3
     together = count_pairs(score_by_first_feature, X, y, np.arange(3), np.arange(3), np.random.RandomState(0))
-    monkeypatch.setattr(importance, "_ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(pairs, "_ROWS_AT_ONCE", 1)
     alone = count_pairs(score_by_first_feature, X, y, np.arange(3), np.arange(3), np.random.RandomState(0))
     np.testing.assert_array_equal(together.shuffled, alone.shuffled)
 

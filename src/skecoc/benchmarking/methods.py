@@ -1,6 +1,7 @@
 """Methods by name: ``coding/decoding``, and scikit-learn's strategies and classifiers for reference."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -17,7 +18,7 @@ from sklearn.svm import SVC
 
 from skecoc.benchmarking.learners import scaled
 from skecoc.classifiers import ECOCClassifier
-from skecoc.coding import CODINGS, CodeMatrix, dense_random
+from skecoc.coding import CODINGS, CodeMatrix, coding_name, dense_random
 from skecoc.decoding import DECODERS
 from skecoc.growth.layered import LCECOCClassifier
 from skecoc.growth.one import ECOCOneClassifier
@@ -133,6 +134,9 @@ def check_methods(methods: Sequence[str]) -> list[str]:
 
 def _full_name(method: str) -> str:
     """Complete a short name."""
+    coding, slash, decoding = method.partition("/")
+    with suppress(ValueError):
+        method = coding_name(coding) + slash + decoding
     if method in _CODINGS:
         return f"{method}/{_OWN_DECODINGS.get(method, _DEFAULT_DECODING)}"
     return _SHORT_NAMES.get(method, method)

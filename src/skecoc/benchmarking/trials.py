@@ -124,7 +124,8 @@ def make_fold(
 def takes_missing(classifier: Any) -> bool:
     """Tell whether a classifier takes NaN: so do all steps of a pipeline up to one that fills gaps."""
     for step in _steps(classifier):
-        if not get_tags(step).input_tags.allow_nan:
+        # Linear models among the learners of "mixed" gain from features that say where gaps are.
+        if isinstance(getattr(step, "estimator", None), str) or not get_tags(step).input_tags.allow_nan:
             return False
         if type(step).__module__.startswith("sklearn.impute"):
             return True
@@ -213,7 +214,7 @@ class SharedColumns:
         begin = time.perf_counter()
         # Hamming decoding learns nothing, so that this is little more than training the columns.
         self.trained: ECOCClassifier = make_classifier(f"{batch.coding}/hamming", learner, seed, responses[0])
-        self.trained.fit(fold.X_train, fold.y_train)
+        self.trained.set_params(n_folds=None).fit(fold.X_train, fold.y_train)
         self.train_seconds = time.perf_counter() - begin
         self.y = np.searchsorted(self.trained.classes_, fold.y_train)
         self.codewords = {response: self._evaluate(response, fold) for response in responses}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import f_classif
 
+from skecoc.classifiers.pairs import count_right, shuffled_scores
 from skecoc.support.threads import thread_pools
 from skecoc.tables.preprocessing import encoded_sources
 from skecoc.tables.selection import KeptTrial
@@ -26,8 +27,6 @@ MAX_SHUFFLED = 60
 # Shuffled rows of all columns together are about this many: fewer shuffles of each column where there are many.
 _N_SHUFFLED_ROWS = 40_000
 _MOST_SHUFFLES = 5
-# Rows that are predicted in one go.
-_ROWS_AT_ONCE = 5_000
 # With more columns times pairs of classes than this, counts would take too much memory.
 _MOST_COUNTS = 5_000_000
 
@@ -100,30 +99,12 @@ def count_pairs(
     X, y = X[drawn], y[drawn]
     n_shuffles = max(1, min(_MOST_SHUFFLES, _N_SHUFFLED_ROWS // (len(columns) * len(X))))
     scores = score(X)
-    n_classes = scores.shape[1]
-    shuffled = np.zeros((len(columns), n_classes, n_classes))
-    shuffles = [place for place in range(len(columns)) for _ in range(n_shuffles)]
-    at_once = max(1, _ROWS_AT_ONCE // len(X))
-    for first in range(0, len(shuffles), at_once):
-        places = shuffles[first : first + at_once]
-        stacked = np.concatenate([_shuffled(X, sources == columns[place], random_state) for place in places])
-        for place, found in zip(places, np.split(score(stacked), len(places)), strict=True):
-            shuffled[place] += _count_right(found, y) / n_shuffles
-    return PairCounts(np.bincount(y, minlength=n_classes).astype(np.float64), _count_right(scores, y), shuffled)
-
-
-def _shuffled(X: Floats, features: NDArray[np.bool_], random_state: np.random.RandomState) -> Floats:
-    """Return rows with some features shuffled, together."""
-    changed = X.copy()
-    changed[:, features] = X[random_state.permutation(len(X))][:, features]
-    return changed
-
-
-def _count_right(scores: Floats, y: Integers) -> Floats:
-    """Count the rows of each class that score higher for it than for each other class."""
-    members = np.eye(scores.shape[1])[y]
-    own = scores[np.arange(len(y)), y]
-    return members.T @ (own[:, None] > scores)
+    shuffled = np.zeros((len(columns), scores.shape[1], scores.shape[1]))
+    groups = [np.flatnonzero(sources == column) for column in columns]
+    for number, found in enumerate(shuffled_scores(score, X, groups, n_shuffles, random_state)):
+        shuffled[number // n_shuffles] += count_right(found, y) / n_shuffles
+    n_rows = np.bincount(y, minlength=scores.shape[1]).astype(np.float64)
+    return PairCounts(n_rows, count_right(scores, y), shuffled)
 
 
 def important_columns(counts: PairCounts, columns: Integers) -> dict[str, Any]:
