@@ -9,7 +9,7 @@ PIP    := -m pip install --quiet --quiet --disable-pip-version-check
 # Each of the two processes takes one half of the tests, then what the other has left: modules stay together.
 PYTEST := -m pytest -n 2 --dist worksteal
 
-.PHONY: install demo test test-fast test-oldest lint format benchmarks figures docs build clean
+.PHONY: install demo test test-fast test-array-api test-oldest lint format benchmarks figures docs build clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -33,7 +33,12 @@ test: install
 test-fast: install
 	$(BIN)/python $(PYTEST) -m "not slow"
 
-# The fast tests with the oldest versions that pyproject.toml allows; tools of the tests are as new as these permit.
+# scikit-learn's checks with array API dispatch, which SciPy must know of before it is imported.
+test-array-api: install
+	SCIPY_ARRAY_API=1 $(BIN)/python $(PYTEST) -k array_api_input tests/test_classifiers.py tests/growth/test_classifiers.py tests/learners
+
+# The fast tests with the oldest versions that pyproject.toml allows and that have wheels for this Python; tools of the
+# tests are as new as these permit.
 test-oldest: $(OLDEST)/.installed
 	$(OLDEST)/bin/python $(PYTEST) -m "not slow"
 
@@ -41,7 +46,7 @@ $(OLDEST)/.installed: pyproject.toml
 	rm -rf $(OLDEST)
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python $(PIP) --upgrade pip uv
-	$(OLDEST)/bin/uv pip compile --quiet --resolution lowest-direct --python $(OLDEST)/bin/python \
+	$(OLDEST)/bin/uv pip compile --quiet --resolution lowest-direct --only-binary :all: --python $(OLDEST)/bin/python \
 		--extra all pyproject.toml --output-file $(OLDEST)/oldest.txt
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python \
 		--constraint $(OLDEST)/oldest.txt --editable ".[test]"
