@@ -223,7 +223,7 @@ def test_parameters_of_learners_have_their_names():
         (LinearRegression(), r"estimator must be a classifier.*got LinearRegression\(\)"),
         (GaussianNB, "estimator must be a classifier.*got <class 'sklearn.naive_bayes.GaussianNB'>"),
         (StandardScaler(), "The 'estimator' parameter of Block.*StandardScaler"),
-        ("all", "The 'estimator' parameter of Block.*'all'"),
+        ("all", "estimator must be a classifier, a list .* or 'mixed', got 'all'"),
         ([("scale", object())], "'scale' in estimator must be a classifier"),
         (
             [("line", LinearRegression())],

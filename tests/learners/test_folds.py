@@ -110,3 +110,11 @@ def test_one_long_text_takes_no_more_memory_than_itself():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10 * 210_000
+
+
+def test_missing_values_are_the_same_whatever_their_bits():
+    other = np.array([0xFFF8000000000001], dtype=np.uint64).view(np.float64)[0]
+    assert np.isnan(other)
+    keys = [sample_keys(np.array([[1.0, missing], [2.0, 3.0]]), 0) for missing in (np.nan, other, -np.nan)]
+    np.testing.assert_array_equal(keys[1], keys[0])
+    np.testing.assert_array_equal(keys[2], keys[0])

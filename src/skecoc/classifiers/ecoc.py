@@ -44,7 +44,7 @@ _MOST_CLASSES_TO_CALIBRATE = 30
 _UNCALIBRATED = (
     "probabilities are calibrated on training samples, since the learner could not be trained on part of them: {}"
 )
-_LEVEL_OF_FIT = 5  # of warnings: the line that called `fit`
+_LEVEL_OF_FIT = 6  # of warnings: the line that called `fit`
 
 
 class _Codewords(NamedTuple):

@@ -100,6 +100,9 @@ def sample_keys(X: Any, seed: int) -> Keys:
         values = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         values = _numbered(X)
+    is_missing = np.isnan(values)
+    if is_missing.any():
+        values = np.where(is_missing, np.nan, values)  # there are many, which differ in their bits
     return hash_rows(values, np.uint64(seed))
 
 

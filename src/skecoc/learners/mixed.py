@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, TransformerMixin, is_clusterer, is_regressor
+from sklearn.base import BaseEstimator, TransformerMixin, is_classifier, is_clusterer, is_regressor
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -130,7 +130,8 @@ def check_classifier(learner: Any, argument: str, alternative: str = "") -> Any:
     if isinstance(learner, MulticlassLearner):
         check_classifier(learner.estimator, f"the estimator of {argument}")
     kind = "regressor" if is_regressor(learner) else "clusterer" if is_clusterer(learner) else ""
-    if hasattr(learner, "transform") and not any(hasattr(learner, method) for method in RESPONSES):
+    has_methods = is_classifier(learner) or any(hasattr(learner, method) for method in RESPONSES)
+    if hasattr(learner, "transform") and not has_methods:
         kind = "transformer, which may come before a classifier in make_pipeline"
     if kind:
         name = type(learner).__name__
