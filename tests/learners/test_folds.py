@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from skecoc.learners import folds as module
-from skecoc.learners.folds import assign_folds, sample_keys
+from skecoc.learners.folds import assign_folds, sample_keys, without_last_digits
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -116,5 +116,12 @@ def test_missing_values_are_the_same_whatever_their_bits():
     other = np.array([0xFFF8000000000001], dtype=np.uint64).view(np.float64)[0]
     assert np.isnan(other)
     keys = [sample_keys(np.array([[1.0, missing], [2.0, 3.0]]), 0) for missing in (np.nan, other, -np.nan)]
+    np.testing.assert_array_equal(keys[1], keys[0])
+    np.testing.assert_array_equal(keys[2], keys[0])
+
+
+def test_folds_do_not_hang_on_the_last_digits():
+    X = np.asfortranarray(np.random.default_rng(0).normal(size=(50, 3)))
+    keys = [sample_keys(without_last_digits(rows), 0) for rows in (X, np.nextafter(X, 9.0), X.copy(order="C"))]
     np.testing.assert_array_equal(keys[1], keys[0])
     np.testing.assert_array_equal(keys[2], keys[0])

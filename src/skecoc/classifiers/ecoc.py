@@ -28,7 +28,7 @@ from skecoc.learners.columns import (
     first_learner,
     resolve_response,
 )
-from skecoc.learners.folds import sample_keys
+from skecoc.learners.folds import sample_keys, without_last_digits
 from skecoc.learners.mixed import is_several
 from skecoc.support.errors import is_named
 from skecoc.support.weights import ClassWeight
@@ -337,7 +337,7 @@ class ECOCClassifier(BatchesMixin):
         `seeds` are those of learners and of folds.
         """
         root, fold_seed = seeds
-        folds, is_single = self._assign_folds(X, y, fold_seed)
+        folds, is_single = self._assign_folds(X if is_several(self.estimator) else without_last_digits(X), y, fold_seed)
         is_optional = self.n_folds == AUTO and not self._learns_held_out(self._decoder())
         if folds is not None and is_optional and self._is_long(len(y), len(columns)):
             folds = None
@@ -432,7 +432,7 @@ def _margin_scale(response: Response, outputs: Floats) -> float:
 def _in_order_of_keys(X: Any, y: Integers, weight: Floats, held_out: tuple[Integers, Floats], seed: int) -> _Codewords:
     """Return held-out codewords class by class, in an order that does not depend on that of the samples."""
     samples, outputs = held_out
-    order = np.lexsort((sample_keys(X, seed)[samples], y[samples]))
+    order = np.lexsort((sample_keys(without_last_digits(X), seed)[samples], y[samples]))
     return _Codewords(outputs[order], y[samples][order], weight[samples][order])
 
 

@@ -111,7 +111,7 @@ def rounded(values: Floats) -> Floats:
     >>> bool(rounded(values)[0] == rounded(np.array([0.3]))[0]), rounded(values)[2]
     (True, np.float64(3.0))
     """
-    bits = np.array(values, dtype=np.float64).view(np.int64)
+    bits = np.array(values, dtype=np.float64, order="C").view(np.int64)
     round_bits(bits.reshape(-1))
     return bits.view(np.float64)
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skecoc.learners.codes import rounded
+
 Keys = NDArray[np.uint64]
 Integers = NDArray[np.intp]
 
@@ -86,6 +88,11 @@ def _text_ranks(values: NDArray[np.object_]) -> NDArray[np.float64]:
     texts = [str(value) for value in values]
     ranks = {text: float(rank) for rank, text in enumerate(sorted(set(texts)))}
     return np.array([ranks[text] for text in texts])
+
+
+def without_last_digits(X: Any) -> Any:
+    """Return an array of floats rounded, so that its keys do not hang on how numbers were read; others as they are."""
+    return rounded(X) if type(X) is np.ndarray and X.dtype.kind == "f" else X
 
 
 def sample_keys(X: Any, seed: int) -> Keys:
