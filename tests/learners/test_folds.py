@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from skecoc.learners import folds as module
 from skecoc.learners.folds import assign_folds, sample_keys, without_last_digits
@@ -125,3 +125,17 @@ def test_folds_do_not_hang_on_the_last_digits():
     keys = [sample_keys(without_last_digits(rows), 0) for rows in (X, np.nextafter(X, 9.0), X.copy(order="C"))]
     np.testing.assert_array_equal(keys[1], keys[0])
     np.testing.assert_array_equal(keys[2], keys[0])
+
+
+@pytest.mark.parametrize("container", [csr_array, csc_array, pd.DataFrame])
+def test_keys_without_last_digits_do_not_hang_on_the_container(container):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    X[::2, 1] = 0.0
+    expected = sample_keys(without_last_digits(X), 0)
+    for rows in (X, np.nextafter(X, 9.0 * (X != 0))):
+        np.testing.assert_array_equal(sample_keys(without_last_digits(container(rows)), 0), expected)
+
+
+def test_texts_keep_their_digits():
+    texts = np.array([["a", "b"], ["b", "c"]], dtype=object)
+    assert without_last_digits(texts) is texts

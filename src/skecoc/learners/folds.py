@@ -91,8 +91,21 @@ def _text_ranks(values: NDArray[np.object_]) -> NDArray[np.float64]:
 
 
 def without_last_digits(X: Any) -> Any:
-    """Return an array of floats rounded, so that its keys do not hang on how numbers were read; others as they are."""
-    return rounded(X) if type(X) is np.ndarray and X.dtype.kind == "f" else X
+    """Return samples with their numbers rounded, so that keys do not hang on how these were read; texts as they are.
+
+    Sparse matrices and frames of numbers have the keys of the same samples in an array.
+    """
+    from scipy.sparse import issparse
+
+    if issparse(X):
+        rows = X.tocsr(copy=True)
+        rows.sum_duplicates()
+        rows.data = rounded(rows.data)
+        return rows
+    try:
+        return rounded(np.asarray(X, dtype=np.float64))
+    except (TypeError, ValueError):
+        return X
 
 
 def sample_keys(X: Any, seed: int) -> Keys:
