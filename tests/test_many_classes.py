@@ -135,7 +135,8 @@ def test_blocks_of_rows_change_nothing(model, n_classes, monkeypatch):
     expected = [method(rows) for method in methods]
     monkeypatch.setattr(base, "_BLOCK_SCORES", 7 * n_classes)
     for method, whole in zip(methods, expected, strict=True):
-        np.testing.assert_array_equal(method(rows), whole)
+        # On some machines the last digits of a product of matrices depend on its number of rows.
+        np.testing.assert_allclose(method(rows), whole, rtol=0 if method == model.predict else 1e-12)
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.coo_matrix, sparse.csc_array])

@@ -240,6 +240,15 @@ def test_errors_name_their_block(tmp_path, n_jobs):
     assert caught.value.__notes__ == ["in block 7"]
 
 
+def test_missing_values_are_refused_in_prediction_as_in_training():
+    X, y = blobs(100)
+    model = BlockECOCClassifier(StumpAdaBoostClassifier(2)).fit(X, y)
+    X[73, 1] = np.nan
+    for predict in (model.predict, model.predict_proba, model.decision_function):
+        with pytest.raises(ValueError, match="X contains NaN"):
+            predict(X)
+
+
 def test_an_error_keeps_the_earlier_fit_and_a_new_fit_keeps_nothing_of_it():
     pd = pytest.importorskip("pandas")
     X, y = blobs(100)

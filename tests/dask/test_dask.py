@@ -230,6 +230,15 @@ def test_rows_that_do_not_fit_the_model_are_refused_before_they_are_computed(loc
         model.score(rows[:0], labels[:0])
 
 
+def test_missing_values_are_refused_in_prediction_as_in_training(client):
+    broken = X.copy()
+    broken[700, 1] = np.nan
+    model = DaskECOCClassifier(STUMPS, random_state=0).fit(*arrays(DIVISIONS["three"]))
+    for rows in (broken, da.from_array(broken, chunks=(500, 5))):
+        with pytest.raises(ValueError, match="X contains NaN"):
+            np.asarray(model.predict(rows))
+
+
 def test_scores_are_computed_by_the_client_that_was_given(cluster, local_code, monkeypatch):
     with distributed.Client(cluster, set_as_default=False) as given:
         model = DaskECOCClassifier(client=given)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skecoc.blocks.bins import prepare_rows
 from skecoc.blocks.outputs import CodedLearners, code_learners, count_correct, evaluate_coded, largest_output
-from skecoc.blocks.rows import ArrayBlocks, IterableBlocks
+from skecoc.blocks.rows import ArrayBlocks, IterableBlocks, check_features
 from skecoc.blocks.sampled import fit_sampled
 from skecoc.blocks.samples import BlockSamples
 from skecoc.classifiers.base import LARGEST_SEED, BaseCodeClassifier
@@ -138,6 +138,12 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.model_
 
+    def _local_for(self, X: Any) -> Any:
+        """Return the fitted classifier that predicts samples, of which none may lack values, as in training."""
+        model = self.to_local()
+        check_features(X)
+        return model
+
     def _html_repr(self) -> str:
         """Return scikit-learn's diagram and, once fitted, a picture of the code below it."""
         return super()._html_repr() + (draw_code(self) if hasattr(self, "model_") else "")
@@ -175,7 +181,7 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return self.to_local().predict(X, cost_matrix=cost_matrix, reject=reject, reject_label=reject_label)
+        return self._local_for(X).predict(X, cost_matrix=cost_matrix, reject=reject, reject_label=reject_label)
 
     def predict_proba(self, X: Any) -> Floats:
         """Estimate the probability of each class for each sample.
@@ -190,7 +196,7 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Probabilities.
         """
-        return self.to_local().predict_proba(X)
+        return self._local_for(X).predict_proba(X)
 
     def decision_function(self, X: Any) -> Floats:
         """Score every class for every sample; higher is better.
@@ -205,7 +211,7 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes) or (n_samples,)
             Scores; with two classes, the second class's minus the first's.
         """
-        return self.to_local().decision_function(X)
+        return self._local_for(X).decision_function(X)
 
 
 def _is_fitted(name: str) -> bool:

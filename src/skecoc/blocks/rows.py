@@ -136,7 +136,7 @@ def _check_weight(given: Any, n_rows: int) -> Floats:
 
 def _checked(block: RawBlock, seed: int, factors: Factors) -> CleanBlock:
     """Check a block; see `check_block`."""
-    X, names = _check_features(block.X)
+    X, names = check_features(block.X)
     y = _check_labels(block.y, len(X))
     given = None if block.weight is None else _check_weight(block.weight, len(X))
     if factors is not None:
@@ -154,7 +154,7 @@ def _checked(block: RawBlock, seed: int, factors: Factors) -> CleanBlock:
     return CleanBlock(X, y, weight, hash_rows(X, np.uint64(seed)), names)
 
 
-def _check_features(X: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def check_features(X: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Check features, and return them as numbers, and their names or None."""
     is_plain = type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > 0 and X.dtype in (np.float64, np.float32)
     if is_plain:

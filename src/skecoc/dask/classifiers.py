@@ -15,7 +15,7 @@ import dask
 from skecoc.blocks.classifiers import BlockwiseECOC, BlockwiseWOLC
 from skecoc.blocks.memory import check_workers
 from skecoc.blocks.partitions import DaskExecutor, is_dask, merged, source_of
-from skecoc.blocks.rows import RawBlock
+from skecoc.blocks.rows import RawBlock, check_features
 from skecoc.classifiers.costs import AUTO_LABEL, make_rule
 from skecoc.decoding import OptimizedWeightDecoder, resolve_decoder
 from skecoc.learners.bins import SAMPLE_ROWS
@@ -194,9 +194,9 @@ class DaskMixin:
 
     def _mapped(self, method: str, X: Any, options: dict[str, Any] | None = None) -> Any:
         """Call a method of the fitted classifier for the rows, or lazily for each partition."""
-        model = self.to_local()  # type: ignore[attr-defined]
         if not is_dask(X):
-            return getattr(model, method)(X, **(options or {}))
+            return getattr(self._local_for(X), method)(X, **(options or {}))  # type: ignore[attr-defined]
+        model = self.to_local()  # type: ignore[attr-defined]
         _check_width(X, model.n_features_in_)
         example = _evaluate_part(np.empty((0, model.n_features_in_)), model, method, options)
         shared = dask.delayed(model, traverse=False)
@@ -223,6 +223,7 @@ def _check_width(X: Any, n_features: int) -> None:
 def _evaluate_part(X: Any, model: Any, method: str, options: dict[str, Any] | None = None) -> NDArray[Any]:
     """Call a method of a fitted classifier for the rows of a partition, which may be empty."""
     if len(X):
+        check_features(X)
         outputs: NDArray[Any] = getattr(model, method)(X, **(options or {}))
         return outputs
     if method == "predict":
