@@ -1,3 +1,5 @@
+import dataclasses
+
 import joblib
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ def pickled(monkeypatch):
 
         def reduce(self, kind=kind):
             counts[kind.__name__] += 1
-            return kind, tuple(getattr(self, name) for name in kind.__dataclass_fields__)
+            return kind, tuple(getattr(self, field.name) for field in dataclasses.fields(kind) if field.init)
 
         monkeypatch.setattr(kind, "__reduce__", reduce)
     return counts
@@ -43,7 +45,9 @@ def test_what_columns_share_is_sent_once_not_once_per_column(client, pickled, le
     assert pickled[shared] == 1
 
 
-def test_rows_of_any_learner_are_scattered_once(client, monkeypatch):
+@pytest.mark.parametrize(("n_folds", "n_times"), [(None, 1), (3, 4)])
+def test_rows_of_any_learner_are_scattered_once_for_all_columns(client, monkeypatch, n_folds, n_times):
+    """Columns are trained on all samples, and then without each fold."""
     scattered = []
     scatter = client.scatter
 
@@ -52,9 +56,9 @@ def test_rows_of_any_learner_are_scattered_once(client, monkeypatch):
         return scatter(data, **options)
 
     monkeypatch.setattr(client, "scatter", counted)
-    alone, there = both(ECOCClassifier(LogisticRegression(), random_state=0), client)
+    alone, there = both(ECOCClassifier(LogisticRegression(), n_folds=n_folds, random_state=0), client)
     assert np.array_equal(alone, there)
-    assert sum(np.shape(data) == X.shape for data in scattered) == 1
+    assert sum(np.shape(data) == X.shape for data in scattered) == n_times
 
 
 def test_growth_sends_rows_once_per_set_of_columns(client, pickled):
