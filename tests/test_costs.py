@@ -8,19 +8,22 @@ import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import CostSensitiveClassifier, ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.blocks import BlockECOCClassifier
-from skecoc.classifiers.costs import check_cost_matrix, make_rule, risk_coverage
+from skecoc.classifiers.costs import check_cost_matrix, class_indices, make_rule, risk_coverage
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.persistence import load_model, save_model
 from skecoc.plotting import plot_risk_coverage
@@ -196,15 +199,15 @@ def test_mean_costs_by_hand():
     assert model.mean_cost(X_IRIS, Y_IRIS) == pytest.approx(costs.mean())
     assert model.mean_cost(X_IRIS, Y_IRIS, weight) == pytest.approx(np.average(costs, weights=weight))
     model.set_params(reject=0.3)
-    is_open = model.predict(X_IRIS) == -1
-    assert 0 < is_open.sum() < 150
-    assert model.mean_cost(X_IRIS, Y_IRIS) == pytest.approx(np.where(is_open, 0.3, costs).mean())
+    is_rejected = model.predict(X_IRIS) == -1
+    assert 0 < is_rejected.sum() < 150
+    assert model.mean_cost(X_IRIS, Y_IRIS) == pytest.approx(np.where(is_rejected, 0.3, costs).mean())
     model.set_params(cost_matrix=None, reject=0.7, reject_label="none")
-    is_open = model.predict(X_IRIS) == "none"
+    is_rejected = model.predict(X_IRIS) == "none"
     wrong = model.predict_proba(X_IRIS).argmax(axis=1) != Y_IRIS
-    assert model.mean_cost(X_IRIS, Y_IRIS) == pytest.approx(np.where(is_open, 1.0 - 0.7, wrong).mean())
-    assert model.score(X_IRIS, Y_IRIS) == pytest.approx((~is_open & ~wrong).mean())
-    assert model.score(X_IRIS, Y_IRIS, weight) == pytest.approx(np.average(~is_open & ~wrong, weights=weight))
+    assert model.mean_cost(X_IRIS, Y_IRIS) == pytest.approx(np.where(is_rejected, 1.0 - 0.7, wrong).mean())
+    assert model.score(X_IRIS, Y_IRIS) == pytest.approx((~is_rejected & ~wrong).mean())
+    assert model.score(X_IRIS, Y_IRIS, weight) == pytest.approx(np.average(~is_rejected & ~wrong, weights=weight))
 
 
 def test_costs_work_in_pipelines_searches_and_with_weights():
@@ -225,6 +228,76 @@ def test_costs_work_in_pipelines_searches_and_with_weights():
         asking = CostSensitiveClassifier(GaussianNB().set_fit_request(sample_weight=True))
         asking.fit(X_IRIS, Y_IRIS, sample_weight=weight)
         np.testing.assert_array_equal(asking.predict_proba(X_IRIS), expected)
+
+
+def test_scores_in_cross_validation_are_weighted_where_the_classifier_requests_it():
+    weight = np.where(Y_IRIS == 2, 0.01, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = GaussianNB().set_fit_request(sample_weight=False)
+        model = CostSensitiveClassifier(inner).set_score_request(sample_weight=True)
+        kept = {"cv": KFold(3, shuffle=True, random_state=0), "return_estimator": True, "return_indices": True}
+        found = cross_validate(model, X_IRIS, Y_IRIS, params={"sample_weight": weight}, **kept)
+    parts = zip(found["estimator"], found["indices"]["test"], strict=True)
+    expected = [each.score(X_IRIS[test], Y_IRIS[test], weight[test]) for each, test in parts]
+    np.testing.assert_array_equal(found["test_score"], expected)
+    parts = zip(found["estimator"], found["indices"]["test"], strict=True)
+    assert [each.score(X_IRIS[test], Y_IRIS[test]) for each, test in parts] != expected
+
+
+def test_distances_are_cross_validated_as_those_of_the_classifier():
+    distances = pairwise_distances(X_IRIS)
+    neighbours = KNeighborsClassifier(metric="precomputed")
+    found, expected = (
+        cross_val_score(model, distances, NAMES, error_score="raise")
+        for model in (CostSensitiveClassifier(neighbours), neighbours)
+    )
+    np.testing.assert_array_equal(found, expected)
+    assert get_tags(CostSensitiveClassifier(neighbours)).input_tags == get_tags(neighbours).input_tags
+
+
+@pytest.mark.parametrize("costs", [None, COSTS], ids=["errors", "costs"])
+def test_labels_of_test_samples_are_checked(costs):
+    model = CostSensitiveClassifier(GaussianNB(), cost_matrix=costs).fit(X_IRIS, Y_IRIS)
+    probabilities = model.predict_proba(X_IRIS)
+
+    def area(X, y):
+        return risk_coverage(probabilities, y, model.classes_, costs).area
+
+    for measure in (model.score, model.mean_cost, area):
+        with pytest.warns(DataConversionWarning, match="column-vector"):
+            assert measure(X_IRIS, Y_IRIS[:, None]) == measure(X_IRIS, Y_IRIS)
+        for y in (Y_IRIS[:-1], np.append(Y_IRIS, 0)):
+            with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+                measure(X_IRIS, y)
+        with pytest.raises(ValueError, match="y should be a 1d array"):
+            measure(X_IRIS, np.column_stack([Y_IRIS, Y_IRIS]))
+    for measure in (model.mean_cost, area):
+        with pytest.raises(ValueError, match="y must hold classes that the model knows, got '0', '1', '2'"):
+            measure(X_IRIS, Y_IRIS.astype(str))
+    with pytest.raises(ValueError, match="y must hold classes that the model knows, got '0', '1', '2'"):
+        plot_risk_coverage(model, X_IRIS, Y_IRIS.astype(str), cost_matrix=costs)
+
+
+def test_indices_of_labels_are_those_of_equal_classes():
+    np.testing.assert_array_equal(class_indices(np.array([2.0, 0.0]), np.arange(3)), [2, 0])
+    np.testing.assert_array_equal(class_indices(np.array([True, False]), np.array([False, True])), [1, 0])
+    assert class_indices(np.array([]), np.arange(3)).shape == (0,)
+    many = np.arange(20)  # where np.isin compares them as strings
+    with pytest.raises(ValueError, match="y must hold labels of this, got '3'"):
+        class_indices(np.array(["3"]), many, "labels of this")
+
+
+def test_a_fit_that_fails_changes_nothing():
+    model = CostSensitiveClassifier(GaussianNB(), cost_matrix=np.eye(2))
+    with pytest.raises(ValueError, match="shape"):
+        model.fit(X_IRIS, Y_IRIS)
+    assert vars(model).keys() == model.get_params(deep=False).keys()
+    model.set_params(cost_matrix=COSTS).fit(X_IRIS, Y_IRIS)
+    before = model.estimator_
+    with pytest.raises(ValueError, match="shape"):
+        model.fit(X_IRIS[:100, :1], Y_IRIS[:100])
+    assert model.estimator_ is before
+    assert (model.n_features_in_, model.classes_.tolist()) == (2, [0, 1, 2])
 
 
 def test_a_classifier_without_probabilities_is_refused_with_the_way():
@@ -305,7 +378,7 @@ def test_the_picture_has_a_line_per_model_with_its_area():
     plt.close("all")
     with pytest.raises(ValueError, match="at least one"):
         plot_risk_coverage({}, X_IRIS, Y_IRIS)
-    with pytest.raises(ValueError, match="one label per sample"):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         plot_risk_coverage(models, X_IRIS, Y_IRIS[:9])
     plt.close("all")
 
@@ -318,9 +391,9 @@ def test_mean_cost_does_not_depend_on_the_label_of_undecided_samples(label, cost
     reject = 0.8 if costs is None else 0.2
     model = CostSensitiveClassifier(GaussianNB(), cost_matrix=costs, reject=reject, reject_label=label).fit(X, y)
     probabilities = model.predict_proba(X)
-    is_open = probabilities.max(axis=1) < 0.8
-    expected = np.where(is_open, 0.2, probabilities.argmax(axis=1) != y)
-    assert is_open.any()
+    is_rejected = probabilities.max(axis=1) < 0.8
+    expected = np.where(is_rejected, 0.2, probabilities.argmax(axis=1) != y)
+    assert is_rejected.any()
     assert model.mean_cost(X, y) == pytest.approx(expected.mean())
 
 

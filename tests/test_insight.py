@@ -230,7 +230,7 @@ def test_bad_pairs_and_labels_are_named(method):
         ask(features, y, ["ab"])
     with pytest.raises(ValueError, match="pairs must be an integer of at least 1, got 0"):
         ask(features, y, 0)
-    with pytest.raises(ValueError, match="labels that the classifier has not been trained on: e"):
+    with pytest.raises(ValueError, match="y must hold classes that the model knows, got 'e'"):
         ask(features, np.where(y == "a", "e", y))
     with pytest.raises(ValueError, match="as many samples; got 60 and 59"):
         ask(features, y[1:])

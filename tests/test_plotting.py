@@ -136,12 +136,12 @@ def test_figure_5_risk_and_confusion_frame_different_pairs():
     assert {text.get_text() for text in right.texts} == {"4", "6", "20"}
 
 
-def test_rows_of_subclasses_carry_the_name_of_their_class():
+def test_rows_of_subclasses_carry_the_name_of_their_class_and_a_number():
     X = np.repeat([0.0, 5.0, 10.0], 20)[:, None] + np.linspace(0, 1, 60)[:, None]
     y = np.repeat(["outer", "inner", "outer"], 20)
     model = SubclassECOCClassifier(StumpAdaBoostClassifier(1), random_state=0).fit(X, y)
     labels = [label.get_text() for label in plot_code_matrix(model).get_yticklabels()]
-    assert labels == ["inner", "outer", "outer"]
+    assert labels == ["inner", "outer (1)", "outer (2)"]  # as in the names of columns
 
 
 def test_few_columns_of_a_classifier_are_named():
@@ -259,8 +259,10 @@ def test_bad_arguments_of_reliability_are_named():
         plot_reliability(model, y=y)
     with pytest.raises(ValueError, match=r"probabilities must have shape \(150, 3\)"):
         plot_reliability(np.ones((150, 2)), y=y)
-    with pytest.raises(ValueError, match="y must hold classes that the model knows"):
+    with pytest.raises(ValueError, match="y must hold classes that the model knows, got 3"):
         plot_reliability(model, X, y + 1)
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        plot_reliability(model, X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="of_class must be one of the classes"):
         plot_reliability(model, X, y, of_class=7)
     with pytest.raises(ValueError, match="n_bins must be at least 1"):

@@ -19,6 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, _num_samples
 
 from skecoc.classifiers.base import AUTO, LARGEST_SEED, BaseCodeClassifier, check_samples, keep_samples
+from skecoc.classifiers.costs import class_indices
 from skecoc.classifiers.order import own_order
 from skecoc.coding import CODINGS, resolve_coding
 from skecoc.coding.matrix import CodeMatrix
@@ -167,16 +168,6 @@ def check_classes(classifier: Any, classes: Any) -> NDArray[Any]:
     return np.asarray(known)
 
 
-def class_indices(y: NDArray[Any], classes: NDArray[Any]) -> Integers:
-    """Return the index of each label among the classes, of which it must be one."""
-    unknown = np.setdiff1d(y, classes)
-    if len(unknown):
-        raise ValueError(
-            f"y must hold labels of the classes that partial_fit was given first, got {', '.join(map(str, unknown))}"
-        )
-    return np.searchsorted(classes, y)
-
-
 def first_code(classifier: Any, n_classes: int, random_state: np.random.RandomState) -> tuple[str, CodeMatrix]:
     """Make the code of a classifier from the number of classes, and name its coding."""
     name, coding = classifier._chosen_coding(n_classes, 1, [classifier._learner()], random_state)
@@ -273,7 +264,7 @@ class BatchesMixin(BaseCodeClassifier):
         order = own_order(y)
         X, y, given = check_samples(self, X, y, sample_weight, reset=is_first)
         known = check_classes(self, classes)
-        index = class_indices(y, known)
+        index = class_indices(y, known, "labels of the classes that partial_fit was given first")
         weight = self._class_weighted(given, y, known)
         if weight is not None and not weight.any() and (given is None or given.any()):
             if is_first:

@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fi
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
 
 from skecoc.learners.columns import Floats, Integers
-from skecoc.support.errors import spell_out
+from skecoc.support.errors import all_or_nothing, spell_out
 
 #: The reject label that follows from the classes: "reject" for strings, -1 for numbers.
 AUTO_LABEL = "auto"
@@ -27,7 +27,7 @@ class DecisionRule(NamedTuple):
     labels: NDArray[Any]  # the classes, and the label of no decision if there is one
 
     def expected_costs(self, probabilities: Floats) -> Floats:
-        """Return the expected cost of every decision; without costs, that it is wrong."""
+        """Return the expected cost of decisions. Without a cost matrix, the probability that the decision is wrong."""
         return 1.0 - probabilities if self.costs is None else probabilities @ self.costs
 
     def decide(self, probabilities: Floats) -> NDArray[Any]:
@@ -150,12 +150,10 @@ def risk_coverage(
     probabilities: Floats, y: ArrayLike, classes: NDArray[Any], cost_matrix: Any = None, sample_weight: Any = None
 ) -> RiskCoverage:
     """Decide the surest samples first; those of equal expected cost come together."""
-    truth = np.asarray(y)
     rule = make_rule(classes, cost_matrix)
-    if truth.shape != (len(probabilities),):
-        raise ValueError(f"y must have one label per sample of X: got shape {truth.shape} for {len(probabilities)}")
+    truth = class_indices(check_test_labels(y, probabilities), classes)
     expected = rule.expected_costs(probabilities)
-    loss = costs_of(truth, rule.choose(probabilities), classes, rule.costs)
+    loss = _costs_of(truth, rule.choose(probabilities), rule.costs)
     order = np.argsort(expected.min(axis=1), kind="stable")
     ends = np.append(np.flatnonzero(np.diff(expected.min(axis=1)[order])), len(order) - 1)
     weight = _weights(truth, sample_weight)
@@ -165,19 +163,35 @@ def risk_coverage(
     return RiskCoverage(coverage, risk, float(np.diff(coverage, prepend=0.0) @ risk))
 
 
-def _weights(y: ArrayLike, sample_weight: Any) -> Floats:
+def check_test_labels(y: ArrayLike, predicted: NDArray[Any]) -> NDArray[Any]:
+    """Return test labels as an array of one label per prediction; a column is taken with a warning."""
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    check_consistent_length(predicted, labels)
+    return labels
+
+
+def class_indices(y: NDArray[Any], classes: NDArray[Any], known: str = "classes that the model knows") -> Integers:
+    """Return the index of each label among the classes, of which it must be one.
+
+    >>> class_indices(np.array(["b", "a", "b"]), np.array(["a", "b"]))
+    array([1, 0, 1])
+    """
+    index = {label: number for number, label in enumerate(classes.tolist())}
+    labels = y.tolist()
+    unknown = [repr(label) for label in dict.fromkeys(labels) if label not in index]
+    if unknown:
+        raise ValueError(f"y must hold {known}, got {spell_out(unknown)}")
+    return np.array([index[label] for label in labels], dtype=np.intp)
+
+
+def _weights(y: NDArray[Any], sample_weight: Any) -> Floats:
     """Return the weights of test samples."""
-    return _check_sample_weight(sample_weight, np.asarray(y), dtype=np.float64)
+    return _check_sample_weight(sample_weight, y, dtype=np.float64)
 
 
-def costs_of(y: NDArray[Any], decided: Integers, classes: NDArray[Any], costs: Floats | None) -> Floats:
-    """Return what each decision, for the class of a number, costs; without a matrix, 1 for those that are wrong."""
-    if costs is None:
-        return (y != classes[decided]).astype(np.float64)
-    unknown = ~np.isin(y, classes)
-    if unknown.any():
-        raise ValueError(f"y must hold classes of the model, got {y[unknown][0]!r}")
-    return costs[np.searchsorted(classes, y), decided]
+def _costs_of(y: Integers, decided: Integers, costs: Floats | None) -> Floats:
+    """Return the cost of each decision for a class of `y`; without a cost matrix, 1 for those that are wrong."""
+    return (y != decided).astype(np.float64) if costs is None else costs[y, decided]
 
 
 class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -277,8 +291,14 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Returns
         -------
         self
-            The fitted classifier.
+            The fitted classifier. A fit that fails or is interrupted leaves it as it was before.
         """
+        with all_or_nothing(self):
+            self._fit(X, y, fit_params)
+        return self
+
+    def _fit(self, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
+        """Fit the classifier, and check costs and threshold against its classes."""
         given = process_routing(self, "fit", **fit_params).estimator.fit if _routing_enabled() else fit_params
         self.estimator_ = clone(self.estimator).fit(X, y, **given)
         if not hasattr(self.estimator_, "predict_proba"):
@@ -293,7 +313,6 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
                 setattr(self, name, getattr(self.estimator_, name))
             elif hasattr(self, name):
                 delattr(self, name)
-        return self
 
     def _rule(self) -> DecisionRule:
         """Return how probabilities become labels."""
@@ -365,7 +384,9 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         float
             Accuracy.
         """
-        return float(np.average(np.asarray(y) == self.predict(X), weights=_weights(y, sample_weight)))
+        predicted = self.predict(X)
+        truth = check_test_labels(y, predicted)
+        return float(np.average(truth == predicted, weights=_weights(truth, sample_weight)))
 
     def mean_cost(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return what decisions cost on average.
@@ -375,7 +396,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
             Test samples.
         y : array-like of shape (n_samples,)
-            Their class labels.
+            Their class labels, which must be among `classes_`.
         sample_weight : array-like of shape (n_samples,), default=None
             Their weights.
 
@@ -389,12 +410,13 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         --------
         In a search: ``GridSearchCV(model, {"reject": ...}, scoring=lambda model, X, y: -model.mean_cost(X, y))``.
         """
-        rule, truth = self._rule(), np.asarray(y)
+        rule = self._rule()
         chosen = rule.choose(self.predict_proba(X))
-        is_open = chosen == len(self.classes_)
-        price = 0.0 if rule.reject is None else rule.reject if rule.costs is not None else 1.0 - rule.reject
-        costs = np.full(len(chosen), price)
-        costs[~is_open] = costs_of(truth[~is_open], chosen[~is_open], self.classes_, rule.costs)
+        truth = class_indices(check_test_labels(y, chosen), self.classes_)
+        is_rejected = chosen == len(self.classes_)
+        reject_cost = 0.0 if rule.reject is None else rule.reject if rule.costs is not None else 1.0 - rule.reject
+        costs = np.full(len(chosen), reject_cost)
+        costs[~is_rejected] = _costs_of(truth[~is_rejected], chosen[~is_rejected], rule.costs)
         return float(np.average(costs, weights=_weights(truth, sample_weight)))
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -403,15 +425,16 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Returns
         -------
         MetadataRouter
-            All that the classifier's `fit` requests.
+            All that the classifier's `fit` requests, and what this one's `score` does.
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.input_tags.sparse, inner.input_tags.allow_nan
+        tags.input_tags = inner.input_tags  # samples reach the classifier as they are
         if inner.classifier_tags is not None:
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags

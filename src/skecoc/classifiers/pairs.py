@@ -11,8 +11,9 @@ from sklearn.metrics import confusion_matrix
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _check_y, _num_samples, check_is_fitted
 
+from skecoc.classifiers.costs import class_indices
 from skecoc.coding.matrix import check_count, column_names
-from skecoc.support.errors import did_you_mean, import_extra, spell_out
+from skecoc.support.errors import did_you_mean, import_extra
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -33,8 +34,8 @@ class DecidingColumn(NamedTuple):
     name: str
     """Its entry of `column_names_`."""
     share: float
-    """Its mean contribution to the lead of the true class over the other, over the sum of all columns' absolute ones;
-    negative if it misleads."""
+    """Mean contribution to the score difference (true class minus other), as a share of the sum of absolute
+    contributions; negative if the column misleads."""
     correct: float
     """Share of the pair's samples for which it speaks for their class."""
 
@@ -144,9 +145,14 @@ class PairImportances(list[PairImportance]):
 class PairInsight:
     """What fitted classifiers tell about their columns, and about pairs of classes."""
 
+    # What it needs of a classifier.
     classes_: NDArray[Any]
     code_matrix_: NDArray[np.int8]
     column_learners_: NDArray[np.str_]
+    codewords: Callable[[Any], Floats]
+    _decode: Callable[[Floats], Floats]
+    _check_rows: Callable[..., Any]
+    _from_scores: Callable[[Any, Callable[[Floats], NDArray[Any]]], NDArray[Any]]
 
     @property
     def column_names_(self) -> NDArray[np.str_]:
@@ -174,7 +180,7 @@ class PairInsight:
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Samples, best such as the classifier was not trained on.
+            Samples, preferably not the training samples.
         y : array-like of shape (n_samples,)
             Their classes.
         pairs : int or list of (label, label), default=10
@@ -202,8 +208,8 @@ class PairInsight:
         """
         check_is_fitted(self)
         check_count(n_columns, "n_columns", 1)
-        codewords, truth = self.codewords(X), self._class_indices(X, y)  # type: ignore[attr-defined]
-        predicted = self._decode(codewords).argmax(axis=1)  # type: ignore[attr-defined]
+        codewords, truth = self.codewords(X), self._class_indices(X, y)
+        predicted = self._decode(codewords).argmax(axis=1)
         confusion = confusion_matrix(truth, predicted, labels=np.arange(len(self.classes_)))
         both = np.triu(confusion + confusion.T, k=1)
         chosen = self._chosen_pairs(pairs, -both.astype(np.float64), both > 0)
@@ -232,7 +238,7 @@ class PairInsight:
         place = np.arange(len(rows))
 
         def lead(changed: Floats) -> Floats:
-            scores = self._decode(changed)  # type: ignore[attr-defined]
+            scores = self._decode(changed)
             return scores[place, own] - scores[place, other]
 
         full = lead(outputs)
@@ -264,7 +270,7 @@ class PairInsight:
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Samples, best such as the classifier was not trained on.
+            Samples, preferably not the training samples.
         y : array-like of shape (n_samples,)
             Their classes.
         pairs : int or list of (label, label), default=10
@@ -299,24 +305,22 @@ class PairInsight:
         check_is_fitted(self)
         check_count(n_repeats, "n_repeats", 1)
         truth = self._class_indices(X, y)
-        checked = self._check_rows(X, reset=False)  # type: ignore[attr-defined]
-        if len(getattr(checked, "shape", ())) != 2:
-            raise ValueError("X must have features that can be shuffled")
+        checked = self._check_rows(X, reset=False)
 
         def score(samples: Any) -> Floats:
-            return self._from_scores(samples, lambda scores: scores)  # type: ignore[attr-defined]
+            return self._from_scores(samples, lambda scores: scores)
 
-        right = count_right(score(checked), truth)
+        correct = count_correct(score(checked), truth)
         n_rows = np.bincount(truth, minlength=len(self.classes_))
         total = n_rows[:, None] + n_rows
-        separated = (right + right.T) / np.maximum(total, 1)
+        separated = (correct + correct.T) / np.maximum(total, 1)
         chosen = self._chosen_pairs(pairs, separated, (total > 0) & np.triu(np.ones(total.shape, dtype=bool), k=1))
         first, second = np.array(chosen, dtype=np.intp).reshape(-1, 2).T
         kept = np.empty((checked.shape[1], n_repeats, len(chosen)))
         groups = [np.array([feature]) for feature in range(checked.shape[1])]
         random = check_random_state(random_state)
         for number, scores in enumerate(shuffled_scores(score, checked, groups, n_repeats, random)):
-            counts = count_right(scores, truth)
+            counts = count_correct(scores, truth)
             kept[divmod(number, n_repeats)] = counts[first, second] + counts[second, first]
         drops = separated[first, second] - kept / np.maximum(total[first, second], 1)
         names = getattr(self, "feature_names_in_", [f"x{feature}" for feature in range(checked.shape[1])])
@@ -332,10 +336,7 @@ class PairInsight:
         labels = _check_y(y, estimator=self)
         if len(labels) != _num_samples(X):
             raise ValueError(f"X and y must have as many samples; got {_num_samples(X)} and {len(labels)}")
-        unknown = sorted(set(labels.tolist()) - set(self.classes_.tolist()), key=str)
-        if unknown:
-            raise ValueError(f"y holds labels that the classifier has not been trained on: {spell_out(unknown)}")
-        return np.searchsorted(self.classes_, labels)
+        return class_indices(labels, self.classes_)
 
     def _chosen_pairs(self, pairs: Any, cost: Floats, is_shown: NDArray[np.bool_]) -> list[tuple[int, int]]:
         """Return pairs of class indices: those that are given, or the ones of lowest cost among those to show."""
@@ -380,7 +381,7 @@ def row_names(model: Any) -> list[str]:
     ]
 
 
-def count_right(scores: Floats, y: Integers) -> Floats:
+def count_correct(scores: Floats, y: Integers) -> Floats:
     """Count the samples of each class that score higher for it than for each other class: of shape (P, P)."""
     members = np.eye(scores.shape[1])[y]
     own = scores[np.arange(len(y)), y]

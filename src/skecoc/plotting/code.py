@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 
+from skecoc.classifiers.pairs import row_names
 from skecoc.coding.matrix import check_code_matrix
 from skecoc.plotting.axes import COLOURS, NEGATIVE, POSITIVE, ZERO, fitted, last_step, name_rows, new_axes, two_panels
 
@@ -216,9 +217,7 @@ def _name_columns(axes: Axes, names: NDArray[np.str_]) -> None:
 def _matrix_and_names(matrix: Any, class_names: Sequence[str] | None) -> tuple[NDArray[np.int8], list[str]]:
     """Take the matrix and the row names from an array or a fitted classifier."""
     M = check_code_matrix(getattr(matrix, "code_matrix_", matrix), argument="matrix")
-    default = getattr(matrix, "classes_", range(len(M)))
-    if hasattr(matrix, "row_classes_"):  # a class may have several rows
-        default = default[matrix.row_classes_]
+    default = row_names(matrix) if hasattr(matrix, "classes_") else range(len(M))
     names = [str(name) for name in (default if class_names is None else class_names)]
     if len(names) != len(M):
         raise ValueError(f"class_names must hold {len(M)} names, one per row of the matrix, got {len(names)}")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._optional_dependencies import check_matplotlib_support
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from skecoc.classifiers.costs import risk_coverage
+from skecoc.classifiers.costs import class_indices, risk_coverage
 from skecoc.plotting.axes import COLOURS, new_axes
 
 if TYPE_CHECKING:
@@ -125,15 +125,16 @@ def plot_reliability(
     if n_bins < 1:
         raise ValueError(f"n_bins must be at least 1, got {n_bins}")
     named = dict(model) if isinstance(model, dict) else {_name_of(model): model}
-    drawn = {name: (*_probabilities(each, X, np.asarray(y)),) for name, each in named.items()}
+    labels = column_or_1d(y, warn=True)
+    drawn = {name: (*_probabilities(each, X, labels),) for name, each in named.items()}
     axes = plt.subplots(figsize=(5.4, 5.0), layout="constrained")[1] if ax is None else ax
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=1.0, zorder=1)
     for number, (name, (probabilities, truth, classes)) in enumerate(drawn.items()):
         likelihood = np.maximum(probabilities[np.arange(len(truth)), truth], np.finfo(np.float64).tiny)
-        sure, right = _looked_at(probabilities, truth, classes, of_class)
+        sure, correct = _looked_at(probabilities, truth, classes, of_class)
         places = np.minimum((sure * n_bins).astype(np.intp), n_bins - 1)
         filled, places, counts = np.unique(places, return_inverse=True, return_counts=True)
-        means = [np.bincount(places, weights=values, minlength=len(filled)) / counts for values in (sure, right)]
+        means = [np.bincount(places, weights=values, minlength=len(filled)) / counts for values in (sure, correct)]
         colour = COLOURS[number % len(COLOURS)]
         label = f"{name}: log-loss {-np.log(likelihood).mean():.3f}"
         axes.plot(means[0], means[1], color=colour, linewidth=1.2, label=label)
@@ -177,9 +178,7 @@ def _probabilities(model: Any, X: Any, y: NDArray[Any]) -> tuple[NDArray[np.floa
     if probabilities.shape != (len(y), len(classes)):
         expected = f"{(len(y), len(classes))}, a row for each of y and a column for each class"
         raise ValueError(f"probabilities must have shape {expected}, got {probabilities.shape}")
-    if not np.isin(y, classes).all():
-        raise ValueError(f"y must hold classes that the model knows, got {np.setdiff1d(y, classes).tolist()}")
-    return probabilities, np.searchsorted(classes, y), classes
+    return probabilities, class_indices(y, classes), classes
 
 
 def _looked_at(

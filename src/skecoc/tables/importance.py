@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import f_classif
 
-from skecoc.classifiers.pairs import count_right, shuffled_scores
+from skecoc.classifiers.pairs import count_correct, shuffled_scores
 from skecoc.support.threads import thread_pools
 from skecoc.tables.preprocessing import encoded_sources
 from skecoc.tables.selection import KeptTrial
@@ -102,9 +102,9 @@ def count_pairs(
     shuffled = np.zeros((len(columns), scores.shape[1], scores.shape[1]))
     groups = [np.flatnonzero(sources == column) for column in columns]
     for number, found in enumerate(shuffled_scores(score, X, groups, n_shuffles, random_state)):
-        shuffled[number // n_shuffles] += count_right(found, y) / n_shuffles
+        shuffled[number // n_shuffles] += count_correct(found, y) / n_shuffles
     n_rows = np.bincount(y, minlength=scores.shape[1]).astype(np.float64)
-    return PairCounts(n_rows, count_right(scores, y), shuffled)
+    return PairCounts(n_rows, count_correct(scores, y), shuffled)
 
 
 def important_columns(counts: PairCounts, columns: Integers) -> dict[str, Any]:
