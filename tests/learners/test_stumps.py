@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skecoc.datasets import load_uci
 from skecoc.learners import StumpAdaBoostClassifier, stump_kernels
 from skecoc.learners.codes import code_features
+from skecoc.learners.features import has_missing
 from skecoc.learners.stump_kernels import SMALLEST_ERROR, TIE_TOLERANCE
 from skecoc.persistence import ModelFileError, load_model, save_model
 from tests.reference import stumps as reference
@@ -862,3 +863,27 @@ def test_rows_that_an_ensemble_has_checked_are_not_checked_again():
             model.decision_function(np.zeros((3, 2)))
     with pytest.raises(ValueError, match="infinity"):
         model.decision_function(unchecked)
+
+
+def test_a_learner_saved_before_categories_has_their_parameter():
+    learner = StumpAdaBoostClassifier(3)
+    state = {name: value for name, value in learner.__getstate__().items() if name != "categorical_features"}
+    old = StumpAdaBoostClassifier.__new__(StumpAdaBoostClassifier)
+    old.__setstate__(state)
+    assert clone(old).get_params() == StumpAdaBoostClassifier(3).get_params()
+    assert repr(old) == repr(learner)
+
+
+@pytest.mark.parametrize("kind", ["string", "boolean"])
+def test_missing_categories_of_nullable_types(kind):
+    values = [True, False, None] * 10 if kind == "boolean" else ["a", "b", None] * 10
+    frame = pd.DataFrame({"kind": pd.Series(values, dtype=kind).astype("category")})
+    y = np.arange(30) % 3 == 0
+    model = StumpAdaBoostClassifier(5).fit(frame, y)
+    np.testing.assert_array_equal(model.predict(frame), y)
+
+
+def test_infinite_values_of_a_sparse_matrix_are_not_missing():
+    rows = sparse.csr_array([[np.inf, 0.0], [0.0, -np.inf]])
+    assert not has_missing(rows)
+    assert has_missing(sparse.csr_array([[np.nan, 0.0]]))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, check_array, get_tags
+from sklearn.utils._missing import is_pandas_na
 
 from skecoc.learners.codes import Floats, Integers, rounded
 
@@ -43,7 +44,7 @@ def _has_categories(column: Any) -> bool:
 
 def _categories_of(column: Any, name: str) -> NDArray[Any]:
     """Return the categories that occur in a column, sorted."""
-    found = {value: None for value in column.to_list() if not (value is None or ne(value, value))}  # NaN is not itself
+    found = {value: None for value in column.to_list() if not _is_missing(value)}
     if len(found) > MOST_CATEGORIES:
         raise ValueError(
             f"column {name!r} of X has {len(found)} categories, more than {MOST_CATEGORIES}; "
@@ -61,6 +62,11 @@ def _categories_of(column: Any, name: str) -> NDArray[Any]:
     for place, value in enumerate(values):  # all at once, tuples would be taken for rows
         objects[place] = value
     return objects
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether a value is None, NaN, NaT or pandas' NA; NaN and NaT are not equal to themselves."""
+    return value is None or is_pandas_na(value) or bool(ne(value, value))
 
 
 def widths_of(categories: Sequence[NDArray[Any] | None]) -> list[int]:
@@ -133,7 +139,7 @@ def numbers_of(X: Any, **checks: Any) -> Floats:
 def has_missing(X: Any) -> bool:
     """Tell whether numbers of samples are missing."""
     if issparse(X):
-        return bool(np.isnan(X.sum()))
+        return bool(np.isnan(X.data).any())
     if len(number_columns(X)) == 0:
         return False
     is_plain = not hasattr(X, "columns") and X.dtype.kind in "biuf"
@@ -141,14 +147,14 @@ def has_missing(X: Any) -> bool:
 
 
 def may_take_missing(learner: BaseEstimator) -> bool:
-    """Tell whether a learner takes missing values, or may: what holds others says so only when these are fitted."""
+    """Tell whether a learner may take missing values: meta-estimators count as taking them until they are fitted."""
     holds_others = any(hasattr(value, "fit") for value in learner.get_params().values())
     return holds_others or bool(get_tags(learner).input_tags.allow_nan)
 
 
 def imputed(X: Floats, weight: Floats) -> Floats:
-    """Replace missing values by the mean of their feature, 0 if no sample has a value."""
-    is_missing = np.isnan(X)
+    """Replace values that are missing or infinite by the mean of their feature, 0 if no sample has another value."""
+    is_missing = ~np.isfinite(X)
     if not is_missing.any():
         return X
     known = np.where(is_missing, 0.0, X)

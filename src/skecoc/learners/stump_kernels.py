@@ -225,20 +225,12 @@ def _boost(
             n_right = starts[features[t] + 1] - starts[features[t]] - cuts[t] - 1 - missing_left[t]
         n_wrong = part_wrong_from_right(codes, signed, features[t], cuts[t] + 1, n_right, polarities[t], rows)
         wrong, wrong_edge = _sum_weights(signed, rows[:n_wrong])
-        error = max(wrong / weight, smallest_error)
-        # In single precision: then sums of another order, as blocks have them, give the very same alpha.
-        alphas[t] = np.float32(0.5 * np.log((1.0 - error) / error))
+        are_few_wrong = 2 * n_wrong <= n_samples
+        sums = weight, edge, wrong, wrong_edge
+        alphas[t], factor, weight, edge = _reweighted(sums, are_few_wrong, smallest_error)
         if wrong == 0.0:
             return t + 1
-        right, right_edge = weight - wrong, edge - wrong_edge
-        if 2 * n_wrong <= n_samples:
-            factor = (1.0 - error) / error
-            changed = rows[:n_wrong]
-            weight, edge = right + factor * wrong, right_edge + factor * wrong_edge
-        else:
-            factor = error / (1.0 - error)
-            changed = rows[n_wrong:]
-            weight, edge = factor * right + wrong, factor * right_edge + wrong_edge
+        changed = rows[:n_wrong] if are_few_wrong else rows[n_wrong:]
         _scale_weights(signed, changed, factor, changes)
         heaviest = max(heaviest, weight)
         if weight > _LARGEST_GROWTH or weight * _LARGEST_FALL < heaviest:
@@ -266,22 +258,37 @@ class Boosting:
     def reweight(self, n_wrong: int, smallest_error: float) -> tuple[float, bool]:
         """Reweight rows, of which the first in `rows` are wrong, as `_boost` does; return alpha, and if it ends."""
         wrong, wrong_edge = _sum_weights(self._signed, self.rows[:n_wrong])
-        error = max(wrong / self.weight, smallest_error)
-        alpha = float(np.float32(0.5 * np.log((1.0 - error) / error)))
+        are_few_wrong = 2 * n_wrong <= len(self.rows)
+        sums = self.weight, self.edge, wrong, wrong_edge
+        alpha, factor, self.weight, self.edge = _reweighted.py_func(sums, are_few_wrong, smallest_error)
         if wrong == 0.0:
             return alpha, True
-        right, right_edge = self.weight - wrong, self.edge - wrong_edge
-        if 2 * n_wrong <= len(self.rows):
-            factor, self.changed = (1.0 - error) / error, self.rows[:n_wrong]
-            self.weight, self.edge = right + factor * wrong, right_edge + factor * wrong_edge
-        else:
-            factor, self.changed = error / (1.0 - error), self.rows[n_wrong:]
-            self.weight, self.edge = factor * right + wrong, factor * right_edge + wrong_edge
+        self.changed = self.rows[:n_wrong] if are_few_wrong else self.rows[n_wrong:]
         _scale_weights(self._signed, self.changed, factor, self.changes)
         self._heaviest = max(self._heaviest, self.weight)
         if self.weight > _LARGEST_GROWTH or self.weight * _LARGEST_FALL < self._heaviest:
             self._start_over(self.weight)
         return alpha, False
+
+
+@inlined
+def _reweighted(
+    sums: tuple[float, float, float, float], are_few_wrong: bool, smallest_error: float
+) -> tuple[float, float, float, float]:
+    """Return alpha of a stump, the factor of rows that are wrong, if they are few, or right, and the new sums.
+
+    `sums` are those of weights and signed weights, of all rows and of those that are wrong.
+    """
+    weight, edge, wrong, wrong_edge = sums
+    error = max(wrong / weight, smallest_error)
+    # In single precision: then sums of another order, as blocks have them, give the very same alpha.
+    alpha = float(np.float32(0.5 * np.log((1.0 - error) / error)))
+    right, right_edge = weight - wrong, edge - wrong_edge
+    if are_few_wrong:
+        factor = (1.0 - error) / error
+        return alpha, factor, right + factor * wrong, right_edge + factor * wrong_edge
+    factor = error / (1.0 - error)
+    return alpha, factor, factor * right + wrong, factor * right_edge + wrong_edge
 
 
 @kernel

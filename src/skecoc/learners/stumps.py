@@ -138,6 +138,9 @@ class StumpAdaBoostClassifier(MarginClassifier):
 
     _dtypes: ClassVar[list[type]] = [np.float64, np.float32]
     _sparse_formats: ClassVar[list[str]] = ["csr", "csc"]
+    # Default for models that were saved before this parameter existed.
+    categorical_features: str | None = "from_dtype"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "categorical_features": [StrOptions({"from_dtype"}), None],
@@ -336,7 +339,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         features = state.get("features_")
         if isinstance(features, np.ndarray) and "missing_left_" not in state:
             # A model of an earlier version, which took no missing values: these go right, where comparisons are false.
-            state = {"categorical_features": "from_dtype", **state, "missing_left_": features < 0}
+            state = {**state, "missing_left_": features < 0}
         super().__setstate__(state)
 
     def _slope(self) -> float:
