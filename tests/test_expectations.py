@@ -8,12 +8,15 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import NuSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import skecoc
@@ -277,3 +280,31 @@ def test_growth_starts_from_what_fits():
     for init, n_columns in (("auto", 8), ("exhaustive", 8), ("sparse-random", 14)):
         model = WOLCClassifier(init=init, max_columns=n_columns, max_iter=1, random_state=0).fit(*VOWEL)
         assert len(model.estimators_) == n_columns
+
+
+@pytest.mark.parametrize("kind", [WOLCClassifier, LCECOCClassifier])
+@pytest.mark.parametrize("learner", [KNeighborsClassifier(), QuadraticDiscriminantAnalysis(), NuSVC(nu=0.1)])
+def test_learners_that_want_some_samples_grow(kind, learner):
+    assert kind(learner, random_state=0).fit(X, Y).score(X, Y) > 0.9
+
+
+class _NeverSure(GaussianNB):
+    def predict_proba(self, X):
+        return np.full((len(X), 2), np.nan)
+
+
+@pytest.mark.parametrize("kind", LOCAL)
+def test_a_learner_that_returns_nan_is_named(kind):
+    with pytest.raises(ValueError, match="predict_proba of _NeverSure returned NaN for"):
+        kind(_NeverSure(), random_state=0).fit(X, Y)
+
+
+def test_strings_of_numpy_are_strings():
+    names = [np.str_("a"), "b", "c"]
+    labels = np.array([names[label] for label in Y], dtype=object)
+    assert ECOCClassifier(GaussianNB()).fit(X, labels).classes_.tolist() == ["a", "b", "c"]
+
+
+def test_the_name_of_an_automatic_decoding_has_no_parameters_however_it_is_spelt():
+    with pytest.raises(ValueError, match=r"decoding=LossBasedDecoder\(loss='hinge'\)"):
+        ECOCClassifier(decoding="Auto").set_params(decoding__loss="hinge")

@@ -264,3 +264,36 @@ def test_a_feature_without_a_value_in_a_region_is_no_obstacle():
     model = RegionClassifier(learner, n_regions=2, random_state=0).fit(X, y)
     assert model.n_regions_ == 2
     assert set(model.predict(X)) == {0, 1}
+
+
+def test_a_region_too_small_for_the_learner_takes_one_of_all_samples():
+    X = np.concatenate([np.linspace(0, 4, 20), [10.0, 11.0], np.linspace(20, 24, 20)])[:, None]
+    y = np.concatenate([np.arange(20) < 10, [True, False], np.arange(20) < 10]).astype(int)
+    model = RegionClassifier(KNeighborsClassifier(), clusterer=FixedClusters(3)).fit(X, y)
+    assert [learner.n_samples_fit_ for learner in model.estimators_] == [20, 42, 20]
+    middle = [[10.4]]
+    np.testing.assert_array_equal(model.predict_proba(middle), KNeighborsClassifier().fit(X, y).predict_proba(middle))
+
+
+def test_samples_of_no_weight_are_not_among_all_samples():
+    X = np.concatenate([np.linspace(0, 4, 20), [10.0, 11.0]])[:, None]
+    y = np.concatenate([np.arange(20) < 10, [True, False]]).astype(int)
+    weight = (np.arange(22) % 3 > 0).astype(float)
+    weight[20:] = 1.0
+    model = RegionClassifier(_Wanting(), clusterer=FixedClusters(3)).fit(X, y, sample_weight=weight)
+    assert [learner.n_samples_ for learner in model.estimators_] == [13, 15]
+
+
+class _Wanting(GaussianNB):
+    """Cannot be trained on fewer than five samples."""
+
+    def fit(self, X, y, sample_weight=None):
+        if len(y) < 5:
+            raise ValueError("too few samples")
+        self.n_samples_ = len(y)
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_learner_that_fails_on_all_samples_raises_its_own_error():
+    with pytest.raises(ValueError, match="too few samples"):
+        RegionClassifier(_Wanting(), random_state=0).fit([[0.0], [1.0], [5.0], [6.0]], [0, 1, 0, 1])

@@ -29,7 +29,7 @@ from skecoc.benchmarking.methods import (
 from skecoc.benchmarking.metrics import ACCURACY, METRICS, Metric
 from skecoc.benchmarking.runs import Batch, RoundRecord, RunKey, RunRecord, seed_of, shares_columns, split_rows
 from skecoc.classifiers import ECOCClassifier
-from skecoc.learners.columns import evaluate_columns, first_learner, resolve_response
+from skecoc.learners.columns import evaluate_columns, first_learner, margin_scale, resolve_response
 from skecoc.support.errors import InputError
 from skecoc.support.threads import thread_pools
 
@@ -225,7 +225,7 @@ class SharedColumns:
         method = resolve_response(first_learner(learners), RESPONSES[response])
         begin = time.perf_counter()
         train = evaluate_columns(learners, fold.X_train, method)
-        scale = (float(np.abs(train).max()) or 1.0) if method == "decision_function" else 1.0
+        scale = margin_scale(method, train)
         train /= scale
         evaluated = time.perf_counter()
         test = evaluate_columns(learners, fold.X_test, method) / scale

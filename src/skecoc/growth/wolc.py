@@ -33,7 +33,7 @@ from skecoc.growth.samples import (
     sum_by_pairs,
 )
 from skecoc.growth.weights import fit_weights
-from skecoc.learners.columns import Column, Floats, Integers, Response, evaluate_columns, find_response
+from skecoc.learners.columns import Column, Floats, Integers, Response, evaluate_columns, find_response, margin_scale
 from skecoc.learners.folds import MANY_SAMPLES
 from skecoc.learners.mixed import is_several
 from skecoc.support.errors import is_named
@@ -541,7 +541,7 @@ class WOLCClassifier(LayeredClassifier):
             chosen, row_weight = calibration_samples(y[rows], row_weight)
             samples, rows = rows[chosen], np.arange(len(chosen))
         codewords = evaluate_columns(learners, _safe_indexing(X, samples), response, n_jobs=self.n_jobs)
-        scale = (float(np.abs(codewords).max()) or 1.0) if response == "decision_function" else 1.0
+        scale = margin_scale(response, codewords)
         if decoder is not None:
             decoder.fit(codewords / scale, y, matrix, weight)
         calibration = (codewords[rows] / scale, y[samples][rows], row_weight)

@@ -552,6 +552,15 @@ def _fit_one(
     return learner.fit(X if rows is None else _safe_indexing(X, rows), labels, **fit_params_of(learner, params))
 
 
+def margin_scale(response: Response, outputs: Floats) -> float:
+    """Return what the outputs of a fit are divided by: for margins the paper's max |u|.
+
+    >>> margin_scale("decision_function", np.array([[0.5, -4.0]])), margin_scale("predict", np.array([[1.0, -1.0]]))
+    (4.0, 1.0)
+    """
+    return float(np.abs(outputs).max()) or 1.0 if response == "decision_function" else 1.0
+
+
 def evaluate_columns(
     learners: Sequence[BaseEstimator], X: Any, response: Response, *, n_jobs: int | None = None
 ) -> Floats:
@@ -615,7 +624,8 @@ def _evaluate_column(learner: BaseEstimator, X: Any, response: Response) -> Floa
     """Evaluate one learner on every sample."""
     if hasattr(learner, "outputs"):
         return learner.outputs(X, response)
-    output = getattr(learner, response)(X)
-    if response == "predict_proba":
-        return 2.0 * output[:, 1] - 1.0
-    return 2.0 * output - 1.0 if response == "predict" else np.ravel(output)
+    output = np.asarray(getattr(learner, response)(X))
+    output = output[:, 1] if response == "predict_proba" else np.ravel(output)
+    if np.isnan(output).any():
+        raise ValueError(f"{response} of {type(learner).__name__} returned NaN for {np.isnan(output).sum()} samples")
+    return output if response == "decision_function" else 2.0 * output - 1.0

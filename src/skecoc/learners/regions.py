@@ -55,7 +55,9 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     The heterogeneous clustering-based learner of the WOLC-ECOC paper (Algorithm 1 and Figure 4). Samples are clustered
     without regard to their labels. A region with samples of both classes trains a clone of `estimator`; a region with
-    samples of one class remembers that class. A new sample is predicted by the region whose centre is nearest.
+    samples of one class remembers that class. A region with too few samples for the estimator, such as five nearest
+    neighbours among four samples, takes a clone that is trained on all samples. A new sample is predicted by the region
+    whose centre is nearest.
 
     Two boundaries that are each simple in their region make one that is not, so the learner separates what a single
     clone cannot. The clustering is weak on purpose (k-means from one random start, few steps): different seeds give
@@ -243,15 +245,17 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
             bounds = np.cumsum([0, *map(len, regions)])
             given = None if weight is None else weight[every]
             return prepared.clones.make(0).fit_groups(prepared.inner, rows[every], bounds, labels[every], given)
-        learners = []
+        learners: list[BaseEstimator] = []
+        whole: BaseEstimator | None = None
         for members in regions:
             learner = prepared.clones.make(random_state.randint(np.iinfo(np.int32).max))
-            given = None if weight is None else weight[members]
-            if prepared.inner is not None:
-                learners.append(learner.fit_rows(prepared.inner, rows[members], labels[members], given))
-            else:
-                X = without_empty(_safe_indexing(prepared.X, rows[members]))
-                learners.append(learner.fit(X, labels[members], **weight_params(learner, given)))
+            try:
+                learners.append(_fit_region(learner, prepared, rows, labels, weight, members))
+            except Exception:  # noqa: BLE001 (whatever a learner raises that wants more samples)
+                if whole is None:
+                    every = np.arange(len(rows)) if weight is None else np.flatnonzero(weight)
+                    whole = _fit_region(prepared.clones.make(0), prepared, rows, labels, weight, every)
+                learners.append(whole)
         return learners
 
     def outputs(self, X: ArrayLike, response: Response) -> Floats:
@@ -321,6 +325,20 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
             Margins of the region's learner, or of the class that a pure region remembers.
         """
         return self.outputs(X, "decision_function")
+
+
+def _fit_region(
+    learner: Any, prepared: _Regions, rows: Integers, labels: Integers, weight: Floats | None, members: Integers
+) -> BaseEstimator:
+    """Train the learner of a region, and see that it can predict: nearest neighbours may be too few only then."""
+    given = None if weight is None else weight[members]
+    if prepared.inner is not None:
+        trained: BaseEstimator = learner.fit_rows(prepared.inner, rows[members], labels[members], given)
+        return trained
+    X = without_empty(_safe_indexing(prepared.X, rows[members]))
+    learner.fit(X, labels[members], **weight_params(learner, given))
+    learner.predict(_safe_indexing(X, [0]))
+    return learner
 
 
 def weak_kmeans(
