@@ -282,3 +282,18 @@ def test_many_samples_that_are_all_right_may_be_sure():
     model = ECOCClassifier(random_state=0).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) == 1.0
     assert (model.predict(X[1::2], reject=0.99) >= 0).all()
+
+
+def test_samples_of_small_weights_are_thinned_out_as_well():
+    y, weight = np.repeat([0, 1], 5_000), np.full(10_000, 1e-4)
+    samples, sample_weight = calibration_samples(y, weight)
+    assert len(samples) == 300
+    np.testing.assert_allclose(sample_weight.sum(), 1.0)
+    np.testing.assert_array_equal(np.bincount(y[samples]), [150, 150])
+
+
+def test_subclasses_without_held_out_samples_have_a_temperature_alone():
+    X, y = np.repeat(np.eye(3), 10, axis=0), np.repeat([0, 1, 2], 10)  # one distinct sample of each class
+    model = SubclassECOCClassifier(GaussianNB(), "hamming", random_state=0).fit(X, y)
+    assert model.calibration_ is None
+    assert ECOCClassifier(GaussianNB(), decoding="hamming", random_state=0).fit(X, y).calibration_ is None

@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, WOLCClassifier
 from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
+from skecoc.classifiers.order import own_order
 from skecoc.coding import ordinal, resolve_coding
 
 NAMES = np.array(["poor", "fair", "good", "best"])  # sorted: best, fair, good, poor
@@ -170,3 +171,15 @@ def test_the_alphabet_is_warned_of_however_the_coding_is_written(name):
         ECOCClassifier(LOGISTIC, name).fit(X, NAMES[NUMBERS])
     model = ECOCClassifier(LOGISTIC, name, classes=NAMES).fit(X, NAMES[NUMBERS])
     np.testing.assert_array_equal(model.code_matrix_[np.searchsorted(model.classes_, NAMES)], ordinal(4))
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_a_frame_of_one_column_keeps_its_order(library):
+    order = ["poor", "fair", "good"]
+    kind = pd.CategoricalDtype(order, ordered=True) if library is pd else pl.Enum(order)
+    frame = (
+        library.DataFrame({"grade": library.Series("grade", ["good", "poor"], dtype=kind)})
+        if library is pl
+        else (pd.DataFrame({"grade": pd.Series(["good", "poor"], dtype=kind)}))
+    )
+    assert own_order(frame) == order

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_blobs, make_classification
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import StackingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, StackingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -787,3 +787,13 @@ def test_margins_grow_codes_that_are_better_than_one_vs_rest(method, least, lear
     score = model.score(X[1::2], y[1::2])
     assert score > least
     assert score > OneVsRestClassifier(learner).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+
+
+def test_subclasses_of_infinite_values_do_without_warnings():
+    X, y = load_iris(return_X_y=True)
+    X = X.copy()
+    X[::7, 1] = np.inf
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = SubclassECOCClassifier(HistGradientBoostingClassifier(max_iter=5), random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9

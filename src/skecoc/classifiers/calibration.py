@@ -14,11 +14,11 @@ _MANY_SAMPLES = 32_768
 _MANY_SCORES = 2**20
 # With more classes than this the score of a class says nothing of others.
 _MOST_CLASSES_OF_MATRIX = 64
-# Part of a label that is spread over all classes there, at most: training codewords are often perfect. Of samples that
-# are held out it is a quarter of a sample per class.
+# Label smoothing: at most 0.01, since training codewords are often perfect; for held-out samples
+# 0.25 * n_classes / n_samples if that is less.
 _SMOOTHING = 0.01
 _HELD_OUT_SMOOTHING = 0.25
-# The penalty, against the mean log-loss, is this over the square of the number of samples per class, and at least that.
+# The penalty, relative to the mean log-loss, is max(20 / (samples per class)**2, 1e-3).
 _PENALTY = 20.0
 _LEAST_PENALTY = 1e-3
 #: Scores over the temperature that are calibrated are bounded by this.
@@ -28,11 +28,11 @@ LARGEST_LOGIT = 1e4
 def calibration_samples(y: Integers, weight: Floats, *, most: int = _FEW_SAMPLES) -> tuple[Integers, Floats]:
     """Choose samples to fit probabilities on, and their weights.
 
-    Beyond a total weight of `most` these are evenly spaced quantiles of the weight, class by class. They do not change
-    when a sample of weight two is given as two samples.
+    Beyond `most` samples, or a total weight of that, these are evenly spaced quantiles of the weight, class by class.
+    They do not change when a sample of weight two is given as two samples.
     """
     total = weight.sum()
-    if total <= most:
+    if total <= most and len(y) <= most:
         return np.arange(len(y)), weight
     by_class = np.argsort(y, kind="stable")
     positions = (np.arange(most) + 0.5) / most * total

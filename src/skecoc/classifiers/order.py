@@ -25,6 +25,8 @@ def own_order(y: Any) -> list[Any] | None:
     >>> own_order(pd.Categorical(["good", "bad"], ["bad", "fair", "good"], ordered=True))
     ['bad', 'fair', 'good']
     """
+    if len(getattr(y, "columns", ())) == 1:  # a frame of one column
+        y = y[y.columns[0]]
     dtype = getattr(y, "dtype", None)
     is_ordered = getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum"
     return list(dtype.categories) if is_ordered and dtype is not None else None

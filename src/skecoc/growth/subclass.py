@@ -17,7 +17,6 @@ from skecoc.growth.samples import GrowingCode, SamplesInMemory, fit_decoder
 from skecoc.learners.codes import rounded
 from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, find_response
 from skecoc.learners.features import imputed, number_columns, numbers_of
-from skecoc.learners.folds import assign_folds
 from skecoc.learners.mixed import MixedTrainer, is_several
 from skecoc.learners.regions import nearest_centre, weak_kmeans
 from skecoc.support.errors import is_named
@@ -201,9 +200,17 @@ class SubclassTree:
         return SubclassCode(subclass, merged[:, 0].astype(np.intp), merged[:, 1:].astype(np.int8))
 
 
+def _calibration(
+    code: GrowingCode, y: Integers, weight: Floats, folds: Integers | None
+) -> tuple[NDArray[np.floating], Integers, Floats]:
+    """Return codewords, classes and weights to calibrate on: held-out samples, and those of classes that have none."""
+    used = np.ones(len(y), dtype=np.bool_) if folds is None else (folds >= 0) | ~np.isin(y, y[folds >= 0])
+    return code.arrays.out_of_fold[used], y[used], weight[used]
+
+
 def _standardise(X: Floats, weight: Floats) -> Floats:
     """Divide every feature by its standard deviation, so that none decides distances by its unit alone."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         variance = np.average((X - np.average(X, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
     return np.asarray(X / rounded(np.where(variance > 0, np.sqrt(variance), 1.0)))
 
@@ -362,7 +369,7 @@ class SubclassECOCClassifier(BaseCodeClassifier):
         settings: dict[str, Any] = {}
         if not is_several(self.estimator):
             settings["response"] = find_response(self._learner(), self.response_method, X, y, root)
-        folds = None if self.n_folds is None else assign_folds(X, y, self.n_folds, _SEED)
+        folds, _ = self._assign_folds(X, y, _SEED)
         trainer = self._trainer(X, y, root, fit_params, folds, verbose=self.verbose, **settings)
         names = [*fit_params]
         thresholds = SplitThresholds(self.max_error, self.min_size * weight.sum(), self.min_improvement)
@@ -379,7 +386,7 @@ class SubclassECOCClassifier(BaseCodeClassifier):
             code.learners,
             decoder,
             np.bincount(y, weights=weight) / weight.sum(),
-            (code.arrays.out_of_fold, y, weight),
+            _calibration(code, y, weight, folds),
             held_out=folds is not None,
             response=code.samples.response,
             margin_scale=code.margin_scale,

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from skecoc.learners.columns import TrainedBefore
 
-# Parameters that trained columns depend on; what else growth depends on only says which columns there are.
+# Parameters that trained columns depend on; others change which columns are trained, not how.
 _OF_COLUMNS = ("estimator", "response_method", "n_folds", "validation_fraction")
 
 
