@@ -5,8 +5,10 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from skecoc.decoding import ProbabilisticDecoder
+from skecoc.coding import one_vs_one
+from skecoc.decoding import HammingDecoder, ProbabilisticDecoder, VotingDecoder
 from skecoc.decoding.probabilistic import fit_sigmoid
+from skecoc.decoding.ties import decode
 from tests.reference import decoding as reference
 
 MATRIX = np.array([[1, 0], [-1, 1], [0, -1]])
@@ -155,3 +157,36 @@ def test_a_heavy_class_that_is_separated_perfectly_has_platts_targets():
     slope, intercept = fit_sigmoid(outputs, outputs > 0, weight)
     # The log odds of the -1 side are those of the targets: 1 / 5002 and 51 / 52.
     np.testing.assert_allclose([slope + intercept, intercept - slope], [-np.log(5001), np.log(51)], rtol=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problem=reference.decoding_problems())
+def test_votes_decide_and_sigmoids_score(problem):
+    matrix, training, y, codewords = problem
+    decoder = VotingDecoder().fit(training, y, matrix)
+    found, sigmoids = decoder.scores(codewords), ProbabilisticDecoder().fit(training, y, matrix).scores(codewords)
+    votes = np.sign(codewords) @ matrix.T
+    total = codewords @ matrix.T
+    for row, before, own, sums in zip(found, sigmoids, votes, total, strict=True):
+        first = np.flatnonzero(own == own.max())
+        first = first[sums[first] >= sums[first].max() - 1e-9 * (1 + abs(sums[first].max()))]
+        assert row.argmax() in first
+        others = np.setdiff1d(np.arange(len(matrix)), first)
+        np.testing.assert_array_equal(row[others], before[others])
+        highest = before[others].max(initial=-np.inf)
+        assert (row[first] > highest).all()
+        np.testing.assert_allclose(row[first], np.maximum(before[first], highest), rtol=1e-5, atol=1e-5)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 1000), n_classes=st.integers(3, 6))
+def test_voting_predicts_what_hamming_predicts(seed, n_classes):
+    rng = np.random.default_rng(seed)
+    matrix, y = one_vs_one(n_classes), rng.integers(0, n_classes, 40)
+    outputs = rng.normal(size=(40, matrix.shape[1])) + 0.5 * matrix[y]
+    prior = np.bincount(y, minlength=n_classes) / 40
+    found = [
+        decode(kind().fit(outputs, y, matrix), outputs, matrix, prior).argmax(axis=1)
+        for kind in (HammingDecoder, VotingDecoder)
+    ]
+    np.testing.assert_array_equal(found[0], found[1])

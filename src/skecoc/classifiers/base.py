@@ -44,7 +44,7 @@ from skecoc.learners.mixed import is_several
 from skecoc.support.errors import all_or_nothing, is_named, refuse_lazy_frame, refuse_multilabel, refuse_other_arrays
 from skecoc.support.weights import ClassWeight, usable_weights, weighted_by_class
 
-#: The coding that follows from the numbers of classes and samples and the learner; the decoding, from the latter.
+#: The library chooses: the coding by classes, samples and learner, the decoding by the code and its outputs.
 AUTO = "auto"
 
 #: Seeds are drawn below this.
@@ -62,7 +62,7 @@ def _check_labels(y: Any, estimator: BaseEstimator) -> NDArray[Any]:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     refuse_multilabel(y)
     labels = _check_y(y, estimator=estimator)
-    if labels.dtype == object and len({type(label) for label in labels}) > 1:
+    if labels.dtype == object and len({str if isinstance(label, str) else type(label) for label in labels}) > 1:
         raise ValueError("y must hold labels of one type, such as all strings or all integers")
     check_classification_targets(labels)
     return labels
@@ -107,7 +107,7 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
     `class_weight`, and defines `_fit_code`.
     """
 
-    # Of classifiers that were saved when there were no such attributes.
+    # Defaults for models that were saved before these attributes existed.
     class_weight: ClassWeight = None
     calibration_: Floats | None = None
     _ranks: Integers | None = None
@@ -134,9 +134,9 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples, for the learner and the decoding: a weight of two counts as two samples. Samples of
             weight zero are dropped before anything else: a class that has no others is not among `classes_`. Extreme
-            weights, all less than 1e-60 or some above 1e60, are divided by a common number. Where the samples on one
-            side of a column weigh, on average, a millionth or less of what those of the column do, the column always
-            predicts its other side, whatever the learner, even if features would separate the two.
+            weights, all less than 1e-60 or some above 1e60, are divided by a common number. If the mean weight on one
+            side of a column is at most a millionth of the column's mean weight, no learner is trained, and the other
+            side is always predicted.
         **fit_params : dict
             Further arguments of the learner's `fit`; with metadata routing enabled, those it requests. With several
             learners they need metadata routing.
@@ -162,8 +162,7 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         if len(self.classes_) < 2:
             raise ValueError("y must hold at least 2 classes with positive sample_weight, got 1 class")
         self._order_classes(order)
-        n_features = X.shape[1] if len(getattr(X, "shape", ())) == 2 else None  # rows may also be texts
-        learners = self._learners(len(self.classes_), len(y), n_features)
+        learners = self._learners(len(self.classes_), len(y), X.shape[1])
         params = self._route(learners, weight, fit_params, is_given=sample_weight is not None)
         # Weights that nobody has given are not for learners to request.
         is_own = weight is not None and sample_weight is None and not fit_params
@@ -264,11 +263,12 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         nested = {name.removeprefix(_NESTED): value for name, value in params.items() if name.startswith(_NESTED)}
         if not nested or not isinstance(decoding, str):
             return
-        kinds = [*DECODERS.values()] if decoding == AUTO else [type(resolve_decoder(decoding))]
+        is_auto = is_named(decoding, AUTO)
+        kinds = [*DECODERS.values()] if is_auto else [type(resolve_decoder(decoding))]
         fitting = [kind.__name__ for kind in kinds if nested.keys() <= kind().get_params().keys()]
         given = ", ".join(f"{name}={value!r}" for name, value in nested.items())
         hint = f"pass a decoder, such as decoding={fitting[0]}({given})" if fitting else f"no decoder takes {given}"
-        if not fitting and decoding != AUTO:
+        if not fitting and not is_auto:
             hint = f"{kinds[0].__name__} has no {' and '.join(nested)} either"
         raise ValueError(f"{_NESTED}{next(iter(nested))} cannot be set where decoding is the name {decoding!r}: {hint}")
 
@@ -401,6 +401,21 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         -------
         ndarray of shape (n_samples,)
             Class labels: those of the highest scores; with costs or rejection, what follows from `predict_proba`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from skecoc import ECOCClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = ECOCClassifier(LogisticRegression(), random_state=0).fit(X, y)
+        >>> some = X[[0, 98, 70]]
+        >>> model.predict(some)
+        array([0, 1, 2])
+        >>> model.predict(some, cost_matrix=[[0, 1, 1], [1, 0, 9], [1, 1, 0]])  # to take 1 for 2 is expensive
+        array([0, 1, 1])
+        >>> model.predict(some, reject=0.9)
+        array([ 0,  1, -1])
         """
         check_is_fitted(self)
         if cost_matrix is not None or reject is not None:

@@ -26,6 +26,7 @@ from skecoc.learners.columns import (
     Response,
     evaluate_columns,
     first_learner,
+    margin_scale,
     resolve_response,
 )
 from skecoc.learners.folds import sample_keys, without_last_digits
@@ -39,11 +40,13 @@ from skecoc.support.weights import ClassWeight
 _COMPACT_PENALTY, _COMPACT_GAP = 0.015, 1e-2
 _SMALL_GAP, _SMALL_PROBLEM = 1e-6, 2**20
 _MOST_OUTPUTS = 2**24
-# Up to so many classes columns of probabilities are calibrated one by one: with more there are thousands of them.
+# Up to so many classes columns with zeros are calibrated one by one: with more there may be thousands of them.
 _MOST_CLASSES_TO_CALIBRATE = 30
 _UNCALIBRATED = (
     "probabilities are calibrated on training samples, since the learner could not be trained on part of them: {}"
 )
+# Classes count as weighted if samples of one weigh on average more than this times those of another.
+_MOST_WEIGHT_RATIO = float(np.sqrt(2.0))
 _LEVEL_OF_FIT = 6  # of warnings: the line that called `fit`
 
 
@@ -53,10 +56,6 @@ class _Codewords(NamedTuple):
     outputs: Floats
     y: Integers
     weight: Floats
-
-
-# Samples of one class may on average weigh so much more than those of another, before classes count as weighted.
-_EVEN = float(np.sqrt(2.0))
 
 
 class ECOCClassifier(BatchesMixin):
@@ -83,11 +82,11 @@ class ECOCClassifier(BatchesMixin):
         A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`. "auto"
         follows from the code and the outputs of its columns, and `decoding_` says which it is: ``"loss-weighted"`` for
         labels; ``"loss-based"`` for one-vs-rest; ``"loss-weighted"`` for other codes without zeros; for codes with
-        zeros ``"probabilistic"``, but ``"hamming"`` for margins of one-vs-one, and ``"loss-weighted"`` for
-        probabilities of more than 30 classes. ``"probabilistic"`` takes the place of ``"loss-weighted"`` if classes are
-        weighted: by `class_weight`, or by a `sample_weight` that favours some class. Where ``coding="auto"`` has chosen
-        a compact code it is ``"optimized-weight"`` (up to 16 million codewords); for several learners,
-        ``"logistic-weight"``.
+        zeros ``"probabilistic"``, but ``"voting"`` for margins of one-vs-one. With more than 30 classes columns are not
+        calibrated: codes with zeros have ``"loss-weighted"`` for probabilities, and ``"hamming"`` for margins of
+        one-vs-one. ``"probabilistic"`` takes the place of ``"loss-weighted"`` if classes are weighted: by
+        `class_weight`, or by a `sample_weight` that favours some class. Where ``coding="auto"`` has chosen a compact
+        code it is ``"optimized-weight"`` (up to 16 million codewords); for several learners, ``"logistic-weight"``.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
         that the learner has.
@@ -177,6 +176,16 @@ class ECOCClassifier(BatchesMixin):
     array([[ 1, -1],
            [ 1,  1],
            [-1, -1]], dtype=int8)
+    >>> ordered.column_names_
+    array(['fair, good vs poor', 'good vs fair, poor'], dtype='<U18')
+
+    Classes can be weighted, by their labels, and any code can be shortened:
+
+    >>> weighted = ECOCClassifier(LogisticRegression(), class_weight={"fair": 5.0}).fit(X, grades)
+    >>> int((weighted.predict(X) == "fair").sum() - (ordered.predict(X) == "fair").sum()) > 0
+    True
+    >>> ECOCClassifier(LogisticRegression(), "exhaustive", max_columns=2).fit(X, y).code_matrix_.shape
+    (3, 2)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -187,7 +196,7 @@ class ECOCClassifier(BatchesMixin):
         "classes": ["array-like", None],
         "max_columns": [Interval(Integral, 1, None, closed="left"), None],
     }
-    # Of classifiers that were saved when there were no such parameters.
+    # Defaults for models that were saved before these parameters existed.
     classes: Any = None
     max_columns: int | None = None
 
@@ -233,8 +242,7 @@ class ECOCClassifier(BatchesMixin):
         decoder = self._decoder_for(coding_used, matrix, counts, prior, response)
         if held_out is not None and (not _reads_outputs(decoder, response) or self._learns_held_out(decoder)):
             samples, outputs = held_out
-            scale, to_fit = _margin_scale(response, outputs), _Codewords(outputs, y[samples], weight[samples])
-            to_calibrate = to_fit
+            scale, to_fit = margin_scale(response, outputs), _Codewords(outputs, y[samples], weight[samples])
         else:
             scale, to_fit, to_calibrate = self._training_codewords(
                 X, y, weight, root, learners, response=response, decoder=decoder
@@ -291,7 +299,7 @@ class ECOCClassifier(BatchesMixin):
         outputs = evaluate_columns(learners, X, response, n_jobs=self.n_jobs)
         to_calibrate = _Codewords(outputs[rows], y[rows], row_weight)
         to_fit = to_calibrate if self._is_sampled(decoder) else _Codewords(outputs, y, weight)
-        return _margin_scale(response, outputs), to_fit, to_calibrate
+        return margin_scale(response, outputs), to_fit, to_calibrate
 
     def _decoder_for(self, coding: str, matrix: CodeMatrix, counts: Integers, prior: Floats, response: Response) -> Any:
         """Return the decoder that is to be fitted; "auto" is one that suits the code and the outputs of its columns.
@@ -424,11 +432,6 @@ def _reads_outputs(decoder: Any, response: Response) -> bool:
     return getattr(decoder, "learns_from_codewords", True) or response == "decision_function"
 
 
-def _margin_scale(response: Response, outputs: Floats) -> float:
-    """Return what outputs are divided by: for margins the paper's max |u|."""
-    return float(np.abs(outputs).max()) or 1.0 if response == "decision_function" else 1.0
-
-
 def _in_order_of_keys(X: Any, y: Integers, weight: Floats, held_out: tuple[Integers, Floats], seed: int) -> _Codewords:
     """Return held-out codewords class by class, in an order that does not depend on that of the samples."""
     samples, outputs = held_out
@@ -445,7 +448,7 @@ def are_classes_weighted(counts: Integers, prior: Floats) -> bool:
     True
     """
     weight = prior[counts > 0] / counts[counts > 0]
-    return bool(weight.max() > _EVEN * weight.min())
+    return bool(weight.max() > _MOST_WEIGHT_RATIO * weight.min())
 
 
 def choose_decoding(matrix: CodeMatrix, response: Response, *, is_weighted: bool = False) -> str:
@@ -455,13 +458,13 @@ def choose_decoding(matrix: CodeMatrix, response: Response, *, is_weighted: bool
     votes, ties by their sum: both as in scikit-learn. Otherwise outputs of columns that leave classes out are
     calibrated, since their sizes do not compare. Where all classes take part in all columns, and where there are labels
     only, a column counts for a class by how often it is correct. Such weights mislead if classes are weighted: then
-    outputs are calibrated.
+    outputs are calibrated. With many classes nothing is calibrated.
 
     >>> from skecoc.coding import dense_random, one_vs_one, one_vs_rest
     >>> choose_decoding(one_vs_rest(5), "decision_function"), choose_decoding(dense_random(5), "decision_function")
     ('loss-based', 'loss-weighted')
-    >>> choose_decoding(one_vs_one(5), "decision_function"), choose_decoding(one_vs_one(5), "predict_proba")
-    ('hamming', 'probabilistic')
+    >>> choose_decoding(one_vs_one(5), "decision_function"), choose_decoding(one_vs_one(50), "decision_function")
+    ('voting', 'hamming')
     >>> choose_decoding(dense_random(5), "decision_function", is_weighted=True)
     'probabilistic'
     """
@@ -472,10 +475,13 @@ def choose_decoding(matrix: CodeMatrix, response: Response, *, is_weighted: bool
     if matrix.all():
         is_one_vs_rest = (np.minimum(n_positive, n_negative) == 1).all()
         return "loss-based" if is_one_vs_rest else by_correct
+    are_few = len(matrix) <= _MOST_CLASSES_TO_CALIBRATE
     if response == "predict_proba":
-        return "probabilistic" if len(matrix) <= _MOST_CLASSES_TO_CALIBRATE else by_correct
+        return "probabilistic" if are_few else by_correct
     is_one_vs_one = (np.maximum(n_positive, n_negative) == 1).all()
-    return "hamming" if is_one_vs_one else "probabilistic"
+    if is_one_vs_one:
+        return "voting" if are_few else "hamming"
+    return "probabilistic"
 
 
 def compact_decoder(matrix: CodeMatrix, n_samples: int, n_jobs: int | None) -> Any:

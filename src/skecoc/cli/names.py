@@ -33,6 +33,7 @@ DECODINGS = (
     "laplacian",
     "beta-density",
     "probabilistic",
+    "voting",
     "loss-weighted",
     "optimized-weight",
     "logistic-weight",

@@ -18,7 +18,7 @@ from skecoc.decoding.distances import (
 from skecoc.decoding.logistic import LogisticCertificate, LogisticWeightDecoder
 from skecoc.decoding.losses import LossAveragedDecoder, LossBasedDecoder, LossWeightedDecoder
 from skecoc.decoding.optimized import Certificate, OptimizedWeightDecoder
-from skecoc.decoding.probabilistic import ProbabilisticDecoder
+from skecoc.decoding.probabilistic import ProbabilisticDecoder, VotingDecoder
 from skecoc.decoding.risk import RiskAndConfusion, risk_and_confusion
 from skecoc.decoding.ties import break_ties
 from skecoc.support.errors import resolve_name
@@ -41,6 +41,7 @@ __all__ = [
     "OptimizedWeightDecoder",
     "ProbabilisticDecoder",
     "RiskAndConfusion",
+    "VotingDecoder",
     "break_ties",
     "decoding_name",
     "resolve_decoder",
@@ -59,6 +60,7 @@ DECODERS: Mapping[str, type[BaseDecoder]] = MappingProxyType(
         "laplacian": LaplacianDecoder,
         "beta-density": BetaDensityDecoder,
         "probabilistic": ProbabilisticDecoder,
+        "voting": VotingDecoder,
         "loss-weighted": LossWeightedDecoder,
         "optimized-weight": OptimizedWeightDecoder,
         "logistic-weight": LogisticWeightDecoder,

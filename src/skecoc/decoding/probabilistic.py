@@ -9,7 +9,17 @@ from scipy.optimize import minimize, root
 from scipy.special import expit, logit
 
 from skecoc.decoding.base import BaseDecoder, Floats, Indices
+from skecoc.decoding.distances import count_agreements
 from skecoc.decoding.losses import LARGEST_OUTPUT, logistic, sum_losses
+
+#: Sums of outputs, at most 1 in size, are divided by this before they are added to votes, which differ by 1/2 or more.
+SMALLER_THAN_VOTES = 5.0
+#: Support of classes that differs by no more than this is equal.
+EQUAL_SUPPORT = 1e-9
+#: By which part of the highest other score the class with the most votes is at least higher.
+LEAD = 1e-6
+#: Below every score, and finite, so that differences from it are numbers.
+LOWEST_SCORE = -1e300
 
 # Outputs that vary by no more than this part of their size, or this much at all, are constant.
 _CONSTANT_RELATIVE = 1e-10
@@ -89,6 +99,51 @@ class ProbabilisticDecoder(BaseDecoder):
         # log(1 / (1 + exp(m s))) is minus the logistic loss of the margin -m s.
         log_product = -sum_losses(logistic, -(self.slopes_ * _bounded(codewords) + self.intercepts_), self.matrix_)
         return np.logaddexp(log_product, self._log_invalid_mass)
+
+
+class VotingDecoder(ProbabilisticDecoder):
+    r"""Let columns vote, and score classes by calibrated outputs.
+
+    The scores are those of `ProbabilisticDecoder`, except that the class with the most votes always has the highest. A
+    vote is the sign of an output, as in `HammingDecoder`; equal numbers of votes are decided by the sum of outputs,
+    :math:`\sum_q M_{pq} x_q`. With one-vs-one and margins, predictions are those of scikit-learn's
+    `OneVsOneClassifier`. Votes alone would say little about how sure they are: with three classes there are only eight
+    outcomes.
+
+    Parameters
+    ----------
+    invalid_mass : float, default=0.0
+        As in `ProbabilisticDecoder`.
+
+    Attributes
+    ----------
+    slopes_ : ndarray of shape (n_columns,)
+        The slopes of the columns' sigmoids, negative for a column that is correct more often than not.
+    intercepts_ : ndarray of shape (n_columns,)
+        Their intercepts.
+
+    Examples
+    --------
+    >>> from skecoc.coding import one_vs_one
+    >>> from skecoc.decoding import ProbabilisticDecoder, VotingDecoder
+    >>> codewords = [[1, 1, 1], [0.5, 0.5, 0], [-1, 0, 1], [-1, 0, 0.2], [0, -1, -1], [0, 0.2, -1]]
+    >>> y = [0, 0, 1, 1, 2, 2]
+    >>> outputs = [[0.1, 0.1, -0.9]]  # two votes for class 0, one for class 2
+    >>> for kind in (ProbabilisticDecoder, VotingDecoder):
+    ...     print(kind().fit(codewords, y, one_vs_one(3)).scores(outputs).round(2))
+    [[-1.32 -2.05 -0.99]]
+    [[-0.99 -2.05 -0.99]]
+    """
+
+    def _scores(self, codewords: Floats) -> Floats:
+        scores = super()._scores(codewords)
+        votes = count_agreements(codewords, self.matrix_) - np.abs(self.matrix_).sum(axis=1) / 2.0
+        total = codewords @ self.matrix_.T
+        # Sums of outputs decide between equal numbers of votes: they count less than half a vote.
+        support = votes + total / (SMALLER_THAN_VOTES * (1.0 + np.abs(total)))
+        is_first = support >= support.max(axis=1, keepdims=True) - EQUAL_SUPPORT
+        rival = np.where(is_first, LOWEST_SCORE, scores).max(axis=1, keepdims=True)
+        return np.where(is_first, np.maximum(scores, rival + LEAD * (1.0 + np.abs(rival))), scores)
 
 
 def fit_sigmoid(outputs: Floats, is_positive: NDArray[np.bool_], sample_weight: Floats) -> Floats:

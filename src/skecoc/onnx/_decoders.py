@@ -19,13 +19,12 @@ from skecoc.decoding import (
     LossWeightedDecoder,
     OptimizedWeightDecoder,
     ProbabilisticDecoder,
+    VotingDecoder,
 )
 from skecoc.decoding.losses import LARGEST_EXPONENT, LARGEST_OUTPUT
+from skecoc.decoding.probabilistic import EQUAL_SUPPORT, LEAD, LOWEST_SCORE, SMALLER_THAN_VOTES
 from skecoc.decoding.ties import ROUNDING_TOLERANCE, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, priority
 from skecoc.onnx._graph import Floats, Graph
-
-# Below every score, and finite, so that differences from it are numbers.
-_LOWEST = -1e300
 
 
 def write_scores(graph: Graph, codewords: str, decoder: Any) -> str:
@@ -153,6 +152,21 @@ def _write_probabilistic(graph: Graph, codewords: str, decoder: ProbabilisticDec
     return graph.node("Add", log_product, _logistic(graph, difference))
 
 
+def _write_voting(graph: Graph, codewords: str, decoder: VotingDecoder) -> str:
+    scores = _write_probabilistic(graph, codewords, decoder)
+    votes = graph.node("Sub", _agreements(graph, codewords, decoder.matrix_), np.abs(decoder.matrix_).sum(axis=1) / 2.0)
+    total = _product(graph, codewords, decoder.matrix_)
+    size = graph.node("Mul", graph.node("Add", graph.node("Abs", total), 1.0), SMALLER_THAN_VOTES)
+    support = graph.node("Add", votes, graph.node("Div", total, size))
+    most = graph.node("ReduceMax", support, np.array([1]), keepdims=1)
+    is_first = graph.node("GreaterOrEqual", support, graph.node("Sub", most, EQUAL_SUPPORT))
+    others = graph.node("Where", is_first, LOWEST_SCORE, scores)
+    rival = graph.node("ReduceMax", others, np.array([1]), keepdims=1)
+    lead = graph.node("Mul", graph.node("Add", graph.node("Abs", rival), 1.0), LEAD)
+    lifted = graph.node("Max", scores, graph.node("Add", rival, lead))
+    return graph.node("Where", is_first, lifted, scores)
+
+
 def _write_loss_based(graph: Graph, codewords: str, decoder: LossBasedDecoder) -> str:
     losses = _negated_losses(graph, decoder.loss, codewords, decoder.matrix_)
     return graph.node("Sub", losses, decoder._loss_of_zeros) if decoder._loss_of_zeros.any() else losses
@@ -199,6 +213,7 @@ _WRITERS: Mapping[type, Callable[[Graph, str, Any], str]] = {
     LaplacianDecoder: _write_laplacian,
     BetaDensityDecoder: _write_beta_density,
     ProbabilisticDecoder: _write_probabilistic,
+    VotingDecoder: _write_voting,
     LossWeightedDecoder: _write_loss_weighted,
     OptimizedWeightDecoder: _write_optimized,
     LogisticWeightDecoder: _write_logistic_weights,
@@ -209,7 +224,7 @@ def write_winner(graph: Graph, scores: str, second_key: str, prior: Floats, scal
     """Write the class that wins, (n_samples,): by score, then by the second key, by the prior, by index."""
     n_classes = len(prior)
     tied = _write_tied_for_best(graph, scores, scale, n_classes)
-    keys = graph.node("Where", tied, second_key, _LOWEST)
+    keys = graph.node("Where", tied, second_key, LOWEST_SCORE)
     tied = _write_tied_for_best(graph, keys, scale, n_classes)
     priorities = graph.node("Where", tied, priority(prior), np.array(-1))
     return graph.node("ArgMax", priorities, axis=1, keepdims=0)
@@ -238,7 +253,7 @@ def write_ordered_ties(graph: Graph, scores: str, lowered: str | Floats, toleran
     apart = graph.node("Greater", graph.node("Sub", upper, lower), tolerance)
     starts = graph.node("Pad", apart, np.array([0, 1, 0, 0]))  # one column of False on the left
     group = graph.node("CumSum", graph.cast(starts, TensorProto.INT64), np.array(1))
-    lowest = graph.node("Min", descending, _LOWEST)
+    lowest = graph.node("Min", descending, LOWEST_SCORE)
     table = graph.node("ScatterElements", lowest, group, descending, axis=1, reduction="max")
     highest = graph.node("GatherElements", table, group, axis=1)
     close = graph.node("Not", apart)
