@@ -26,7 +26,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.datasets import list_uci, load_uci
@@ -41,6 +41,7 @@ def classifiers() -> dict[str, Any]:
     """Return the classifiers by the names that the table has."""
     logistic = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-3))
     machine = make_pipeline(StandardScaler(), SVC())
+    linear = make_pipeline(StandardScaler(), LinearSVC(random_state=0))
     forest = RandomForestClassifier(20, random_state=0)
     return {
         "one-vs-one, stumps": ECOCClassifier(coding="one-vs-one", random_state=0),
@@ -50,7 +51,8 @@ def classifiers() -> dict[str, Any]:
         "one-vs-one, stumps, logistic weights": ECOCClassifier(None, "one-vs-one", "logistic-weight", random_state=0),
         "one-vs-one, naive Bayes": ECOCClassifier(GaussianNB(), "one-vs-one", random_state=0),
         "one-vs-rest, logistic regression": ECOCClassifier(logistic, "one-vs-rest", random_state=0),
-        "one-vs-one, SVC margins": ECOCClassifier(machine, "one-vs-one", "probabilistic", random_state=0),
+        "one-vs-one, SVC margins": ECOCClassifier(machine, "one-vs-one", random_state=0),
+        "one-vs-one, LinearSVC margins": ECOCClassifier(linear, "one-vs-one", random_state=0),
         "one-vs-rest, SVC margins": ECOCClassifier(machine, "one-vs-rest", random_state=0),
         "one-vs-one, forests": ECOCClassifier(forest, "one-vs-one", random_state=0),
         "LCECOCClassifier": LCECOCClassifier(random_state=0),
