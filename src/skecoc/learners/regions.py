@@ -245,17 +245,18 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
             bounds = np.cumsum([0, *map(len, regions)])
             given = None if weight is None else weight[every]
             return prepared.clones.make(0).fit_groups(prepared.inner, rows[every], bounds, labels[every], given)
-        learners: list[BaseEstimator] = []
+        learners = [prepared.clones.make(random_state.randint(np.iinfo(np.int32).max)) for _ in regions]
         whole: BaseEstimator | None = None
-        for members in regions:
-            learner = prepared.clones.make(random_state.randint(np.iinfo(np.int32).max))
+        can_predict = False  # a learner that can after few samples can after more
+        for number in sorted(range(len(regions)), key=lambda number: len(regions[number])):
             try:
-                learners.append(_fit_region(learner, prepared, rows, labels, weight, members))
+                _fit_region(learners[number], prepared, rows, labels, weight, regions[number], tries=not can_predict)
+                can_predict = True
             except Exception:  # noqa: BLE001 (whatever a learner raises that wants more samples)
                 if whole is None:
                     every = np.arange(len(rows)) if weight is None else np.flatnonzero(weight)
                     whole = _fit_region(prepared.clones.make(0), prepared, rows, labels, weight, every)
-                learners.append(whole)
+                learners[number] = whole
         return learners
 
     def outputs(self, X: ArrayLike, response: Response) -> Floats:
@@ -328,16 +329,24 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
 
 def _fit_region(
-    learner: Any, prepared: _Regions, rows: Integers, labels: Integers, weight: Floats | None, members: Integers
+    learner: Any,
+    prepared: _Regions,
+    rows: Integers,
+    labels: Integers,
+    weight: Floats | None,
+    members: Integers,
+    *,
+    tries: bool = False,
 ) -> BaseEstimator:
-    """Train the learner of a region, and see that it can predict: nearest neighbours may be too few only then."""
+    """Train the learner of a region; if it `tries`, it must predict too: neighbours may be too few only then."""
     given = None if weight is None else weight[members]
     if prepared.inner is not None:
         trained: BaseEstimator = learner.fit_rows(prepared.inner, rows[members], labels[members], given)
         return trained
     X = without_empty(_safe_indexing(prepared.X, rows[members]))
     learner.fit(X, labels[members], **weight_params(learner, given))
-    learner.predict(_safe_indexing(X, [0]))
+    if tries:
+        learner.predict(_safe_indexing(X, [0]))
     return learner
 
 
