@@ -26,7 +26,8 @@ folds = StratifiedKFold(4, shuffle=True, random_state=0)
 
 def accuracy_of(coding, X, y):
     """Return the length of a code and its accuracy on held-out rows."""
-    model = ECOCClassifier(coding=coding, decoding=OptimizedWeightDecoder(l2=0.1), random_state=0)
+    # No folds: they would serve probabilities.
+    model = ECOCClassifier(coding=coding, decoding=OptimizedWeightDecoder(l2=0.1), random_state=0, n_folds=None)
     return model.fit(X, y).code_matrix_.shape[1], cross_val_score(model, X, y, cv=folds).mean()
 
 

@@ -203,14 +203,22 @@ def far_apart(matrix):
     "coding", ["auto", "exhaustive", "hadamard", "dense-random", dense_random(11, 40, random_state=1)]
 )
 def test_every_coding_that_can_is_made_to_fit(coding, max_columns):
-    model = ECOCClassifier(StumpAdaBoostClassifier(5), coding, max_columns=max_columns, random_state=0).fit(*VOWEL)
+    settings = {"max_columns": max_columns, "n_folds": None, "random_state": 0}
+    model = ECOCClassifier(StumpAdaBoostClassifier(5), coding, **settings).fit(*VOWEL)
     n_columns = len(model.estimators_)
     expected = {"auto": min(11, max_columns), "hadamard": min(15, max_columns)}
     assert n_columns == (expected.get(coding, max_columns) if isinstance(coding, str) else max_columns)
     assert far_apart(model.code_matrix_)
-    unlimited = ECOCClassifier(StumpAdaBoostClassifier(5), coding, max_columns=10_000, random_state=0).fit(*VOWEL)
-    free = ECOCClassifier(StumpAdaBoostClassifier(5), coding, random_state=0).fit(*VOWEL)
-    np.testing.assert_array_equal(unlimited.code_matrix_, free.code_matrix_)
+
+
+@pytest.mark.parametrize("coding", ["auto", "exhaustive", "hadamard", "dense-random"])
+def test_a_limit_that_is_high_enough_changes_no_code(coding):
+    X, y = (part[::5] for part in VOWEL)
+    codes = [
+        ECOCClassifier(GaussianNB(), coding, max_columns=limit, random_state=0, n_folds=None).fit(X, y).code_matrix_
+        for limit in (10_000, None)
+    ]
+    np.testing.assert_array_equal(*codes)
 
 
 def test_a_code_is_shortened_as_by_trying_all_subsets():
