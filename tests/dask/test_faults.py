@@ -300,9 +300,11 @@ def test_the_error_of_any_later_step_names_the_partition_once(computed, error):
 def test_a_partition_that_kills_its_workers_in_a_later_step_is_named(cluster, computed, monkeypatch):
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
     executor, sizes = computed
-    with pytest.raises(MemoryError, match=r"^partition 2 or one computed at the same time: a worker died"):
+    # Which of the partitions that the worker still had to compute is blamed is a matter of time.
+    said = r"^partitions? [\d, and]+ or one computed at the same time: a worker died"
+    with pytest.raises(MemoryError, match=said):
         executor.sum(dies_at, sizes)
-    with pytest.raises(MemoryError, match=r"^partition 2 or one computed at the same time: a worker died"):
+    with pytest.raises(MemoryError, match=said):
         executor.step(dies_in_step, sizes)
 
 
