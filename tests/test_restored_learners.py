@@ -60,7 +60,9 @@ CLASSIFIERS = [kind for name, kind in all_estimators(type_filter="classifier") i
 
 def small(kind):
     """Make a classifier that is trained in no time."""
-    known = inspect.signature(kind).parameters
+    known = set(inspect.signature(kind).parameters)
+    if "estimator" in known:
+        known.discard("base_estimator")  # older versions have the former name beside it
     return kind(**{name: copy.deepcopy(value) for name, value in SMALL.items() if name in known})
 
 

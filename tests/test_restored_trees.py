@@ -442,7 +442,7 @@ def test_boosting_that_cannot_be_checked_must_be_trusted(models):
     assert unchecked_types([models["categories"]]) == {f"{prefix}HistGradientBoostingClassifier"}
     older = GradientBoostingRegressor(n_estimators=2).fit(X, np.arange(len(X)))
     assert unchecked_types(older) == {"sklearn.ensemble._gb.GradientBoostingRegressor"}
-    with pytest.raises(ModelFileError, match=r"it holds sklearn\.ensemble\._gb\.GradientBoostingRegressor"):
+    with pytest.raises(ModelFileError, match=r"it holds .*sklearn\.ensemble\._gb\.GradientBoostingRegressor"):
         dump_model(older)
 
 

@@ -232,13 +232,13 @@ def test_another_version_is_said_and_named_if_loading_fails(work, monkeypatch, c
     with monkeypatch.context() as patch:
         patch.setattr(persistence, "__version__", "9.9")
         for module in (sklearn, sklearn.base):
-            patch.setattr(module, "__version__", "1.7.0")
+            patch.setattr(module, "__version__", "1.6.0")
         assert main(FIT) == 0
     capsys.readouterr()
     assert main(["predict", "things.skops", "new.csv", "-o", "out.csv"]) == 0
     said = capsys.readouterr().err
     assert said.startswith("skecoc: note: 'things.skops' was saved with skecoc 9.9 (this is ")
-    assert said.count("scikit-learn 1.7.0 (this is ") == said.count("1.7.0") == 1
+    assert said.count("scikit-learn 1.6.0 (this is ") == said.count("1.6.0") == 1
 
     def fail(*arguments, **options):
         raise AttributeError("no such attribute")

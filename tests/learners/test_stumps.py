@@ -419,7 +419,7 @@ def test_sparse_rows_have_the_stumps_of_dense_ones(make, problem, data):
 
 def test_some_sparse_rows_have_their_own_bins():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((300, 40), density=0.1, rng=rng, format="csr")
+    X = sparse.csr_array(sparse.random(300, 40, density=0.1, random_state=0))
     y = (X @ rng.normal(size=40) > 0).astype(int)
     learner = StumpAdaBoostClassifier(30)
     coded, dense = learner.prepare_rows(X), learner.prepare_rows(X.toarray())
@@ -437,7 +437,7 @@ def test_stored_zeros_and_parts_of_sums_are_what_they_add_up_to():
 
 
 def test_sparse_rows_take_the_memory_of_their_values():
-    X = sparse.random_array((4000, 20_000), density=2e-4, rng=np.random.default_rng(0), format="csr")
+    X = sparse.csr_array(sparse.random(4000, 20_000, density=2e-4, random_state=0))
     y = (X[:, :2000].sum(axis=1) > 0).astype(int)
     StumpAdaBoostClassifier(2).fit(X[:50], np.arange(50) % 2)  # compiles
     tracemalloc.start()

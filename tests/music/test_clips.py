@@ -105,7 +105,7 @@ def test_arrays_of_all_types_have_full_scale_1(samples, expected):
         ("header.mp3", "header.mp3' is damaged or cut off$"),
         ("header.flac", "header.flac' is damaged, cut off or in a format that is not supported$"),
         ("header.wav", "header.wav' is damaged or cut off: Error in WAV file. No 'data' chunk marker"),
-        ("half.flac", "half.flac' is damaged or cut off: flac decoder lost sync"),
+        ("half.flac", "half.flac' is damaged or cut off: "),
         ("no-samples.wav", "no-samples.wav' holds no samples"),
         ("not-finite.wav", "not-finite.wav': signal must hold finite samples"),
         ("headerless.raw", "headerless.raw' cannot be read as audio: "),

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from sklearn.utils.fixes import parse_version
 
 from skecoc.music.stderr import messages_stream, without_decoder_messages
 from tests.music.conftest import encoded
@@ -89,6 +90,7 @@ def test_a_redirection_made_meanwhile_stays():
     print("heard", file=sys.stderr)
 
 
+@pytest.mark.skipif(parse_version(soundfile.__version__) < parse_version("0.13"), reason="soundfile ends the process")
 def test_a_process_without_standard_error_can_decode(tmp_path):
     soundfile.write(tmp_path / "a.wav", np.zeros(100), 8000)
     program = f"""

@@ -142,7 +142,9 @@ def interval_of_folds(
     if limits == (0.0, 1.0):
         by_rows = wilson_interval(round(float(values.mean()) * n_rows), n_rows)
         low, high = min(low, by_rows[0]), max(high, by_rows[1])
-    return float(np.clip(low, *limits)), float(np.clip(high, *limits))
+    least = -np.inf if limits[0] is None else limits[0]
+    most = np.inf if limits[1] is None else limits[1]
+    return float(np.clip(low, least, most)), float(np.clip(high, least, most))
 
 
 def interval_half_width(std: ArrayLike, n_runs: int, test_share: float, confidence: float = 0.95) -> Floats:

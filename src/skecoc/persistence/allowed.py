@@ -45,6 +45,9 @@ SKLEARN_TYPES = (
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
     "sklearn.utils._bunch.Bunch",
+    # Scorers of older versions hold these; they are read by metadata routing alone.
+    "sklearn.utils._metadata_requests.MetadataRequest",
+    "sklearn.utils._metadata_requests.MethodMetadataRequest",
 )
 
 # Parts of scikit-learn whose estimators predict by Python and numpy alone, or are checked. The others hand what a file
