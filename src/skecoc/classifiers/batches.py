@@ -32,6 +32,7 @@ from skecoc.learners.columns import (
     SeededClones,
     column_seeds,
     evaluate_columns,
+    margin_scale,
     resolve_response,
 )
 from skecoc.learners.mixed import is_several
@@ -345,7 +346,7 @@ class BatchesMixin(BaseCodeClassifier):
     def _fit_decoding(self) -> None:
         """Fit decoder and temperature to the outputs that are kept."""
         batches, matrix = self._batches, self.code_matrix_
-        scale = (float(np.abs(batches.outputs).max()) or 1.0) if self._response == "decision_function" else 1.0
+        scale = margin_scale(self._response, batches.outputs)
         kept = (batches.outputs / scale, batches.y, batches.weight)
         decoder = batch_decoder(self.decoding, self._response, matrix).fit(*kept[:2], matrix, batches.weight)
         response, batches.n_new = self._response, 0
