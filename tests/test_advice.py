@@ -92,7 +92,7 @@ def test_names_of_columns_before_fit():
 
 @pytest.mark.parametrize("plot", [plot_reliability, plot_risk_coverage])
 def test_plots_of_probabilities_need_them(plot):
-    with pytest.raises(ValueError, match=r"predict_proba, which LinearSVC has not; CalibratedClassifierCV and"):
+    with pytest.raises(ValueError, match=r"predict_proba, which LinearSVC does not have; CalibratedClassifierCV and"):
         plot(LinearSVC().fit(X, Y), X, Y)
     with pytest.raises(NotFittedError):
         plot(ECOCClassifier(), X, Y)

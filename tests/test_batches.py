@@ -217,7 +217,7 @@ def test_classes_are_checked():
 
 @pytest.mark.parametrize(
     ("learner", "reason"),
-    [(None, "StumpAdaBoostClassifier has not"), (LogisticRegression(), "has not"), ("mixed", "a single learner")],
+    [(None, "StumpAdaBoostClassifier lacks"), (LogisticRegression(), "lacks"), ("mixed", "a single learner")],
 )
 def test_the_method_is_there_only_if_the_learner_has_it(learner, reason):
     model = ECOCClassifier(learner)
@@ -279,7 +279,7 @@ def test_the_decoding_is_named():
 
 def test_a_batch_of_classes_without_weight_is_passed_over():
     model = ECOCClassifier(GaussianNB(), class_weight={2: 0.0})
-    with pytest.raises(ValueError, match="class_weight is 0 for all classes of the first batch"):
+    with pytest.raises(ValueError, match="class_weight must not be 0 for all classes of the first batch"):
         model.partial_fit(X_IRIS[100:], Y_IRIS[100:], classes=[0, 1, 2])
     model.partial_fit(X_IRIS, Y_IRIS, classes=[0, 1, 2])
     expected = model.predict_proba(X_IRIS)

@@ -474,7 +474,7 @@ def test_bad_data_is_named():
         ECOCClassifier().fit(X_IRIS, None)
     with pytest.raises(ValueError, match="labels of one type"):
         ECOCClassifier().fit(X_IRIS, np.array(["a", 1] * 75, dtype=object))
-    with pytest.raises(ValueError, match="as many samples"):
+    with pytest.raises(ValueError, match="same number of samples"):
         ECOCClassifier().fit(X_IRIS, Y_IRIS[:-1])
     with pytest.raises(ValueError, match="sample_weight was given, but the estimator KNeighborsClassifier"):
         ECOCClassifier(KNeighborsClassifier()).fit(X_IRIS, Y_IRIS, sample_weight=np.ones(150))

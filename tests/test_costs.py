@@ -301,7 +301,7 @@ def test_a_fit_that_fails_changes_nothing():
 
 
 def test_a_classifier_without_probabilities_is_refused_with_the_way():
-    with pytest.raises(ValueError, match="LinearSVC has not: scikit-learn's CalibratedClassifierCV"):
+    with pytest.raises(ValueError, match="LinearSVC does not have; wrap it in scikit-learn's CalibratedClassifierCV"):
         CostSensitiveClassifier(LinearSVC()).fit(X_IRIS, Y_IRIS)
     CostSensitiveClassifier(CalibratedClassifierCV(LinearSVC())).fit(X_IRIS, Y_IRIS)
     with pytest.raises(ValueError, match="'reject' parameter"):
@@ -373,7 +373,7 @@ def test_the_picture_has_a_line_per_model_with_its_area():
     assert axes.get_legend().get_texts()[0].get_text() == f"bayes (area {curve.area:.3g})"
     assert len(axes.lines) == 2
     one = plot_risk_coverage(models["bayes"], X_IRIS, Y_IRIS, cost_matrix=COSTS, ax=plt.subplots()[1])
-    assert one.get_ylabel() == "mean cost of them"
+    assert one.get_ylabel() == "cost of decided samples"
     assert one.lines[0].get_label().startswith("GaussianNB")
     plt.close("all")
     with pytest.raises(ValueError, match="at least one"):

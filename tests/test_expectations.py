@@ -262,14 +262,17 @@ def test_the_columns_of_several_learners_count_together(kind):
     [
         (
             ECOCClassifier(coding="ovo", max_columns=20),
-            "coding='one-vs-one' has 55 columns, of which no 20 .*'one-vs-rest', 'decoc'",
+            "coding='one-vs-one' has 55 columns, and max_columns=20 .*'one-vs-rest', 'decoc'",
         ),
         (
             ECOCClassifier(coding="ovr", max_columns=9),
             r"'one-vs-rest' has 11 columns, .*short enough are 'dense-random'$",
         ),
-        (ECOCClassifier(coding=one_vs_one(11), max_columns=20), "coding has 55 columns, of which no 20 separate all"),
-        (WOLCClassifier(init="one-vs-one", max_columns=20), "init='one-vs-one' has 55 columns, of which no 20"),
+        (
+            ECOCClassifier(coding=one_vs_one(11), max_columns=20),
+            "coding has 55 columns, and max_columns=20 of them cannot",
+        ),
+        (WOLCClassifier(init="one-vs-one", max_columns=20), "init='one-vs-one' has 55 columns, and max_columns=20"),
         *(
             (
                 kind(max_columns=3),

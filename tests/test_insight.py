@@ -226,13 +226,13 @@ def test_bad_pairs_and_labels_are_named(method):
     ask = getattr(ECOCClassifier().fit(features, y), method)
     with pytest.raises(ValueError, match="pairs: 'd' is not a class"):
         ask(features, y, [("a", "d")])
-    with pytest.raises(ValueError, match="pairs must be a number or a list of two different labels each, got 'ab'"):
+    with pytest.raises(ValueError, match="pairs must be a number or a list of pairs of two different labels, got 'ab'"):
         ask(features, y, ["ab"])
     with pytest.raises(ValueError, match="pairs must be an integer of at least 1, got 0"):
         ask(features, y, 0)
     with pytest.raises(ValueError, match="y must hold classes that the model knows, got 'e'"):
         ask(features, np.where(y == "a", "e", y))
-    with pytest.raises(ValueError, match="as many samples; got 60 and 59"):
+    with pytest.raises(ValueError, match="same number of samples; got 60 and 59"):
         ask(features, y[1:])
 
 

@@ -429,7 +429,7 @@ def test_rows_to_check_have_the_columns_that_the_export_takes():
     X, y, _ = blobs(3)
     frame = pd.DataFrame(X, columns=list("vwxyz"))
     model = ECOCClassifier().fit(frame, y)
-    with pytest.raises(ValueError, match=r"X must have the columns .* lacks \['w'\]"):
+    with pytest.raises(ValueError, match=r"X must have the columns .* missing: \['w'\]"):
         check_export(model, to_onnx(model, frame), frame.drop(columns="w"))
     with pytest.raises(ValueError, match=r"X must be a frame with the columns .* 'z'\]"):
         check_export(model, to_onnx(model, frame), X)

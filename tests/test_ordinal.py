@@ -104,7 +104,7 @@ def test_only_text_without_an_order_warns():
     with pytest.warns(UserWarning, match=r"best < fair < good < poor.*classes=\[...\]") as caught:
         ECOCClassifier(LOGISTIC, "ordinal").fit(X, NAMES[NUMBERS])
     assert caught[0].filename == __file__
-    with pytest.warns(UserWarning, match="order of the alphabet"):
+    with pytest.warns(UserWarning, match="alphabetical order"):
         LCECOCClassifier(LOGISTIC, init="ordinal", max_iter=0).fit(X, pd.Series(NAMES[NUMBERS], dtype="category"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -116,11 +116,11 @@ def test_only_text_without_an_order_warns():
 @pytest.mark.parametrize(
     ("classes", "message"),
     [
-        (NAMES[:3], "classes must name every class of y, got none named best"),
+        (NAMES[:3], "classes must name every class of y, missing: best"),
         (["poor", "fair", "poor", "good", "best"], "every label once, got poor more than once"),
         ([NAMES], "at least 2 labels in their order"),
         (["poor"], "at least 2 labels"),
-        ([0, 1, 2, 3], "none named best, fair, good, poor"),
+        ([0, 1, 2, 3], "missing: best, fair, good, poor"),
     ],
 )
 def test_classes_are_checked(classes, message):
@@ -145,15 +145,15 @@ def test_only_ordinal_codes_compare_classes_with_the_labels():
 def test_labels_that_have_become_numbers_are_explained():
     y = NAMES[NUMBERS]
     model = ECOCClassifier(LOGISTIC, "ordinal", classes=NAMES)
-    explained = r"none named 0, 1, 2, 3\. scikit-learn has replaced the labels by numbers.*and leave classes=None"
+    explained = r"missing: 0, 1, 2, 3\. scikit-learn has replaced the labels by numbers.*and leave classes=None"
     with pytest.raises(ValueError, match=explained):
         cross_val_predict(model, X, y, cv=2, method="predict_proba")
     with pytest.raises(ValueError, match=explained):
         VotingClassifier([("code", model)]).fit(X, y)
-    with pytest.raises(ValueError, match="none named other") as caught:
+    with pytest.raises(ValueError, match="missing: other") as caught:
         model.fit(X, np.where(y == "best", "other", y))
     assert "scikit-learn" not in str(caught.value)
-    with pytest.raises(ValueError, match="none named 0") as caught:
+    with pytest.raises(ValueError, match="missing: 0") as caught:
         model.set_params(classes=[3, 1, 2]).fit(X, NUMBERS)
     assert "scikit-learn" not in str(caught.value)
     # What the message says to do.
@@ -167,7 +167,7 @@ def test_labels_that_have_become_numbers_are_explained():
 
 @pytest.mark.parametrize("name", ["ORDINAL ", " Ordinal", "ordinal_"])
 def test_the_alphabet_is_warned_of_however_the_coding_is_written(name):
-    with pytest.warns(UserWarning, match="order of the alphabet"):
+    with pytest.warns(UserWarning, match="alphabetical order"):
         ECOCClassifier(LOGISTIC, name).fit(X, NAMES[NUMBERS])
     model = ECOCClassifier(LOGISTIC, name, classes=NAMES).fit(X, NAMES[NUMBERS])
     np.testing.assert_array_equal(model.code_matrix_[np.searchsorted(model.classes_, NAMES)], ordinal(4))

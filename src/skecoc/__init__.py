@@ -1,4 +1,4 @@
-"""Error-correcting output codes for multiclass problems, at home in scikit-learn."""
+"""Error-correcting output codes for multiclass classification with scikit-learn."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from skecoc.growth.subclass import SubclassECOCClassifier
     from skecoc.growth.wolc import WOLCClassifier
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 __all__ = [
     "CostSensitiveClassifier",
     "ECOCClassifier",

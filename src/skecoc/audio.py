@@ -1,4 +1,4 @@
-"""Features of music for scikit-learn: the names that `skecoc.music` offers to users."""
+"""Audio features for scikit-learn: the public names of `skecoc.music`."""
 
 from skecoc.music import AudioError, ModulationFeatures, feature_names, mfcc, modulation_features, nase, osc
 

@@ -194,7 +194,7 @@ def test_a_batch_that_kills_its_worker_every_time_is_named(path, monkeypatch):
     monkeypatch.setattr(runner, "_run_shipped", partial(run_or_die, deadly=deadly, flag=None))
     monkeypatch.setattr(runner, "MOST_DEATHS", 2)
     with Store(path) as store:
-        with pytest.raises(InputError, match=rf"died 2 times.* while they ran: .*{deadly}"):
+        with pytest.raises(InputError, match=rf"died 2 times.* while running: .*{deadly}"):
             run(PROTOCOL, store, n_jobs=2)
         assert store.n_claimed() == 0
         monkeypatch.undo()

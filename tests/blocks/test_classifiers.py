@@ -365,7 +365,7 @@ class _Passes:
 @pytest.mark.parametrize("n_blocks", [0, 1])
 def test_blocks_that_are_used_up_are_refused(model, n_blocks):
     blocks = divided(*blobs(200), [100])
-    with pytest.raises(ValueError, match=f"they must start afresh.* got {100 * n_blocks} rows after 200"):
+    with pytest.raises(ValueError, match=f"they must be the same every time.* got {100 * n_blocks} rows after 200"):
         clone(model).fit_blocks(_Passes([], blocks, blocks[:n_blocks]))  # the first is not read
 
 
@@ -394,7 +394,10 @@ def test_estimator_checks(estimator, check):
         (lambda X, y: BlockECOCClassifier(sample_size=0).fit(X, y), "sample_size"),
         (lambda X, y: BlockWOLCClassifier(n_folds=1).fit(X, y), "n_folds"),
         (lambda X, y: BlockWOLCClassifier(max_columns=1).fit(X, y), "max_columns must leave .* 2 columns .* got 1"),
-        (lambda X, y: BlockECOCClassifier(coding="ovo", max_columns=2).fit(X, y), "has 6 columns, of which no 2 sep"),
+        (
+            lambda X, y: BlockECOCClassifier(coding="ovo", max_columns=2).fit(X, y),
+            "has 6 columns, and max_columns=2 of",
+        ),
         (lambda X, y: BlockWOLCClassifier(n_regions=[3, 256]).fit(X, y), "n_regions must be at most 255"),
         (lambda X, y: BlockECOCClassifier(decoding=OptimizedWeightDecoder(l2=0.0)).fit(X, y), "l2 must be positive"),
     ],

@@ -180,7 +180,7 @@ def test_blocks_that_change_between_passes_are_refused():
         (lambda: check_block(RawBlock(np.zeros((2, 1)), np.array([np.nan, "a"], object)), 0), "some are missing"),
         (lambda: check_block(RawBlock(np.zeros((2, 1)), np.array([1, "a"], object)), 0), "labels of one type"),
         (lambda: ArrayBlocks(csr_array(np.eye(3)), np.zeros(3)), "sparse input is not supported"),
-        (lambda: summary_of([(np.zeros((2, 1)), [0, 1]), (np.zeros((2, 2)), [0, 1])]), "as many features"),
+        (lambda: summary_of([(np.zeros((2, 1)), [0, 1]), (np.zeros((2, 2)), [0, 1])]), "same number of features"),
         (lambda: summary_of([(np.zeros((1, 1)), [0]), (np.zeros((1, 1)), ["a"])]), "labels of one type"),
         (
             lambda: summary_of([(np.zeros((1, 1)), np.array([label], object)) for label in (0, "a")]),

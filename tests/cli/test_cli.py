@@ -189,7 +189,7 @@ def test_every_command_is_known_by_its_module():
         (["--datasets", "nothing"], "datasets: 'nothing' is not known; expected one of balance,"),
         (["--data", "missing.csv", "--target", "label"], "data='missing.csv': there is no such file"),
         (["--data", "own.csv"], "--target: expected the name of the column of DATA"),
-        (["--target", "label"], "--target needs DATA"),
+        (["--target", "label"], "--target needs a DATA file"),
         (["--data", "own.csv", "--target", "lable"], "target='lable' is not a column of 'own.csv'"),
         (["--data", "one-class.csv", "--target", "label"], "target='label' has a single class"),
         (["--data", "empty.csv", "--target", "label"], "data='empty.csv' is empty"),

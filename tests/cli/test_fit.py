@@ -181,7 +181,7 @@ def test_the_order_of_classes(capsys):
     fit += ["--folds", "2", "--jobs", "1"]
     assert main(fit) == 0
     alphabet = card_of("g.skops")["comparison"]
-    assert "in the order of the alphabet" in capsys.readouterr().err
+    assert "alphabetical order of the classes" in capsys.readouterr().err
     assert main([*fit, "--order", ",".join(names)]) == 0
     assert "alphabet" not in capsys.readouterr().err
     ordered = card_of("g.skops")["comparison"]
@@ -249,7 +249,7 @@ def test_defaults_of_compare_leave_out_what_the_options_rule_out(capsys):
     assert main(["compare", *TABLE, "--max-rows", "30", *options]) == 0
     said = capsys.readouterr().err
     assert "left out: sklearn/svm (sklearn/svm has no probabilities, which the metric needs)" in said
-    assert "left out: wolc/optimized-weight (KNeighborsClassifier takes no weights, which class weights become)" in said
+    assert "left out: wolc/optimized-weight (KNeighborsClassifier does not support sample_weight, which" in said
     assert main(["compare", *TABLE, "--methods", "svm", "logistic", *options]) == 2
     assert "methods: sklearn/svm has no probabilities, which the metric needs" in capsys.readouterr().err
 
@@ -308,8 +308,8 @@ def test_compare_shows_ours_beside_others_by_default(capsys):
     ("arguments", "message"),
     [
         (["things.csv"], "--target: expected the name of the column of DATA that holds the classes"),
-        (["--target", "kind"], "--target needs DATA, the file that it is about"),
-        (["--order", "a,b"], "--order needs DATA, the file that it is about"),
+        (["--target", "kind"], "--target needs a DATA file"),
+        (["--order", "a,b"], "--order needs a DATA file"),
         (["things.csv", "--target", "kind", "--output", "things.csv"], "--output and data are the same file"),
     ],
 )

@@ -106,7 +106,7 @@ def test_an_interrupted_extraction_says_how_to_go_on(folder, tmp_path, capsys, m
     monkeypatch.setattr(extraction_module, "modulation_features", interrupted)
     code, _, err = run(capsys, "extract", folder, "--cache", tmp_path, *ONE_JOB)
     assert code == 130
-    assert f"what is done is kept in {tmp_path}" in err
+    assert f"finished files are stored in {tmp_path}" in err
 
 
 def test_compare_prints_both_tables(folder, cache, capsys):
@@ -412,7 +412,7 @@ def test_the_dortmund_set_is_checked(folder, tmp_path, cache, capsys):
         (["train", "missing", "-o", "m", "--report", "none/r.html"], "--report: the folder 'none' does not exist"),
         (["predict", "missing.skops", "a.wav"], "'missing.skops': there is no such file"),
         (["predict", "file", "a.wav"], "'file' is not a model of skecoc"),
-        (["predict", "scaler.skops", "a.wav"], "is a model, but not one that `skecoc music train` wrote"),
+        (["predict", "scaler.skops", "a.wav"], "is a model, but was not written by `skecoc music train`"),
         (["predict", "MODEL", "a.wav", "--output", "none/p"], "--output: the folder 'none' does not exist"),
     ],
 )

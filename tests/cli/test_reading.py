@@ -180,10 +180,10 @@ def test_compare_reads_what_fit_reads(work, capsys):
             ["--sep", "ab"],
             "--sep='ab' cannot separate cells; expected comma, semicolon, tab, bar, pipe or another single",
         ),
-        (["--decimal", "x"], "--decimal='x' is no mark within numbers; expected comma or point"),
+        (["--decimal", "x"], "--decimal='x' cannot be a mark within numbers; expected comma or point"),
         (
             ["--thousands", "xx"],
-            "--thousands='xx' is no mark within numbers; expected comma, point, space or apostrophe",
+            "--thousands='xx' cannot be a mark within numbers; expected comma, point, space or apostrophe",
         ),
         (["--decimal", ",", "--thousands", ","], "--decimal=',' and thousands=',' are the same mark"),
         (["--encoding", "utf-9"], "--encoding='utf-9' is not known; expected one such as utf-8, utf-16 or latin-1"),

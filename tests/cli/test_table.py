@@ -341,7 +341,7 @@ def check_one_line(capsys, message):
         (["--drop", "nothing"], "drop: 'nothing' is not a column of the table"),
         (["--drop", "weight", "größe, cm", "colour", "picked", "ripe"], "no column is left to learn from"),
         (["-o", "none/model.skops"], "--output: the folder 'none' does not exist"),
-        (["-o", "-"], "--output: a model is not written to standard output"),
+        (["-o", "-"], "--output: a model cannot be written to standard output"),
         (["-o", "things.csv"], "--output: 'things.csv' does not end in .skops, as files of models do"),
         (["-o", "model.pkl"], "--output: 'model.pkl' does not end in .skops, as files of models do"),
         (["--report", "things.csv"], "--report: 'things.csv' does not end in .html, as pages do"),

@@ -38,8 +38,8 @@ def test_check_returns_an_int8_copy():
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        ([1, -1], r"code must have shape \(n_classes, n_columns\), neither zero, got \(2,\)"),
-        ([[], []], r"neither zero, got \(2, 0\)"),
+        ([1, -1], r"code must have shape \(n_classes, n_columns\) and not be empty, got \(2,\)"),
+        ([[], []], r"not be empty, got \(2, 0\)"),
         (np.zeros((2, 2, 2)), r"got \(2, 2, 2\)"),
         ([[1, -1], [1]], "code must be two-dimensional, with rows of equal length"),
         ([[1, 2], [-1, -1]], r"code must have entries in \{-1, 0, 1\} only, got 2 in row 0, column 1"),
@@ -49,11 +49,11 @@ def test_check_returns_an_int8_copy():
         ([["a", "b"], ["c", "d"]], "got a in row 0, column 0"),
         ([[1, None], [-1, 1]], "got None in row 0, column 1"),
         ([[1]], "code must have at least 2 rows, one per class, got 1"),
-        ([[1, 1], [-1, 1]], "code must have a +1 and a -1 in every column; column 1 has not".replace("+", r"\+")),
-        ([[1, 0, 1], [-1, -1, 1]], r"columns 1, 2 have not"),
+        ([[1, 1], [-1, 1]], "code must have a +1 and a -1 in every column; column 1 does not".replace("+", r"\+")),
+        ([[1, 0, 1], [-1, -1, 1]], r"columns 1, 2 do not"),
         ([[1, -1], [-1, 1], [1, -1]], "code must have a different row for every class; rows 0, 2 are equal"),
-        ([[1, -1], [-1, 1], [0, 0]], "code must have a non-zero entry in every row; row 2 has not"),
-        (np.ones((2, 12)), r"columns 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\. have not"),
+        ([[1, -1], [-1, 1], [0, 0]], "code must have a non-zero entry in every row; row 2 does not"),
+        (np.ones((2, 12)), r"columns 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\. do not"),
     ],
 )
 def test_check_says_what_is_wrong(matrix, message):

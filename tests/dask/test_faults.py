@@ -319,7 +319,7 @@ def with_bad_values(number, rows, kind):
     ("kind", "message"),
     [
         ("NaN", "^partition 7: Input X contains NaN"),
-        ("narrow", r"as many features in every block; got .*\b4 in partition 6"),
+        ("narrow", r"same number of features in every block; got .*\b4 in partition 6"),
     ],
 )
 def test_bad_values_are_named_with_their_partition(client, kind, message):

@@ -45,8 +45,8 @@ def test_a_worker_killed_during_the_experiment_costs_nothing(cluster, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--backend", "dask"], "--scheduler ADDRESS go together"),
-        (["--scheduler", "tcp://127.0.0.1:9"], "go together"),
+        (["--backend", "dask"], "--scheduler ADDRESS must be given together"),
+        (["--scheduler", "tcp://127.0.0.1:9"], "must be given together"),
         (["--backend", "dask", "--scheduler", "nonsense://x"], "no Dask scheduler found at 'nonsense://x'"),
     ],
 )

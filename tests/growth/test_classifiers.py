@@ -777,7 +777,7 @@ def test_columns_of_text_reach_a_pipeline(method, make_frame):
 
 @pytest.mark.parametrize("method", LAYERED)
 def test_clustering_takes_no_further_fit_parameters(method):
-    with pytest.raises(ValueError, match="no fit parameter but sample_weight"):
+    with pytest.raises(ValueError, match="only support the fit parameter sample_weight"):
         method(GaussianNB()).fit(X_IRIS, Y_IRIS, classes=[0, 1])
 
 

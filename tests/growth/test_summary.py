@@ -70,18 +70,16 @@ def test_nothing_that_was_added_helped():
     rules = {"tol": 9.0, "standard_errors": 0.0, "patience": 2, "n_pairs": 3, "random_state": 0}
     model = WOLCClassifier(STUMPS, **rules).fit(*vehicle())
     summary = model.growth_summary()
-    assert "(10 columns); growth tried 6 columns in 2 rounds, but nothing was added that helped: " in summary
-    assert "the code is as it started. Growth stopped because no progress was made" in summary
+    assert "(10 columns); growth tried 6 columns in 2 rounds, but kept none of them: " in summary
+    assert "the initial code is the best. Growth stopped because no progress was made" in summary
 
 
 def test_a_lead_that_is_too_small_is_named():
     model = WOLCClassifier(STUMPS, standard_errors=99.0, max_iter=3, random_state=0).fit(*vehicle())
     shown = [record.out_of_fold_accuracy for record in model.history_]
     assert max(shown) > shown[0]
-    lead = (
-        f"the best round, {max(shown):.1%} right out of fold, is not ahead of the first, {shown[0]:.1%}, by more than"
-    )
-    assert f"{lead} 99 standard errors. Growth stopped because" in model.growth_summary()
+    lead = f"the best round, {max(shown):.1%} correct out of fold, is not better than the first, {shown[0]:.1%}, "
+    assert f"{lead}by more than 99 standard errors. Growth stopped because" in model.growth_summary()
 
 
 @pytest.mark.parametrize(
@@ -126,8 +124,8 @@ def test_one_vs_one_as_it_is(monkeypatch):
     model = WOLCClassifier(STUMPS, random_state=0).fit(*vehicle())
     assert np.isnan(model.history_[0].loss)
     assert model.growth_summary() == (
-        "Started from one-vs-one (6 columns); no column was added because one-vs-one was taken as it is: there are too "
-        "many samples and columns to grow. Weights are equal."
+        "Started from one-vs-one (6 columns); no column was added because there are too many samples and columns to "
+        "grow one-vs-one. Weights are equal."
     )
 
 

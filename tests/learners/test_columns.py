@@ -142,7 +142,9 @@ def test_response_is_resolved_from_what_the_learner_has():
     assert resolve_response(LinearSVC(), "auto") == "decision_function"
     assert resolve_response(SharedMean(), "auto") == "predict"
     assert resolve_response(GaussianNB(), "predict") == "predict"
-    with pytest.raises(ValueError, match=r"response_method='decision_function' needs .* which GaussianNB has not"):
+    with pytest.raises(
+        ValueError, match=r"response_method='decision_function' needs .* which GaussianNB does not have"
+    ):
         resolve_response(GaussianNB(), "decision_function")
 
 

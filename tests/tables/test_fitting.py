@@ -200,7 +200,7 @@ def test_without_time_only_the_first_method_is_tried(things):
 
 
 def test_a_learner_that_takes_no_weights_is_told_so(things):
-    with pytest.raises(InputError, match="method: KNeighborsClassifier takes no weights, which class weights become"):
+    with pytest.raises(InputError, match="method: KNeighborsClassifier does not support sample_weight"):
         fit_table(things, learner="knn", class_weight="balanced", trusted=[], **FAST)
 
 

@@ -119,7 +119,7 @@ def test_classes_have_the_order_that_is_given(frame):
     assert plain.predict(X).tolist() == y.tolist()
     with pytest.raises(InputError, match="classes: the label 'middle' is not among them"):
         TableClassifier(classes=["low", "high"]).fit(X, y)
-    with pytest.raises(InputError, match="classes: a label is there more than once"):
+    with pytest.raises(InputError, match="classes: a label occurs more than once"):
         TableClassifier(classes=["low", "high", "middle", "low"]).fit(X, y)
 
 

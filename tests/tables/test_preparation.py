@@ -83,8 +83,7 @@ def test_the_ordinal_code_warns_of_the_alphabet():
     methods = ["ordinal/loss-weighted"]
     (note,) = prepared(methods=methods).notes
     assert note == (
-        "the ordinal code takes the classes in the order of the alphabet ('bad' < 'fair' < 'good'); "
-        "--order gives another"
+        "the ordinal code uses the alphabetical order of the classes ('bad' < 'fair' < 'good'); --order sets another"
     )
     assert prepared(methods=methods, order=["bad", "fair", "good"]).notes == []
     assert prepared(np.array([1, 2, 3] * 10), methods=methods).notes == []

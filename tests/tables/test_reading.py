@@ -574,9 +574,12 @@ def test_separators_can_be_given(write, sep):
         ({"sep": ""}, "sep='' cannot separate cells"),
         ({"sep": "a"}, "sep='a' cannot separate cells"),
         ({"sep": '"'}, "sep='\"' cannot separate cells"),
-        ({"decimal": ";"}, "decimal=';' is no mark within numbers; expected comma or point"),
-        ({"decimal": ""}, "decimal='' is no mark"),
-        ({"thousands": "x"}, "thousands='x' is no mark within numbers; expected comma, point, space or apostrophe"),
+        ({"decimal": ";"}, "decimal=';' cannot be a mark within numbers; expected comma or point"),
+        ({"decimal": ""}, "decimal='' cannot be a mark"),
+        (
+            {"thousands": "x"},
+            "thousands='x' cannot be a mark within numbers; expected comma, point, space or apostrophe",
+        ),
         ({"decimal": ",", "thousands": "comma"}, "decimal=',' and thousands='comma' are the same mark"),
         ({"encoding": "klingon"}, "encoding='klingon' is not known; expected one such as utf-8, utf-16 or latin-1"),
         ({"encoding": "base64"}, "encoding='base64' is not known"),
@@ -714,7 +717,7 @@ def test_a_sheet_that_is_not_there(workbook, write):
     with pytest.raises(ValueError, match="it has no sheet='3'"):
         load_table(workbook, target="kind", sheet="3")
     assert load_table(write(FLOWERS), target="species", sheet="3").notes == [
-        "sheet says nothing about a file of this kind"
+        "sheet does not apply to a file of this kind"
     ]
 
 

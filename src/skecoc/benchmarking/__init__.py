@@ -1,4 +1,4 @@
-"""Experiments: methods by data sets, compared on the same folds, with statistics, tables and reports."""
+"""Experiments: compare methods on data sets with the same folds, with statistics, tables and reports."""
 
 from skecoc.benchmarking.compare import Comparison, Record, compare
 from skecoc.benchmarking.data import DEFAULT_DATA_SETS, DataSet, load_data_sets

@@ -31,7 +31,8 @@ _LEARNER, _RESPONSE = "learner", "auto"
 class Record:
     """Results of one method on one fold of one data set.
 
-    Methods with the same coding share their trained columns; the seconds of each count the whole time of training them.
+    Methods with the same coding share their trained columns; the time of each method includes the training of all
+    columns.
     """
 
     data_set: str
@@ -49,21 +50,21 @@ class Record:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The outcome of `compare`.
+    """Result of `compare`.
 
     Attributes
     ----------
     records : list of Record
         One per data set, repeat, fold and method, in this order.
     data_sets : list of dict
-        Name, rows, columns and classes of every data set.
+        Name and numbers of rows, columns and classes of every data set.
     methods : list of str
         Names of the methods.
     settings : dict
-        Learner, folds, repeats, seed, class weight, the metric and how to read it, and the command that would fit one
-        of the methods, with ``{method}`` in the place of its name (empty for shipped data).
+        Learner, folds, repeats, seed, class weight, the metric and its format, and the command line that fits one of
+        the methods, with ``{method}`` as placeholder for its name (empty for included data sets).
     notes : list of str
-        What a reader should know: rare classes, columns left out, methods that do without the learner, warnings.
+        Remarks: rare classes, ignored columns, methods that do not use the learner, warnings.
     """
 
     records: list[Record]
@@ -101,8 +102,8 @@ def compare(
 ) -> Comparison:
     """Cross-validate every method on every data set.
 
-    All methods see the same stratified folds. Missing values, scales and text columns are dealt with on the training
-    part of each fold (see `DataSet`), the same way for all methods.
+    All methods use the same stratified folds. Preprocessing (imputation, scaling, encoding of text) is fitted on the
+    training part of each fold (see `DataSet`), in the same way for all methods.
 
     Parameters
     ----------
@@ -110,41 +111,41 @@ def compare(
         The data sets, with distinct names.
     methods : sequence of str, default=DEFAULT_METHODS
         Names ``coding/decoding``, such as ``"one-vs-one/loss-weighted"``; ``"mixed"`` and ``"wolc"``, which have their
-        own decoding; scikit-learn's strategies ``"sklearn/one-vs-one"``, ``"sklearn/one-vs-rest"`` and
+        own decoding; the strategies of scikit-learn, ``"sklearn/one-vs-one"``, ``"sklearn/one-vs-rest"`` and
         ``"sklearn/output-code"``; its classifiers ``"sklearn/random-forest"``, ``"sklearn/extra-trees"``,
-        ``"sklearn/boosting"``, ``"sklearn/svm"`` and ``"sklearn/logistic"``; ``"sklearn/majority"``, which guesses.
+        ``"sklearn/boosting"``, ``"sklearn/svm"`` and ``"sklearn/logistic"``; and the baseline ``"sklearn/majority"``.
     learner : str or classifier, default="stumps"
         The binary learner: a short name such as ``"stumps"``, ``"svm"`` or ``"random-forest"``, also with parameters,
-        the import path of a classifier, or a classifier. ``"mixed"`` has its own learners, and scikit-learn's
-        classifiers need none; a note says so.
+        the import path of a classifier, or a classifier. It is not used by ``"mixed"``, which has its own learners, and
+        the classifiers of scikit-learn.
     folds : int, default=5
         Number of folds, at least 2.
     repeats : int, default=1
-        How often the data are split anew.
+        Number of repetitions of the cross-validation, with different splits.
     seed : int, default=0
-        Splits and runs derive their seeds from this one and from what they are, so results depend neither on `n_jobs`
-        nor on which other methods and data sets are compared.
+        Random seed. The seeds of splits and runs are derived from it and from the identity of the run, so results
+        depend neither on `n_jobs` nor on the other methods and data sets.
     metric : str, default="accuracy"
-        What runs are scored by: ``"accuracy"``, ``"balanced-accuracy"``, ``"macro-f1"``, ``"log-loss"``, or the name of
-        a scorer of scikit-learn.
+        The metric: ``"accuracy"``, ``"balanced-accuracy"``, ``"macro-f1"``, ``"log-loss"``, or the name of a
+        scikit-learn scorer.
     class_weight : {"balanced"}, default=None
-        Whether samples of rare classes weigh more in training, so that all classes weigh the same.
+        "balanced" gives all classes the same total weight in training.
     n_jobs : int, default=None
-        How many runs are done at the same time, as joblib understands it.
+        Number of runs in parallel, as in joblib.
     show_progress : bool, default=False
-        Whether a progress bar is drawn on standard error.
+        Whether to show a progress bar on standard error.
     fit_command : str, default=""
-        The command that would fit one of the methods, ``{method}`` in the place of its name, for reports.
+        The command line that fits one of the methods, with ``{method}`` as placeholder for its name, for reports.
 
     Returns
     -------
     Comparison
-        Score, accuracy, code length and seconds of every run; classifiers that are no codes have a length of 0.
+        Score, accuracy, code length and time of every run; classifiers other than output codes have length 0.
 
     Raises
     ------
     InputError
-        A `ValueError`: an argument, a data set or a combination of method and data set is not usable.
+        A `ValueError`: if an argument, a data set or a combination of method and data set is invalid.
 
     Examples
     --------

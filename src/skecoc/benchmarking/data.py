@@ -43,24 +43,25 @@ class DataSet:
     Parameters
     ----------
     name : str
-        What tables call it.
+        Name of the data set in tables.
     X : ndarray of shape (n_samples, n_features) or pandas.DataFrame
-        The samples; numbers may be NaN where a value is missing.
+        The samples; missing numbers are NaN.
     y : ndarray of shape (n_samples,)
         Class labels.
     preprocessor : transformer, default=None
-        Fitted on the training part of each fold, turns X into a dense float array; None stands for median imputation
-        and scaling to [0, 1]. `skecoc.tables.as_data_set` makes one for a data frame.
+        Transformer that turns X into a dense float array, fitted on the training part of each fold. None means median
+        imputation and scaling to [0, 1]. `skecoc.tables.as_data_set` makes a data set with a preprocessor for a data
+        frame.
     notes : sequence of str, default=()
-        What a reader should know about X, such as columns that are left out.
+        Remarks on X, such as ignored columns.
     classes : ndarray of shape (n_classes,), default=None
         Names of the classes in their order, if `y` holds indices into them.
     groups : ndarray of shape (n_samples,), default=None
-        Samples of a group are on one side of every split.
+        Samples of a group are never split between training and test.
     identity : str, default=None
-        What the seeds of its runs depend on; None stands for the name.
+        Name that the seeds of its runs are derived from; None means `name`.
     order : sequence of labels, default=()
-        The classes in their order, if they have one.
+        The classes in their natural order, if they have one.
     decimal : str, default="."
         The decimal mark of the file that X comes from.
 
@@ -83,7 +84,7 @@ class DataSet:
 
     @property
     def seed_name(self) -> str:
-        """What the seeds of its runs depend on."""
+        """Name that the seeds of its runs are derived from."""
         return self.name if self.identity is None else self.identity
 
     def class_names(self) -> list[str]:
@@ -148,18 +149,18 @@ def are_frequent(is_missing: NDArray[np.bool_]) -> Any:
 
 
 class MedianImputer(TransformerMixin, BaseEstimator):
-    """Fill gaps with the median of each column, and columns without any value with 0.
+    """Impute missing values by the median of each column, or by 0 in columns without any value.
 
-    It does what scikit-learn's `SimpleImputer` does for floats, but is made of nothing except numbers: that one holds
-    a `numpy.dtype`, and restoring such an object from a forged file could corrupt memory.
+    It works like scikit-learn's `SimpleImputer` for floats, but stores only numbers: `SimpleImputer` contains a
+    `numpy.dtype`, and loading such an object from a forged file could corrupt memory.
 
     Parameters
     ----------
     keep_missing : bool, default=False
-        Leave gaps as they are, except in columns without any value.
+        Whether to keep missing values, except in columns without any value.
     add_indicators : bool, default=False
-        Append an indicator of the gaps of each column that has many of them, unless they are left as they are. Columns
-        with gaps in the same rows share one.
+        Whether to append a missing indicator for each column with many missing values, unless these are kept. Columns
+        with missing values in the same rows share an indicator.
     """
 
     def __init__(self, keep_missing: bool = False, add_indicators: bool = False) -> None:
@@ -209,12 +210,12 @@ def scaled_numbers(*, add_indicators: bool = False) -> Pipeline:
 
 
 def load_data_sets(names: Sequence[str]) -> list[DataSet]:
-    """Load shipped data sets by name, in the order given; repeated names count once.
+    """Load data sets of the package by name, in the given order; repeated names are loaded once.
 
     Parameters
     ----------
     names : sequence of str
-        An `InputError` lists the valid names for one that is not known.
+        Names of data sets. For an unknown name, an `InputError` lists the valid names.
 
     Returns
     -------

@@ -169,7 +169,7 @@ def make_classifier(method: str, learner: BaseEstimator, seed: int, response: st
     coding, decoding = method.split("/")
     if coding == MIXED:
         if response != "auto":
-            raise InputError(f"methods: {method!r} cannot be told how its learners predict")
+            raise InputError(f"methods: {method!r} has no choice of the response of its learners")
         return GROWN_CODINGS[coding](random_state=seed)
     parameters: dict[str, Any] = {"random_state": seed}
     if response != "auto":
@@ -187,7 +187,7 @@ def why_not(method: str, learner: BaseEstimator, *, probabilities: bool, weights
 
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> why_not("one-vs-one/hamming", KNeighborsClassifier(), probabilities=True, weights=True)
-    'KNeighborsClassifier takes no weights, which class weights become'
+    'KNeighborsClassifier does not support sample_weight, which class_weight needs'
     """
     classifier = make_classifier(method, learner, 0)
     if probabilities and not hasattr(classifier, "predict_proba"):
@@ -196,7 +196,7 @@ def why_not(method: str, learner: BaseEstimator, *, probabilities: bool, weights
         parts = [classifier, *([learner] if takes_learner(method) else [])]
         lacking = [part for part in parts if not takes_weights(part)]
         if lacking:
-            return f"{type(last_step(lacking[0])).__name__} takes no weights, which class weights become"
+            return f"{type(last_step(lacking[0])).__name__} does not support sample_weight, which class_weight needs"
     return ""
 
 

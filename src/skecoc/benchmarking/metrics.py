@@ -1,4 +1,4 @@
-"""What predictions are scored by: a few names that people use, and every scorer of scikit-learn."""
+"""Metrics: a few common ones by name, and all scorers of scikit-learn."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -63,7 +63,7 @@ class Metric:
     Parameters
     ----------
     name : str
-        One of `METRICS`, or the name of a scorer of scikit-learn.
+        One of `METRICS`, or the name of a scikit-learn scorer.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Metric:
         An InputError says why the metric does not suit them.
         """
         if self.needs_probabilities and probabilities is None:
-            raise InputError(f"metric: {self.name} needs probabilities, which this method has not")
+            raise InputError(f"metric: {self.name} needs probabilities, which this method does not have")
         if self.name in _BY_LABELS:
             return _BY_LABELS[self.name](y, predicted, n_classes)
         if self.name == "log-loss":

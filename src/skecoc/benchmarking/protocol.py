@@ -24,19 +24,20 @@ class Protocol:
     name : str
         Name of the experiment.
     data_sets : tuple of str
-        Names of shipped data sets.
+        Names of data sets of the package.
     settings : tuple of (str, str)
-        Learner and response of each: all methods are run with every setting, and reported apart.
+        Pairs of learner and response. All methods are run with every setting and reported separately.
     methods : tuple of str
         Names that `skecoc.benchmarking.methods.check_methods` accepts.
     n_repeats : int, default=10
-        How often the samples are split anew.
+        Number of repetitions of the cross-validation.
     n_folds : int, default=10
         Number of folds.
     seed : int, default=0
-        Every run derives its seeds from this one and from what it is, whatever the order and whatever else is run.
+        Random seed. The seeds of a run are derived from it and from the identity of the run, independently of other
+        runs.
     fewer_repeats : mapping of (str, str) to int, default={}
-        For some pairs of learner and data set, a number of repeats below `n_repeats`.
+        Smaller numbers of repeats for some pairs of learner and data set.
 
     Examples
     --------
@@ -62,7 +63,7 @@ class Protocol:
         object.__setattr__(self, "methods", tuple(check_methods(self.methods)))
         peers = [method for method in self.methods if method in PEERS or not takes_learner(method)]
         if peers:
-            raise InputError(f"methods: {peers[0]!r} cannot be told how its learners predict")
+            raise InputError(f"methods: {peers[0]!r} has no choice of the response of its learners")
         if self.n_folds < 2 or self.n_repeats < 1:
             raise InputError(
                 f"expected at least 2 folds and 1 repeat, got n_folds={self.n_folds}, n_repeats={self.n_repeats}"

@@ -188,7 +188,7 @@ class _Queue:
         given_up = sorted(name for name, count in self.deaths.items() if count >= MOST_DEATHS)
         if given_up:
             raise InputError(
-                f"worker processes died {MOST_DEATHS} times, for want of memory perhaps, while they ran: "
+                f"worker processes died {MOST_DEATHS} times, perhaps because of too little memory, while running: "
                 f"{', '.join(given_up)}; the results up to now are kept"
             )
 

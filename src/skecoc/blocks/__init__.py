@@ -1,4 +1,4 @@
-"""Rows in blocks: classifiers for data that do not fit into memory, and the parts that a cluster shares with them."""
+"""Classifiers for out-of-core data in blocks of rows, and the parts that they share with `skecoc.dask`."""
 
 from typing import TYPE_CHECKING
 

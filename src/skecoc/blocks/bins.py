@@ -35,7 +35,7 @@ Integers = NDArray[np.intp]
 #: What a weight of 1, the largest, counts in sums of weights: they are sums of integers, in any order the same.
 UNIT = 2.0**30
 # How errors begin if the second pass over blocks shows other rows than the first.
-_OTHER_ROWS = "blocks gave other rows when they were read again; they must start afresh, and be the same, every time"
+_OTHER_ROWS = "blocks gave other rows when they were read again; they must be the same every time"
 
 
 @dataclass(frozen=True)

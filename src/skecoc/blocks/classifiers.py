@@ -42,7 +42,7 @@ _MOST_REGIONS = 255
 
 
 class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
-    """What classifiers of blocks share: they fit a classifier for samples in memory, which then predicts.
+    """Base class of classifiers for blocks: they fit a classifier for samples in memory, which is used for prediction.
 
     A subclass has the parameters `estimator`, `response_method`, `max_bins`, `sample_size` and `random_state`, and
     defines `_local_model` and `_fit_summed`.
@@ -133,7 +133,7 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ECOCClassifier or WOLCClassifier
-            Fitted. It knows nothing of blocks or clusters, and can be saved like any other.
+            The fitted classifier. It does not depend on blocks or clusters, and can be saved like any other.
         """
         check_is_fitted(self)
         return self.model_
@@ -150,7 +150,7 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
 
     @property
     def weights_(self) -> Floats:
-        """Weights of the decoding, of shape (n_classes, n_columns)."""
+        """Weights of the decoding, an array of shape (n_classes, n_columns)."""
         return self.to_local().weights_
 
     @property
@@ -168,13 +168,15 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Samples to classify.
         cost_matrix : array-like of shape (n_classes, n_classes), dict or frame, default=None
-            What decisions cost: a row for each true class, a column for each decision, in the order of `classes_`; or
-            by label, as in `skecoc.CostSensitiveClassifier`. The class of least expected cost is predicted then.
+            Cost of each decision, with a row for each true class and a column for each predicted class, in the order of
+            `classes_`; or given by label, as in `skecoc.CostSensitiveClassifier`. The class of lowest expected cost is
+            predicted.
         reject : float, default=None
-            Leave samples undecided whose largest probability is less than this, or, with a `cost_matrix`, whose least
-            expected cost is more.
+            Reject a sample if its largest probability is below this value or, with a `cost_matrix`, if its lowest
+            expected cost is above it.
         reject_label : object, default="auto"
-            What is returned for these: "auto" means "reject" if classes are strings and -1 if they are numbers.
+            Label returned for rejected samples; "auto" means "reject" if the classes are strings and -1 if they are
+            numbers.
 
         Returns
         -------
@@ -209,7 +211,7 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
-            Scores; with two classes, the second class's minus the first's.
+            Scores. With two classes, the score of the second class minus that of the first.
         """
         return self._local_for(X).decision_function(X)
 
@@ -346,7 +348,7 @@ class BlockwiseWOLC(BlockwiseClassifier):
 
 
 class LocalBlocksMixin:
-    """Fit from arrays, from memory-mapped arrays, or from any blocks that can be read again, on this machine."""
+    """Fit from arrays, memory-mapped arrays or an iterable of blocks, on this machine."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "block_size": [Interval(Integral, 1, None, closed="left"), None],
@@ -355,18 +357,19 @@ class LocalBlocksMixin:
     }
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit from arrays, which need not fit into memory.
+        """Fit the classifier to arrays, which may be larger than memory.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            Finite numbers: a NumPy array, also a memory-mapped one, or anything else that has a shape and gives arrays
-            when it is sliced, such as an HDF5 or Zarr data set. It is read twice, block by block.
+            Finite numbers: a NumPy array, possibly memory-mapped, or another object with a shape whose slices are
+            arrays, such as an HDF5 or Zarr data set. It is read twice, block by block.
         y : array of shape (n_samples,)
             Class labels, at least two classes.
         sample_weight : array of shape (n_samples,), default=None
-            Weights of the rows; None means 1 each. Rows of weight zero are dropped: a class that has no others is not
-            among `classes_`. Others must be from 1e-60 to 1e60; less than 1e-9 of the largest counts as so much.
+            Weights of the rows; None means 1 each. Rows of weight zero are dropped, so a class with no other rows is
+            not in `classes_`. Other weights must be between 1e-60 and 1e60; weights below 1e-9 of the largest are
+            raised to that.
 
         Returns
         -------
@@ -384,13 +387,13 @@ class LocalBlocksMixin:
         return self.fit_blocks(ArrayBlocks(X, y, weight, block_size))
 
     def fit_blocks(self, blocks: Iterable[Any]) -> Self:
-        """Fit from blocks of rows.
+        """Fit the classifier to blocks of rows.
 
         Parameters
         ----------
         blocks : iterable of (X, y) or (X, y, sample_weight)
-            Blocks of any size, also empty ones or ones that lack classes. It is read twice, so it must be a list, or
-            an object whose ``__iter__`` starts afresh, and not an iterator.
+            Blocks of any size; a block may be empty and need not contain all classes. They are read twice, so this must
+            be a list or another object that can be iterated over several times, not an iterator.
 
         Returns
         -------
@@ -403,82 +406,83 @@ class LocalBlocksMixin:
 
 
 class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
-    """`ECOCClassifier` for rows that need not fit into memory.
+    """`ECOCClassifier` for out-of-core data.
 
-    Rows are read twice, block by block: once to find labels, the values of features and a sample of rows, and once to
-    replace every value by a small integer. After that only these codes are read, from files, one block at a time.
-    All columns are boosted together, one pass per round, from histograms that are summed over blocks as integers: the
-    result does not depend on how rows are divided into blocks, nor on their order.
+    The data are read twice, block by block: first to find the labels, the values of features and a sample of rows, then
+    to bin every feature. After that, only the bin numbers are read from temporary files, one block at a time. All
+    columns are boosted together, with one pass per round, from histograms that are summed over blocks as integers. The
+    result therefore depends neither on the blocks nor on the order of the rows.
 
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner, or several of them, as in `ECOCClassifier`. None stands for
-        ``StumpAdaBoostClassifier(n_estimators=40)``. Boosted stumps are trained from all rows. Other learners are
-        trained in memory from the sample, and so are the weights of a code with such.
+        The binary learner or learners, as in `ECOCClassifier`; None means ``StumpAdaBoostClassifier(n_estimators=40)``.
+        Boosted stumps are trained on all rows. Other learners are trained in memory on a sample of the rows, and so are
+        the decoding weights of their codes.
     coding : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
-        As in `ECOCClassifier`. Codings that read the rows, such as ``"decoc"``, are given the sample.
+        As in `ECOCClassifier`. Codings that depend on the data, such as ``"decoc"``, use the sample.
     decoding : str or decoder, default="auto"
-        As in `ECOCClassifier`. Loss weights and optimised weights (with positive `l2`) are fitted to all rows, other
-        decodings that learn, such as ``"probabilistic"``, to the 32,768 distinct rows of the sample, and
-        ``"logistic-weight"`` to held-out codewords of these.
+        As in `ECOCClassifier`. ``"loss-weighted"`` and ``"optimized-weight"`` (with positive `l2`) are fitted to all
+        rows, other decodings, such as ``"probabilistic"``, to the 32,768 distinct rows of the sample, and
+        ``"logistic-weight"`` to their out-of-fold codewords.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
-        that the learner has.
+        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
+        methods that the learner has.
     max_bins : int or "auto", default="auto"
-        Largest number of bins of a feature, at most 65,536. A feature with at most so many distinct values has a bin
-        for each, and its stumps are exact; others have bins for frequent values and bins of about equally many rows
-        for the rest, and only thresholds between bins are tried. "auto" means 256 with more than 10,000 rows, as in
-        memory. Up to so many are put together and trained on with all thresholds by `ECOCClassifier` itself.
+        Maximum number of bins of a feature, at most 65,536. A feature with at most this many distinct values has one
+        bin per value, and its stumps are exact; other features have a bin for each frequent value and bins with about
+        the same number of rows for the rest, and only thresholds between bins are tried. "auto" means 256 for more than
+        10,000 rows, as in memory. Up to 10,000 rows are collected in memory and `ECOCClassifier` is fitted to them,
+        with all thresholds.
     block_size : int, default=None
-        Rows of a block that `fit` takes at a time; None takes about 16 MB of features.
+        Number of rows per block in `fit`; None means about 16 MB of features.
     directory : str or path-like, default=None
-        Where the codes of rows are kept during the fit, in a temporary folder. It should not be a file
-        system in memory. None leaves that to the system.
+        Directory for temporary files with the binned rows during the fit. It should not be a file system in memory.
+        None uses the default of the system.
     n_jobs : int, default=None
-        Number of blocks at the same time, in threads, and of learners that are trained on the sample. It does not
-        change the result.
+        Number of threads that process blocks, and of learners trained in parallel on the sample. It does not change
+        the result.
     random_state : int, RandomState instance or None, default=None
         Seeds random codings and the choice of the sample.
     sample_size : int, default=32768
-        Number of distinct rows of the sample that learners other than boosted stumps are trained on, beside 64 of
-        every class. If there are no more rows than that, `ECOCClassifier` is fitted to all of them, in the order of
-        their hashes: learners that depend on the order of rows, such as random forests, are then not those of rows in
-        memory but as good. Else sampled rows have weights, for learners that take some, which give every class its
+        Number of distinct rows of the sample for learners other than boosted stumps, in addition to 64 rows of every
+        class. If the data have no more rows, `ECOCClassifier` is fitted to all of them, in the order of their hashes;
+        learners that depend on the order of rows, such as random forests, then differ from those of data in memory.
+        Otherwise, if the learner supports sample weights, sampled rows are weighted such that every class has its
         share in all rows.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
-        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
-        total weight, for which samples are read once more; a class of weight zero is left out.
+        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
+        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
+        class the same total weight; the data are then read once more. A class of weight zero is dropped.
     classes : array-like of shape (n_classes,), default=None
-        The class labels in their order, for an ordinal code; None stands for the order of the sorted labels.
+        The class labels in their natural order, for an ordinal code; None uses sorted order.
     max_columns : int, default=None
-        Largest number of columns, as in `ECOCClassifier`.
+        Maximum number of columns, as in `ECOCClassifier`.
 
     Attributes
     ----------
     model_ : ECOCClassifier
-        The fitted classifier for samples in memory, which predicts; `to_local` returns it. Its fitted attributes
-        (`classes_`, `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_` ...) are also
-        attributes of this one.
+        The fitted classifier for samples in memory, as returned by `to_local`. Its fitted attributes (`classes_`,
+        `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_`, ...) are also attributes of this
+        classifier.
     training_samples_ : dict of str to int
-        Number of rows that each learner was trained on, by the names of `column_learners_`: all rows or the sample.
+        Number of rows that each learner was trained on (all rows or the sample), by the names in `column_learners_`.
 
     See Also
     --------
-    skecoc.ECOCClassifier : For rows in memory.
-    skecoc.dask.DaskECOCClassifier : The same on a cluster.
+    skecoc.ECOCClassifier : For data in memory.
+    skecoc.dask.DaskECOCClassifier : For data on a Dask cluster.
 
     Notes
     -----
-    The sample holds the 32,768 distinct rows, and of each class the 64, whose features have the smallest hashes: so it
-    is the same whatever the blocks, and it is all rows if there are no more. With a larger `sample_size` it has so many
-    rows, with a smaller one learners are trained on so many of them. The learners of "mixed" are those that
-    `skecoc.learners.mixed_learners` lists for as many samples as they are trained on.
+    The sample consists of the 32,768 distinct rows, and the 64 rows of each class, whose features have the smallest
+    hashes, so it does not depend on the blocks; it contains all rows if there are no more. With a larger `sample_size`,
+    the sample is larger; with a smaller one, learners are trained on a part of it. "mixed" means the learners that
+    `skecoc.learners.mixed_learners` returns for the number of rows they are trained on.
 
-    The stumps are those of `ECOCClassifier`, bit for bit, unless `max_bins` is given, and so are the probabilities but
-    for rounding. Optimised weights agree to the precision of their solver; decodings that are fitted to the sample
-    agree up to 32,768 distinct rows.
+    Unless `max_bins` is given, the stumps are exactly those of `ECOCClassifier`, and the probabilities are the same up
+    to rounding. Optimised weights agree up to the tolerance of their solver; decodings that are fitted to the sample
+    agree for up to 32,768 distinct rows.
 
     Examples
     --------
@@ -529,95 +533,96 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
 
 
 class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
-    """`WOLCClassifier` for rows that need not fit into memory.
+    """`WOLCClassifier` for out-of-core data.
 
-    Rows are treated as by `BlockECOCClassifier`. Growth is that of `WOLCClassifier`, folds included: columns come from
-    histograms that are summed over blocks, and so do the losses that growth is judged by.
+    Rows are processed as in `BlockECOCClassifier`. Growth, including folds, is the same as in `WOLCClassifier`: columns
+    are trained from histograms that are summed over blocks, and losses are summed in the same way.
 
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner, or several of them, as in `skecoc.WOLCClassifier`. None stands for
-        ``StumpAdaBoostClassifier(n_estimators=40)``. Boosted stumps are trained from all rows. Other learners are
-        trained in memory from the sample, and the code grows and has its weights there.
+        The binary learner or learners, as in `skecoc.WOLCClassifier`; None means
+        ``StumpAdaBoostClassifier(n_estimators=40)``. Boosted stumps are trained on all rows. Other learners are trained
+        in memory on a sample of the rows; their codes are grown and weighted on the sample.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
-        The code to start from, as in `skecoc.WOLCClassifier`; codings that read the rows are given a sample.
+        The initial code, as in `skecoc.WOLCClassifier`. Codings that depend on the data use the sample.
     n_pairs : int, default=None
-        Largest number of columns that a round adds, one per hard pair of classes.
+        Maximum number of columns added per round, one per hard pair of classes.
     max_iter : int, default=None
-        Largest number of rounds that add columns.
+        Maximum number of rounds that add columns.
     max_columns : int or "auto", default=None
-        Largest number of columns.
+        Maximum number of columns.
     tol : float, default=0.0
-        Relative tolerance: by which share of the loss a round must be better than the best one to make progress.
+        Relative tolerance: fraction by which a round must lower the loss of the best round to make progress.
     standard_errors : float, default=2.0
-        Significance threshold: by how many standard errors the kept round must be better than the first one.
+        Significance threshold: number of standard errors by which the kept round must be better than the first.
     patience : int, default=6
-        Growth stops after this many rounds in a row without progress.
+        Growth stops after this many consecutive rounds without progress.
     n_regions : int, array-like of int or "auto", default="auto"
         Numbers of regions of clustering-based columns, at most 255.
     validation_fraction : float, default="deprecated"
-        Has no effect: out-of-fold codewords have taken the place of samples that were held out.
+        Deprecated; has no effect. Out-of-fold codewords are used instead of held-out samples.
     margin : float or "auto", default="auto"
         The margin of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     l2 : float or "auto", default="auto"
         The penalty of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
-        that the learner has.
+        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
+        methods that the learner has.
     max_bins : int or "auto", default="auto"
-        Largest number of bins of a feature, at most 65,536; see `BlockECOCClassifier`.
+        Maximum number of bins of a feature, at most 65,536; see `BlockECOCClassifier`.
     block_size : int, default=None
-        Rows of a block that `fit` takes at a time; None takes about 16 MB of features.
+        Number of rows per block in `fit`; None means about 16 MB of features.
     directory : str or path-like, default=None
-        Where the codes of rows are kept during the fit.
+        Directory for temporary files with the binned rows during the fit.
     n_jobs : int, default=None
-        Number of blocks at the same time, in threads, and of learners that are trained on the sample. It does not
-        change the result.
+        Number of threads that process blocks, and of learners trained in parallel on the sample. It does not change
+        the result.
     random_state : int, RandomState instance or None, default=None
         Seeds random codings, the sample, folds and clusterings.
     verbose : int, default=0
-        Above zero, one line is printed per round.
+        If positive, one line is printed per round.
     n_folds : int, "auto" or None, default="auto"
-        Number of folds of the out-of-fold codewords; None does without. These parameters are those of
-        `skecoc.WOLCClassifier`, which says more about them.
+        Number of folds of the out-of-fold codewords; None uses no folds. See `skecoc.WOLCClassifier` for details of
+        this and the other parameters of growth.
     allow_equal_weights : bool, default=True
-        Whether pooled weights may stay in place of optimised ones; see `skecoc.WOLCClassifier`.
+        Whether pooled weights may be kept instead of optimised ones; see `skecoc.WOLCClassifier`.
     sample_size : int, default=32768
-        Number of distinct rows of the sample that learners other than boosted stumps are trained on, beside 64 of
-        every class. If there are no more rows than that, `WOLCClassifier` is fitted to all of them, in the order of
-        their hashes: learners that depend on the order of rows, such as random forests, are then not those of rows in
-        memory but as good. Else sampled rows have weights, for learners that take some, which give every class its
+        Number of distinct rows of the sample for learners other than boosted stumps, in addition to 64 rows of every
+        class. If the data have no more rows, `WOLCClassifier` is fitted to all of them, in the order of their hashes;
+        learners that depend on the order of rows, such as random forests, then differ from those of data in memory.
+        Otherwise, if the learner supports sample weights, sampled rows are weighted such that every class has its
         share in all rows.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
-        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
-        total weight, for which samples are read once more; a class of weight zero is left out.
+        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
+        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
+        class the same total weight; the data are then read once more. A class of weight zero is dropped.
     classes : array-like of shape (n_classes,), default=None
-        The class labels in their order, for an ordinal code; None stands for the order of the sorted labels.
+        The class labels in their natural order, for an ordinal code; None uses sorted order.
 
     Attributes
     ----------
     model_ : WOLCClassifier
-        The fitted classifier for samples in memory, which predicts; `to_local` returns it. Its fitted attributes
-        (`classes_`, `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_` ...) are also attributes of
-        this one.
+        The fitted classifier for samples in memory, as returned by `to_local`. Its fitted attributes (`classes_`,
+        `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_`, ...) are also attributes of this
+        classifier.
     training_samples_ : dict of str to int
-        Number of rows that each learner was trained on, by the names of `column_learners_`: all rows or the sample.
+        Number of rows that each learner was trained on (all rows or the sample), by the names in `column_learners_`.
 
     See Also
     --------
-    skecoc.WOLCClassifier : For rows in memory.
-    skecoc.dask.DaskWOLCClassifier : The same on a cluster.
+    skecoc.WOLCClassifier : For data in memory.
+    skecoc.dask.DaskWOLCClassifier : For data on a Dask cluster.
 
     Notes
     -----
-    The fit is that of `skecoc.WOLCClassifier`, whatever the blocks. Up to 10,000 rows are put together and fitted by
-    it. With more, all sums but those of the optimised weights are sums of integers. Codewords that weights are fitted
-    to come to one machine if they are no more than 2^24 outputs, rows times columns: then decision values are the same
-    bit for bit. Beyond, they differ by the rounding of floating-point sums. `max_bins` gives other stumps.
+    The result is that of `skecoc.WOLCClassifier` and does not depend on the blocks, unless `max_bins` is given. Up to
+    10,000 rows are collected in memory and fitted by `WOLCClassifier`. For more rows, all sums except those of the
+    optimised weights are sums of integers. The codewords that weights are fitted to are collected in memory if they
+    have at most 2^24 entries (rows times columns); decision values are then exactly the same. Otherwise, they differ by
+    rounding.
 
-    Clusterings see a row as the middles of its bins, the means of sampled values.
+    For clustering, the values of a row are replaced by the middles of their bins, the means of sampled values.
 
     Examples
     --------

@@ -258,7 +258,7 @@ def merge_summaries(first: RowSummary, second: RowSummary) -> RowSummary:
     """Merge the summaries of different blocks, which must agree in their features and in the kind of their labels."""
     if len(first.values) != len(second.values):
         raise ValueError(
-            f"X must have as many features in every block; got {len(first.values)} in {first.place} and "
+            f"X must have the same number of features in every block; got {len(first.values)} in {first.place} and "
             f"{len(second.values)} in {second.place}"
         )
     if not _same_names(first.names, second.names):

@@ -1,4 +1,4 @@
-"""The scikit-learn estimators: thin shells over coding, learners and decoding."""
+"""The scikit-learn estimators: they combine a coding, learners and a decoding."""
 
 from skecoc.classifiers.costs import CostSensitiveClassifier
 from skecoc.classifiers.ecoc import ECOCClassifier

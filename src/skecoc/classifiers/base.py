@@ -77,7 +77,7 @@ def check_samples(
     X = estimator._check_rows(X, reset=reset)
     y = _check_labels(y, estimator)
     if len(y) != _num_samples(X):
-        raise ValueError(f"X and y must have as many samples; got {_num_samples(X)} and {len(y)}")
+        raise ValueError(f"X and y must have the same number of samples; got {_num_samples(X)} and {len(y)}")
     return X, y, None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
 
 
@@ -123,28 +123,28 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
-        """Train the binary learners and whatever the decoding learns.
+        """Fit the binary learners and the decoder.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Training samples. Frames and sparse matrices reach the learner as they are.
+            Training samples. Data frames and sparse matrices are passed to the learner unchanged.
         y : array-like of shape (n_samples,)
             Class labels: numbers or strings, at least two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, for the learner and the decoding: a weight of two counts as two samples. Samples of
-            weight zero are dropped before anything else: a class that has no others is not among `classes_`. Extreme
-            weights, all less than 1e-60 or some above 1e60, are divided by a common number. If the mean weight on one
-            side of a column is at most a millionth of the column's mean weight, no learner is trained, and the other
-            side is always predicted.
+            Sample weights, used by the learners and the decoding; a sample of weight two counts as two samples. Samples
+            of weight zero are dropped first, so a class with no other samples is not in `classes_`. Extreme weights
+            (all below 1e-60, or some above 1e60) are rescaled by a common factor. If the mean weight on one side of a
+            column is at most a millionth of the column's mean weight, no learner is trained and the other side is
+            always predicted.
         **fit_params : dict
-            Further arguments of the learner's `fit`; with metadata routing enabled, those it requests. With several
-            learners they need metadata routing.
+            Further arguments of the learner's `fit`; with metadata routing enabled, those that it requests. With
+            several learners, metadata routing must be enabled.
 
         Returns
         -------
         self
-            The fitted classifier. A fit that fails or is interrupted leaves it as it was before.
+            The fitted classifier. If fitting fails or is interrupted, the classifier is unchanged.
         """
         with all_or_nothing(self):
             self._fit_samples(X, y, sample_weight, fit_params)
@@ -281,13 +281,13 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         return decode(self.decoder_, codewords, self.code_matrix_, self._prior, self._row_classes)
 
     def learner_shares(self) -> dict[str, Floats]:
-        """Tell how much each learner counts for each class.
+        """Return the share of each learner in the decoding of each class.
 
         Returns
         -------
         dict of str to ndarray of shape (n_classes,)
-            The share of a learner's columns in the weights of each class; without weights, in the columns that the
-            class takes part in. Shares of a class sum to 1.
+            Share of the learner's columns in the decoding weights of each class. For decodings without weights, their
+            share in the columns with a non-zero entry for the class. The shares of a class sum to 1.
 
         Examples
         --------
@@ -330,8 +330,8 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         Returns
         -------
         ndarray of shape (n_samples, n_columns)
-            The learners' outputs: labels -1 and 1, probabilities p as 2p - 1, or margins divided by the largest
-            absolute margin of the training samples (a new sample's may exceed 1).
+            Outputs of the learners: hard labels as -1 and 1, probabilities p as 2p - 1, or margins divided by the
+            largest absolute margin of the training samples (so new samples can exceed 1).
         """
         check_is_fitted(self)
         refuse_other_arrays(X=X)
@@ -373,8 +373,8 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         Returns
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
-            The decoding's scores; with two classes, the second class's minus the first's. Equal scores are set
-            apart by the smallest amount that orders them by the linear-loss score, then the class prior, then
+            Scores of the decoding. With two classes, the score of the second class minus that of the first. Tied scores
+            are separated by a tiny amount: ties are broken by the linear-loss score, then by the class prior, then by
             the order of `classes_`.
         """
         return self._from_scores(X, lambda scores: scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
@@ -389,18 +389,20 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
             Samples to classify.
         cost_matrix : array-like of shape (n_classes, n_classes), dict or frame, default=None
-            What decisions cost: a row for each true class, a column for each decision, in the order of `classes_`; or
-            by label, as in `skecoc.CostSensitiveClassifier`. The class of least expected cost is predicted then.
+            Cost of each decision, with a row for each true class and a column for each predicted class, in the order of
+            `classes_`; or given by label, as in `skecoc.CostSensitiveClassifier`. The class of lowest expected cost is
+            predicted.
         reject : float, default=None
-            Leave samples undecided whose largest probability is less than this, or, with a `cost_matrix`, whose least
-            expected cost is more.
+            Reject a sample if its largest probability is below this value or, with a `cost_matrix`, if its lowest
+            expected cost is above it.
         reject_label : object, default="auto"
-            What is returned for these: "auto" means "reject" if classes are strings and -1 if they are numbers.
+            Label returned for rejected samples; "auto" means "reject" if the classes are strings and -1 if they are
+            numbers.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Class labels: those of the highest scores; with costs or rejection, what follows from `predict_proba`.
+            Class labels: the classes of highest score. With costs or rejection, decisions are based on `predict_proba`.
 
         Examples
         --------
@@ -412,7 +414,7 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         >>> some = X[[0, 98, 70]]
         >>> model.predict(some)
         array([0, 1, 2])
-        >>> model.predict(some, cost_matrix=[[0, 1, 1], [1, 0, 9], [1, 1, 0]])  # to take 1 for 2 is expensive
+        >>> model.predict(some, cost_matrix=[[0, 1, 1], [1, 0, 9], [1, 1, 0]])  # predicting 2 for class 1 is expensive
         array([0, 1, 1])
         >>> model.predict(some, reject=0.9)
         array([ 0,  1, -1])
@@ -451,11 +453,12 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Softmax of the decoding's scores over `temperature_`, calibrated by `calibration_` on out-of-fold codewords.
-            Its largest entry is always that of `predict`'s class: where calibration would give other classes more, the
-            predicted class and all classes above it share their probabilities equally. Logistic weights, as several
-            learners have them, give probabilities themselves. Without folds (``n_folds=None``, or too many samples for
-            them) the temperature alone is fitted, to training codewords, on which strong learners are too good.
+            Softmax of the decoding's scores divided by `temperature_`, calibrated on out-of-fold codewords by
+            `calibration_`. The class returned by `predict` always has the largest probability: where calibration would
+            rank other classes above it, it shares their total probability equally with them. Logistic weights, the
+            default for several learners, give probabilities directly. Without folds (``n_folds=None``, or too many
+            samples for folds) only the temperature is fitted, to training codewords, so the probabilities of strong
+            learners are overconfident.
         """
         return self._from_scores(X, self._probabilities)
 

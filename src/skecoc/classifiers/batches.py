@@ -1,8 +1,8 @@
 """Learning from batches of samples: `partial_fit`, for codes that do not depend on data.
 
-Every batch updates the learner of each column by the samples whose classes take part in it. Before it is learnt, it is
-evaluated: these outputs are out of sample. Some of the latest ones are kept, and what decoding learns is learnt from
-them.
+Every batch updates the learner of each column with the samples whose classes take part in the column. The batch is
+evaluated before it is learnt, so these outputs are out of sample. The most recent outputs are kept, and the decoding is
+fitted to them.
 """
 
 from copy import deepcopy
@@ -54,10 +54,10 @@ _NEITHER = 0.5
 def has_partial_fit(classifier: Any) -> bool:
     """Tell whether the learner can be trained batch by batch; say why if it cannot."""
     if is_several(classifier.estimator):
-        raise AttributeError("partial_fit takes a single learner, got several in estimator")
+        raise AttributeError("partial_fit needs a single learner, got several in estimator")
     learner = classifier._learner()
     if not hasattr(learner, "partial_fit"):
-        raise AttributeError(f"partial_fit needs a learner that has it, which {type(learner).__name__} has not")
+        raise AttributeError(f"partial_fit needs a learner with this method, which {type(learner).__name__} lacks")
     return True
 
 
@@ -214,16 +214,16 @@ class BatchesMixin(BaseCodeClassifier):
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from a batch of samples, after those of earlier calls or of `fit`.
+        """Learn from a further batch of samples.
 
-        The learner of each column is updated by its own `partial_fit`, which it must have, from the samples whose
-        classes take part in the column. A batch may lack classes. The code must not depend on data: `coding` is
-        neither ``"decoc"`` nor ``"forest"`` nor a function.
+        Training continues from earlier calls or from `fit`. The learner must have a `partial_fit` method; each column's
+        learner is updated with the samples whose classes take part in the column. A batch need not contain all classes.
+        The code must not depend on the data: `coding` cannot be ``"decoc"``, ``"forest"`` or a function.
 
-        What the decoding learns, and the temperature of probabilities, follow from the outputs for each new batch
-        before it is learnt, of which about the last thousand are kept. Decodings that learn from all codewords,
-        ``"optimized-weight"`` and ``"logistic-weight"``, are refused; "auto" is ``"loss-based"``, or ``"hamming"`` for
-        learners that have margins only and codes that leave classes out. After `fit` the decoding stays as it is.
+        The decoder and the temperature are fitted to the outputs for each batch before it is learnt; about the last
+        thousand of these are kept. Decodings that need the codewords of all samples, ``"optimized-weight"`` and
+        ``"logistic-weight"``, raise an error. "auto" is ``"loss-based"``, or ``"hamming"`` for learners that only have
+        margins and codes with zeros. After `fit`, the decoding does not change.
 
         Parameters
         ----------
@@ -232,16 +232,15 @@ class BatchesMixin(BaseCodeClassifier):
         y : array-like of shape (n_samples,)
             Their class labels.
         classes : array-like of shape (n_classes,), default=None
-            All class labels. The first call needs them, unless the parameter `classes` has them.
+            All class labels. Required in the first call, unless the parameter `classes` of the classifier is set.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples. Samples of weight zero are dropped; a batch that holds only classes whose
-            `class_weight` is zero is passed over, unless it is the first.
+            Weights of the samples. Samples of weight zero are dropped; a batch with only classes whose `class_weight`
+            is zero is skipped, but must not be the first batch.
 
         Returns
         -------
         self
-            The classifier. Copies of the learners are updated and take their places together, so that a batch which
-            cannot be learnt, or an interrupt, leaves the classifier as it was.
+            The classifier. If a batch cannot be learnt, or learning is interrupted, the classifier is unchanged.
 
         Examples
         --------
@@ -269,7 +268,7 @@ class BatchesMixin(BaseCodeClassifier):
         weight = self._class_weighted(given, y, known)
         if weight is not None and not weight.any() and (given is None or given.any()):
             if is_first:
-                raise ValueError("class_weight is 0 for all classes of the first batch: begin with one that has others")
+                raise ValueError("class_weight must not be 0 for all classes of the first batch")
             return
         if weight is not None:
             X, index, weight, _ = keep_samples(X, index, weight, {})

@@ -1,4 +1,4 @@
-"""Decisions from probabilities: the class of least expected cost, and no decision where that is too high."""
+"""Decisions from probabilities: predict the class of lowest expected cost, and reject samples where it is too high."""
 
 from collections.abc import Mapping
 from numbers import Number, Real
@@ -195,47 +195,49 @@ def _costs_of(y: Integers, decided: Integers, costs: Floats | None) -> Floats:
 
 
 class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Classifier that decides by expected cost, and leaves samples undecided where that is too high.
+    """Classifier that minimises the expected cost of decisions and can reject samples.
 
-    It fits any classifier with `predict_proba`, and differs from it in its decisions alone. Output-code classifiers
-    decide in the same way by ``predict(X, cost_matrix=..., reject=...)``; this one keeps costs and threshold as
-    parameters, for pipelines and searches.
+    It wraps any classifier with `predict_proba` and changes only its decisions. Output-code classifiers make the same
+    decisions with ``predict(X, cost_matrix=..., reject=...)``; this wrapper has costs and threshold as parameters, for
+    pipelines and searches.
 
     Parameters
     ----------
     estimator : classifier
-        The classifier, with `predict_proba`. A fitted one is kept as it is within scikit-learn's `FrozenEstimator`.
+        The classifier, with `predict_proba`. To use a fitted classifier, wrap it in scikit-learn's `FrozenEstimator`.
     cost_matrix : array-like of shape (n_classes, n_classes), dict or frame, default=None
-        What decisions cost: a row for each true class, a column for each decision, in the order of `classes_`. A dict
-        ``{true class: {decision: cost}}`` lists costs by label; other mistakes cost 1. If it names all classes of `y`,
-        with an empty dict where need be, it may name others too, which the samples of a fold may lack. A pandas frame
-        has the labels as index and columns. None decides for the most probable class.
+        Cost of each decision, with a row for each true class and a column for each predicted class, in the order of
+        `classes_`. A dict ``{true class: {predicted class: cost}}`` gives costs by label; mistakes that are not listed
+        cost 1. If all classes of `y` are in the dict (with an empty dict if necessary), it may contain further classes,
+        which can be missing in a fold. A pandas frame has the labels as index and columns. None predicts the most
+        probable class.
     reject : float, default=None
-        Samples are left undecided if the largest probability is less than this (Chow's rule), or, with a `cost_matrix`,
-        if the least expected cost is more. None decides always.
+        A sample is rejected if its largest probability is below this value (Chow's rule) or, with a `cost_matrix`, if
+        its lowest expected cost is above it. None never rejects.
     reject_label : object, default="auto"
-        What `predict` returns for these, which must not be a class: "auto" means "reject" if classes are strings and
-        -1 if they are numbers. With a label of another type than the classes, predictions are an array of objects.
+        Label that `predict` returns for rejected samples; it must not be a class. "auto" means "reject" if the classes
+        are strings and -1 if they are numbers. If its type differs from that of the classes, predictions have dtype
+        object.
 
     Attributes
     ----------
     estimator_ : classifier
         The fitted classifier.
     classes_ : ndarray of shape (n_classes,)
-        The class labels, sorted; the label of samples that are left undecided is not among them.
+        The class labels, sorted, without `reject_label`.
     n_features_in_ : int
-        Number of features seen in `fit`, if the classifier knows it.
+        Number of features seen in `fit`, if the classifier has this attribute.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if the classifier knows them.
+        Names of the features, if the classifier has this attribute.
 
     See Also
     --------
-    sklearn.model_selection.FixedThresholdClassifier : For two classes, with a threshold in place of costs.
-    skecoc.plotting.plot_risk_coverage : What leaving samples undecided would gain.
+    sklearn.model_selection.FixedThresholdClassifier : For two classes, with a threshold instead of costs.
+    skecoc.plotting.plot_risk_coverage : Cost as a function of the share of rejected samples.
 
     Notes
     -----
-    `score` is the accuracy; undecided samples count as wrong. `mean_cost` is what decisions cost.
+    `score` is the accuracy; rejected samples count as wrong. `mean_cost` is the mean cost of the decisions.
 
     References
     ----------
@@ -281,17 +283,17 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Training samples, as the classifier takes them.
+            Training samples, in any form that the classifier accepts.
         y : array-like of shape (n_samples,)
             Class labels.
         **fit_params : dict
             Further arguments of the classifier's `fit`, such as `sample_weight`; with metadata routing enabled, those
-            it requests.
+            that it requests.
 
         Returns
         -------
         self
-            The fitted classifier. A fit that fails or is interrupted leaves it as it was before.
+            The fitted classifier. If fitting fails or is interrupted, the classifier is unchanged.
         """
         with all_or_nothing(self):
             self._fit(X, y, fit_params)
@@ -303,8 +305,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self.estimator_ = clone(self.estimator).fit(X, y, **given)
         if not hasattr(self.estimator_, "predict_proba"):
             raise ValueError(
-                f"estimator must have predict_proba, which {type(self.estimator).__name__} has not: "
-                "scikit-learn's CalibratedClassifierCV around it has"
+                f"estimator must have predict_proba, which {type(self.estimator).__name__} does not have; "
+                "wrap it in scikit-learn's CalibratedClassifierCV"
             )
         self.classes_ = self.estimator_.classes_
         self._rule()
@@ -320,7 +322,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return make_rule(self.classes_, self.cost_matrix, self.reject, self.reject_label)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Decide for a class, or leave samples undecided.
+        """Predict the class of lowest expected cost, or reject a sample.
 
         Parameters
         ----------
@@ -330,7 +332,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Returns
         -------
         ndarray of shape (n_samples,)
-            Class labels, and `reject_label` for samples that are left undecided.
+            Class labels, and `reject_label` for rejected samples.
         """
         rule = self._rule()
         return rule.decide(self.predict_proba(X))
@@ -352,7 +354,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return self.estimator_.predict_proba(X)
 
     def decision_function(self, X: Any) -> Floats:
-        """Score every class for every sample: minus the expected cost of deciding for it.
+        """Score every class for every sample by its negative expected cost.
 
         Parameters
         ----------
@@ -362,13 +364,13 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Returns
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
-            Scores; with two classes, the second class's minus the first's.
+            Scores. With two classes, the score of the second class minus that of the first.
         """
         scores = -self._rule().expected_costs(self.predict_proba(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy; samples that are left undecided count as wrong.
+        """Return the accuracy; rejected samples count as wrong.
 
         Parameters
         ----------
@@ -389,7 +391,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return float(np.average(truth == predicted, weights=_weights(truth, sample_weight)))
 
     def mean_cost(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return what decisions cost on average.
+        """Return the mean cost of the decisions.
 
         Parameters
         ----------
@@ -403,8 +405,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         Returns
         -------
         float
-            The mean of `cost_matrix`, or of 1 for each wrong decision. A sample that is left undecided costs what makes
-            the threshold the best one: `reject`, or without a `cost_matrix` ``1 - reject``.
+            Mean cost of the decisions by `cost_matrix`, or 1 for each wrong decision without one. A rejected sample has
+            the cost for which `reject` is the optimal threshold: `reject`, or ``1 - reject`` without a `cost_matrix`.
 
         Examples
         --------
@@ -420,12 +422,12 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return float(np.average(costs, weights=_weights(truth, sample_weight)))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the metadata that is passed on.
+        """Return the metadata routing of this object.
 
         Returns
         -------
         MetadataRouter
-            All that the classifier's `fit` requests, and what this one's `score` does.
+            What the `fit` of the wrapped classifier and the `score` of this one request.
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=self).add_self_request(self)

@@ -1,4 +1,4 @@
-"""Codes that do not grow: any coding, any learner, any decoding."""
+"""`ECOCClassifier`: a code of fixed length, with any coding, learner and decoding."""
 
 import warnings
 from copy import copy
@@ -59,78 +59,84 @@ class _Codewords(NamedTuple):
 
 
 class ECOCClassifier(BatchesMixin):
-    """Multiclass classifier from binary ones: any coding, any learner, any decoding.
+    """Multiclass classifier by error-correcting output codes, with any coding, binary learner and decoding.
 
-    A code matrix says which binary problems are solved, one per column: the classes with entry +1 against those with
-    entry -1, those with 0 left out. One clone of the learner is trained per problem. A sample's outputs form a
-    codeword, and the decoding finds the class whose row of the matrix fits it best.
+    The code matrix defines one binary problem per column: classes with entry +1 against classes with entry -1; classes
+    with entry 0 are left out. One clone of the learner is trained per column. The outputs for a sample form its
+    codeword, and the decoding finds the class whose row of the matrix fits the codeword best.
 
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``. Of several learners, each with
-        a name, every one solves all columns, a `MulticlassLearner` by a single fit; "drop" in place of a classifier
-        leaves it out. "mixed" stands for the learners of `skecoc.learners.mixed_learners`.
+        The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
+        learner is trained on all columns (a `MulticlassLearner` needs a single fit for this), and "drop" instead of a
+        classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`.
     coding : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
-        "auto" is one-vs-one up to 30 classes, and with more of them where its columns can be afforded, else one-vs-rest
-        for linear learners and for several, and a compact random code for others: see `skecoc.coding.choose_coding`;
-        `coding_` says which. Otherwise a name (``"one-vs-rest"``, ``"one-vs-one"``, ``"exhaustive"``,
-        ``"ternary-complete"``, ``"ordinal"``, ``"hadamard"``, ``"dense-random"``, ``"sparse-random"``, ``"decoc"`` or
-        ``"forest"``; ``"ovo"`` and ``"ovr"`` will do), a code matrix with entries in {-1, 0, 1} whose rows follow the
-        sorted classes, or a function ``f(X, y)`` that returns one, `y` being class indices.
+        "auto" is one-vs-one for up to 30 classes, and for more classes if that many columns are affordable. Otherwise
+        it is one-vs-rest for linear learners and for several learners, and a compact random code for other learners;
+        see `skecoc.coding.choose_coding`. The choice is stored in `coding_`. Other values are a name
+        (``"one-vs-rest"``, ``"one-vs-one"``, ``"exhaustive"``, ``"ternary-complete"``, ``"ordinal"``, ``"hadamard"``,
+        ``"dense-random"``, ``"sparse-random"``, ``"decoc"`` or ``"forest"``; ``"ovo"`` and ``"ovr"`` are accepted too),
+        a code matrix with entries in {-1, 0, 1} whose rows follow the sorted classes, or a function ``f(X, y)`` that
+        returns one, where `y` holds class indices.
     decoding : str or decoder, default="auto"
-        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`. "auto"
-        follows from the code and the outputs of its columns, and `decoding_` says which it is: ``"loss-weighted"`` for
-        labels; ``"loss-based"`` for one-vs-rest; ``"loss-weighted"`` for other codes without zeros; for codes with
-        zeros ``"probabilistic"``, but ``"voting"`` for margins of one-vs-one. With more than 30 classes columns are not
-        calibrated: codes with zeros have ``"loss-weighted"`` for probabilities, and ``"hamming"`` for margins of
-        one-vs-one. ``"probabilistic"`` takes the place of ``"loss-weighted"`` if classes are weighted: by
-        `class_weight`, or by a `sample_weight` that favours some class. Where ``coding="auto"`` has chosen a compact
-        code it is ``"optimized-weight"`` (up to 16 million codewords); for several learners, ``"logistic-weight"``.
+        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or a decoder from `skecoc.decoding`.
+        "auto" depends on the code and on the outputs of its columns; the choice is stored in `decoding_`:
+
+        - several learners: ``"logistic-weight"``;
+        - a compact random code chosen by ``coding="auto"``: ``"optimized-weight"``, up to 16 million entries of
+          codewords (samples times columns);
+        - hard labels: ``"loss-weighted"``;
+        - one-vs-rest: ``"loss-based"``, and other codes without zeros: ``"loss-weighted"``;
+        - codes with zeros: ``"probabilistic"``, except ``"voting"`` for margins of one-vs-one. With more than 30
+          classes, ``"loss-weighted"`` for probabilities and ``"hamming"`` for margins of one-vs-one.
+
+        If classes are weighted, by `class_weight` or by a `sample_weight` that favours some classes,
+        ``"probabilistic"`` replaces ``"loss-weighted"``.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
-        that the learner has.
+        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
+        methods that the learner has.
     n_jobs : int, default=None
-        Number of columns trained at once, through joblib. It does not change the result.
+        Number of columns trained in parallel with joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
         Seeds random codings and every ``random_state`` of the learner that is None.
     verbose : int, default=0
         Passed to joblib, which reports progress.
     n_folds : int, "auto" or None, default="auto"
-        Number of folds of the out-of-fold codewords, which probabilities are calibrated on. "auto" is three folds, with
-        more than 5,000 samples one third that is held out once. With several learners, or ``"logistic-weight"``, there
-        are five folds, and decoding weights are fitted out of fold too. Other decodings are fitted to training
-        codewords unless `n_folds` is a number. "auto" does without folds if there are more than 16 million codewords
-        (samples times columns), if there are boosted stumps and more than 10,000 samples, or, with a warning, if the
-        learner cannot be trained on fewer samples. None trains no learners out of fold: fitting takes a fifth to a
-        third of the time, and probabilities are less reliable.
+        Number of folds of the out-of-fold codewords that probabilities are calibrated on. "auto" uses three folds or,
+        with more than 5,000 samples, a single held-out third of the samples. With several learners or
+        ``"logistic-weight"`` it uses five folds, and the decoding weights are fitted to out-of-fold codewords as well.
+        Other decodings are fitted to training codewords unless `n_folds` is a number. "auto" uses no folds with more
+        than 16 million codeword entries (samples times columns), with boosted stumps and more than 10,000 samples, or,
+        with a warning, if the learner cannot be trained on fewer samples. None uses no folds: fitting is several times
+        as fast, but probabilities are less reliable.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
-        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
-        total weight; a class of weight zero is left out.
+        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
+        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
+        class the same total weight. A class of weight zero is dropped.
     classes : array-like of shape (n_classes,), default=None
-        The class labels in their order, for ``coding="ordinal"``; labels without samples are left out. None stands for
-        the order of an ordered category (`y` a Series of pandas, or of polars with the type Enum), else for that of the
-        sorted labels. `classes_`, and the rows of a code matrix, are sorted in any case. Where scikit-learn replaces
-        labels by numbers, as `cross_val_predict` for probabilities, `VotingClassifier`, `StackingClassifier` and
-        `BaggingClassifier` do, both orders are lost: number the classes in their order beforehand, by
-        ``[order.index(label) for label in y]``, and leave None.
+        The class labels in their natural order, for ``coding="ordinal"``; labels without samples are ignored. None uses
+        the order of an ordered categorical `y` (a pandas Series, or a polars Series of type Enum), otherwise that of
+        the sorted labels. `classes_` and the rows of the code matrix are always sorted. Some tools of scikit-learn
+        replace labels by numbers before a classifier sees them (`cross_val_predict` for probabilities,
+        `VotingClassifier`, `StackingClassifier` and `BaggingClassifier`), and the order is lost. In that case encode
+        the labels beforehand, ``[order.index(label) for label in y]``, and leave this parameter None.
     max_columns : int, default=None
-        Largest number of columns, those of several learners counted together. ``coding="auto"`` chooses a coding that
-        fits, random codes and forests are made so short, and of other codes that are longer, columns are chosen that
-        put every two classes on opposite sides at least once. A code that cannot be shortened that way, such as
-        one-vs-one, raises ValueError.
+        Maximum number of columns, over all learners together. ``coding="auto"`` chooses a coding that fits; random
+        codes and forests are generated with at most this length; from other codes, columns are selected such that every
+        two classes are on opposite sides of at least one column. If a code cannot be shortened this way, such as
+        one-vs-one, a ValueError is raised.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
     coding_ : str
-        The name of the coding, "custom" for a matrix or a function: what "auto" has chosen.
+        The name of the coding that is used; "custom" for a matrix or a function.
     decoding_ : str
-        The name of the decoding, "custom" for an object that has none: what "auto" has chosen.
+        The name of the decoding that is used; "custom" for a decoder without a name.
     code_matrix_ : ndarray of int8 of shape (n_classes, n_columns)
-        The code matrix; with several learners it repeats its columns.
+        The code matrix; with several learners, its columns are repeated for each of them.
     estimators_ : list of length n_columns
         The trained learners.
     column_learners_ : ndarray of str of shape (n_columns,)
@@ -138,18 +144,18 @@ class ECOCClassifier(BatchesMixin):
     column_names_ : ndarray of str of shape (n_columns,)
         What each column separates, such as "A, B vs C".
     decoder_ : decoder
-        The fitted decoding.
+        The fitted decoder.
     weights_ : ndarray of shape (n_classes, n_columns)
-        The decoding's weights; only with decodings that have them.
+        The decoding weights; only for decodings with weights.
     temperature_ : float
-        The divisor of scores in `predict_proba`.
+        The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
-        Coefficients (all rows but the last) and intercepts (last row) of the calibration that is applied to scores over
+        Coefficients (all rows but the last) and intercepts (last row) of the calibration, applied to scores divided by
         `temperature_`; None without out-of-fold codewords.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if `X` had names that are all strings.
+        Names of the features; only if all feature names of `X` are strings.
 
     See Also
     --------
@@ -179,7 +185,7 @@ class ECOCClassifier(BatchesMixin):
     >>> ordered.column_names_
     array(['fair, good vs poor', 'good vs fair, poor'], dtype='<U18')
 
-    Classes can be weighted, by their labels, and any code can be shortened:
+    Weight classes by their labels, and limit the number of columns:
 
     >>> weighted = ECOCClassifier(LogisticRegression(), class_weight={"fair": 5.0}).fit(X, grades)
     >>> int((weighted.predict(X) == "fair").sum() - (ordered.predict(X) == "fair").sum()) > 0
@@ -408,7 +414,7 @@ class ECOCClassifier(BatchesMixin):
     def with_decoding(
         self, decoding: Any, response_method: str, codewords: Floats, y: Integers, *, margin_scale: float
     ) -> Self:
-        """Return a copy with the same columns and another decoding, fitted to codewords and class indices."""
+        """Return a copy with the same columns and another decoding, fitted to the given codewords and class indices."""
         check_is_fitted(self)
         model = copy(self).set_params(decoding=decoding, response_method=response_method)
         response = resolve_response(first_learner(self.estimators_), response_method)
@@ -423,7 +429,7 @@ class ECOCClassifier(BatchesMixin):
 
     @property
     def weights_(self) -> Floats:
-        """Weights of the decoding, of shape (n_classes, n_columns)."""
+        """Weights of the decoding, an array of shape (n_classes, n_columns)."""
         return self.decoder_.weights_
 
 
@@ -454,11 +460,11 @@ def are_classes_weighted(counts: Integers, prior: Floats) -> bool:
 def choose_decoding(matrix: CodeMatrix, response: Response, *, is_weighted: bool = False) -> str:
     """Choose the decoding that suits a code and the outputs of its columns: probabilities, margins or labels.
 
-    One class against all others, in every column, is decided by the largest output, and margins of pairs of classes by
-    votes, ties by their sum: both as in scikit-learn. Otherwise outputs of columns that leave classes out are
-    calibrated, since their sizes do not compare. Where all classes take part in all columns, and where there are labels
-    only, a column counts for a class by how often it is correct. Such weights mislead if classes are weighted: then
-    outputs are calibrated. With many classes nothing is calibrated.
+    One-vs-rest is decoded by the largest output, and margins of one-vs-one by votes with ties broken by their sum, both
+    as in scikit-learn. In other codes with zeros, outputs of different columns are not comparable, so they are
+    calibrated. In codes without zeros, and with hard labels, the weight of a column for a class is how often it is
+    correct. Such weights are misleading if classes are weighted; then outputs are calibrated too. With many classes,
+    probabilities and margins of one-vs-one are not calibrated.
 
     >>> from skecoc.coding import dense_random, one_vs_one, one_vs_rest
     >>> choose_decoding(one_vs_rest(5), "decision_function"), choose_decoding(dense_random(5), "decision_function")

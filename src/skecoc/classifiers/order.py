@@ -1,4 +1,4 @@
-"""The order of classes: what is given, or what ordered categories say."""
+"""The order of classes: given, or that of ordered categories."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -63,7 +63,7 @@ def rank_classes(classes: NDArray[Any], order: Sequence[Any]) -> Integers:
     missing = [str(label) for label in classes if label not in places]
     if missing:
         hint = _ENCODED if _are_numbers(classes, len(places)) and not _are_numbers(order) else ""
-        raise ValueError(f"classes must name every class of y, got none named {', '.join(missing)}{hint}")
+        raise ValueError(f"classes must name every class of y, missing: {', '.join(missing)}{hint}")
     return np.argsort(np.argsort([places[label] for label in classes]))
 
 
@@ -71,8 +71,8 @@ def warn_of_alphabet(classes: NDArray[Any], *, stacklevel: int) -> None:
     """Warn of an ordinal code for text without an order: numbers have one."""
     if len(classes) > 2 and all(isinstance(label, str | bytes) for label in classes):
         warnings.warn(
-            f"the ordinal code takes the classes in the order of the alphabet ({' < '.join(map(str, classes))}); "
-            "classes=[...] gives another, as does a y of an ordered category",
+            f"the ordinal code uses the alphabetical order of the classes ({' < '.join(map(str, classes))}); "
+            "set classes=[...] or pass an ordered categorical y for another order",
             UserWarning,
             stacklevel=stacklevel + 1,
         )

@@ -1,4 +1,4 @@
-"""Which pairs of classes a classifier confuses, and what decides between them: columns of the code, and features."""
+"""Which pairs of classes a classifier confuses, and which columns and features separate them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -27,7 +27,7 @@ _PRINTED, _LEAST_SHARE = 5, 0.005
 
 
 class DecidingColumn(NamedTuple):
-    """What a column of the code has to do with a pair of classes."""
+    """Contribution of a column of the code to the decision between two classes."""
 
     column: int
     """Its number."""
@@ -37,35 +37,35 @@ class DecidingColumn(NamedTuple):
     """Mean contribution to the score difference (true class minus other), as a share of the sum of absolute
     contributions; negative if the column misleads."""
     correct: float
-    """Share of the pair's samples for which it speaks for their class."""
+    """Share of the pair's samples for which the column favours the true class."""
 
 
 class ConfusedPair(NamedTuple):
-    """How two classes are confused."""
+    """How often two classes are confused, and which columns separate them."""
 
     first: Any
     second: Any
     n_samples: int
     """Number of samples of the two classes."""
     first_as_second: int
-    """Number of samples of the first class that the second is predicted for."""
+    """Number of samples of the first class that are predicted as the second."""
     second_as_first: int
     columns: tuple[DecidingColumn, ...]
     """The columns that decide between them, the most important first."""
 
     @property
     def n_confused(self) -> int:
-        """Number of samples of either class that the other is predicted for."""
+        """Number of samples of either class that are predicted as the other."""
         return self.first_as_second + self.second_as_first
 
     @property
     def share(self) -> float:
-        """The same as a share of their samples."""
+        """Share of their samples that are confused."""
         return self.n_confused / self.n_samples if self.n_samples else 0.0
 
 
 class PairReport(list[ConfusedPair]):
-    """A list of `ConfusedPair`, the most confused first, that prints as a text."""
+    """List of `ConfusedPair`, the most confused pair first; prints as text."""
 
     def __repr__(self) -> str:
         if not self:
@@ -92,20 +92,20 @@ class PairReport(list[ConfusedPair]):
 
 
 class PairImportance(NamedTuple):
-    """What each feature is worth for telling two classes apart."""
+    """Importance of each feature for separating two classes."""
 
     first: Any
     second: Any
     separated: float
     """Share of the two classes' samples that score higher for their own class than for the other."""
     importances_mean: Floats
-    """By how much that falls if a feature is shuffled, of shape (n_features,)."""
+    """Mean decrease of `separated` when a feature is shuffled, of shape (n_features,)."""
     importances_std: Floats
     """Standard deviation over shuffles."""
 
 
 class PairImportances(list[PairImportance]):
-    """A list of `PairImportance`, the pair that is hardest to separate first, that prints as a text."""
+    """List of `PairImportance`, the pair that is hardest to separate first; prints as text."""
 
     def __init__(self, pairs: Sequence[PairImportance], feature_names: Sequence[str]) -> None:
         super().__init__(pairs)
@@ -143,7 +143,7 @@ class PairImportances(list[PairImportance]):
 
 
 class PairInsight:
-    """What fitted classifiers tell about their columns, and about pairs of classes."""
+    """Methods of fitted classifiers that explain their columns and pairs of classes."""
 
     # What it needs of a classifier.
     classes_: NDArray[Any]
@@ -171,11 +171,12 @@ class PairInsight:
     def pair_report(
         self, X: Any, y: ArrayLike, pairs: int | Sequence[tuple[Any, Any]] = 10, *, n_columns: int = 5
     ) -> PairReport:
-        """Tell which pairs of classes are confused, and which columns of the code decide between them.
+        """Report which pairs of classes are confused and which columns of the code separate them.
 
-        A column's contribution for a sample is what its output adds to the lead of the true class's score over the
-        other's: the lead minus that with this output set to zero. Contributions are averaged over the samples of each
-        class, then over the two classes: a column that speaks for one of them whatever the sample contributes nothing.
+        The contribution of a column for a sample is the difference between the scores of the true class and the other
+        class, minus the same difference with the column's output set to zero. Contributions are averaged over the
+        samples of each class, then over the two classes, so a column that always favours the same class contributes
+        nothing.
 
         Parameters
         ----------
@@ -184,16 +185,16 @@ class PairInsight:
         y : array-like of shape (n_samples,)
             Their classes.
         pairs : int or list of (label, label), default=10
-            How many pairs to report, those with the most samples confused (pairs that are not confused are left out),
-            or which.
+            Number of pairs to report, those with the most confused samples first (pairs that are not confused are
+            omitted), or a list of pairs.
         n_columns : int, default=5
-            How many columns to name for each pair, those with the largest contributions.
+            Number of columns to list for each pair, those with the largest contributions.
 
         Returns
         -------
         PairReport
             A list of pairs, the most confused first. Each has the labels `first` and `second`, `n_samples`,
-            `n_confused`, `share` and `columns`. It prints as a text; `to_frame` makes a pandas frame of it.
+            `n_confused`, `share` and `columns`. It prints as text; `to_frame` returns a pandas DataFrame.
 
         Examples
         --------
@@ -265,7 +266,7 @@ class PairInsight:
         n_repeats: int = 5,
         random_state: int | np.random.RandomState | None = None,
     ) -> PairImportances:
-        """Tell which features separate pairs of classes: shuffle one, and see what the classifier confuses.
+        """Measure by permutation which features separate pairs of classes.
 
         Parameters
         ----------
@@ -274,9 +275,9 @@ class PairInsight:
         y : array-like of shape (n_samples,)
             Their classes.
         pairs : int or list of (label, label), default=10
-            How many pairs to tell about, those that are hardest to separate, or which.
+            Number of pairs to report, those that are hardest to separate first, or a list of pairs.
         n_repeats : int, default=5
-            How often each feature is shuffled.
+            Number of times each feature is shuffled.
         random_state : int, RandomState instance or None, default=None
             Seeds the shuffles.
 
@@ -285,12 +286,12 @@ class PairInsight:
         PairImportances
             A list of pairs, the hardest first. Each has the labels `first` and `second`; `separated`, the share of
             their samples that score higher for their own class than for the other; and `importances_mean` and
-            `importances_std` of shape (n_features,), by how much that falls if a feature is shuffled. It prints as a
-            text; `to_frame` makes a pandas frame of it.
+            `importances_std` of shape (n_features,), the mean and standard deviation of the decrease of `separated`
+            when a feature is shuffled. It prints as text; `to_frame` returns a pandas DataFrame.
 
         See Also
         --------
-        sklearn.inspection.permutation_importance : The same for a score of all classes.
+        sklearn.inspection.permutation_importance : Permutation importance for a score over all classes.
 
         Examples
         --------
@@ -335,7 +336,7 @@ class PairInsight:
         """Return the class indices of labels, of which there is one per sample."""
         labels = _check_y(y, estimator=self)
         if len(labels) != _num_samples(X):
-            raise ValueError(f"X and y must have as many samples; got {_num_samples(X)} and {len(labels)}")
+            raise ValueError(f"X and y must have the same number of samples; got {_num_samples(X)} and {len(labels)}")
         return class_indices(labels, self.classes_)
 
     def _chosen_pairs(self, pairs: Any, cost: Floats, is_shown: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -350,7 +351,7 @@ class PairInsight:
         for pair in pairs:
             labels = list(pair) if np.iterable(pair) and not isinstance(pair, str) else [pair]
             if len(labels) != 2 or labels[0] == labels[1]:
-                raise ValueError(f"pairs must be a number or a list of two different labels each, got {pair!r}")
+                raise ValueError(f"pairs must be a number or a list of pairs of two different labels, got {pair!r}")
             for label in labels:
                 if label not in index:
                     hint = did_you_mean(label, map(str, index)) if isinstance(label, str) else ""

@@ -18,10 +18,10 @@ from skecoc.support.notices import notices_shown
 _COMMANDS = {
     "compare": ("compare", "compare methods on data sets by cross-validation"),
     "fit": ("fit", "fit a model to a table of your own"),
-    "predict": ("predict", "predict the rows of a table with a model of skecoc fit"),
-    "inspect": ("inspect", "show what a model has learnt, and how accurate it is"),
-    "reproduce": ("reproduce", "run the paper's experiment: its tables and figures beside the published numbers"),
-    "report": ("reproduce", "write tables, figures and report of stored results again"),
+    "predict": ("predict", "predict the rows of a table with a model from skecoc fit"),
+    "inspect": ("inspect", "show what a model has learnt and how accurate it is"),
+    "reproduce": ("reproduce", "run the experiments of the WOLC-ECOC paper and compare with the published numbers"),
+    "report": ("reproduce", "write tables, figures and report from stored results"),
     "music": ("music", "music genres: extract features, compare codes, train, predict"),
 }
 # Commands that say at once what they read: before anything is seen of them, libraries are loaded for seconds.

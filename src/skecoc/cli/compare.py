@@ -31,8 +31,8 @@ _NAMES = [
     f"scikit-learn's strategies: {', '.join(STRATEGIES)}",
     f"scikit-learn's classifiers: {', '.join(CLASSIFIERS)}",
     f"default for a table: {', '.join(TABLE_METHODS)}",
-    f"default for shipped data: {', '.join(DEFAULT_METHODS)}",
-    f"shipped data sets: {', '.join(DATA_SETS)}",
+    f"default for included data: {', '.join(DEFAULT_METHODS)}",
+    f"included data sets: {', '.join(DATA_SETS)}",
 ]
 _EPILOG = f"""\
 A METHOD is CODING, CODING/DECODING or one of scikit-learn's own.
@@ -62,9 +62,9 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the command."""
     parser = add_parser(
         "compare",
-        description="Compare multiclass methods by stratified cross-validation, all on the same folds: on a table of\n"
-        "your own, or on shipped data sets. Without options: our codes, the classical ones and a forest on\n"
-        "shipped data, in about two minutes on two cores.",
+        description="Compare multiclass methods by stratified cross-validation, on the same folds: on a table of your\n"
+        "own, or on data sets that are included in the package. Without options, codes of this package,\n"
+        "classical codes and a random forest are compared on included data, in a few minutes.",
         epilog=_EPILOG,
     )
     parser.set_defaults(run=_run)
@@ -73,16 +73,16 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     console.add_reading(parser)
     columns = parser.add_argument_group("columns and classes of DATA")
     table_options.add_columns(columns)
-    what = parser.add_argument_group("what is compared")
+    what = parser.add_argument_group("methods and data")
     what.add_argument("--methods", nargs="+", metavar="METHOD", help="see below")
-    what.add_argument("--datasets", nargs="+", metavar="NAME", help="shipped data sets, or 'all'")
+    what.add_argument("--datasets", nargs="+", metavar="NAME", help="included data sets, or 'all'")
     what.add_argument("--data", dest="data_option", metavar="FILE", type=Path, help=argparse.SUPPRESS)
     table_options.add_learner(what)
-    how = parser.add_argument_group("how")
+    how = parser.add_argument_group("evaluation")
     table_options.add_judgement(how)
     console.add_splits(how, folds=5)
     console.add_jobs(how)
-    where = parser.add_argument_group("what comes out")
+    where = parser.add_argument_group("output")
     console.add_output(where, ["table", "json", "csv"])
     where.add_argument("--report", type=Path, metavar="FILE.html", help="also write a report to open in a browser")
 
@@ -177,7 +177,7 @@ def _check_options(options: argparse.Namespace) -> None:
     console.check_there("data", options.data)
     for name in _ONLY_OF_TABLES:
         if options.data is None and getattr(options, name):
-            raise InputError(f"--{name} needs DATA, the file that it is about")
+            raise InputError(f"--{name} needs a DATA file")
     console.check_page("--report", options.report)
     if options.output is not None:
         check_writable("--output", options.output)

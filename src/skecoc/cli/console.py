@@ -81,7 +81,7 @@ def add_seed(group: argparse._ActionsContainer, kind: Callable[[str], int] = int
 def add_output(group: argparse._ActionsContainer, formats: Sequence[str]) -> None:
     """Add the options that say how, and where, results are written."""
     group.add_argument("--format", choices=formats, default=formats[0], help=f"default: {formats[0]}")
-    group.add_argument("--output", type=Path, metavar="FILE", help="write there instead of to standard output")
+    group.add_argument("--output", type=Path, metavar="FILE", help="write to this file instead of standard output")
 
 
 def add_table(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
@@ -97,13 +97,13 @@ def add_table(parser: argparse.ArgumentParser, *, optional: bool = False) -> Non
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how a table is written, which is guessed without them."""
-    group = parser.add_argument_group("how the table is written (guessed, and said, where it is not given)")
-    group.add_argument("--sep", metavar="MARK", help="between cells: comma, semicolon, tab, bar or another character")
+    group = parser.add_argument_group("format of the table (detected and reported if not given)")
+    group.add_argument("--sep", metavar="MARK", help="separator: comma, semicolon, tab, bar or another character")
     group.add_argument("--decimal", metavar="MARK", help="decimal mark: comma or point")
-    group.add_argument("--thousands", metavar="MARK", help="mark of thousands: comma, point, space or apostrophe")
-    group.add_argument("--encoding", metavar="NAME", help="such as utf-8, utf-16 or latin-1")
+    group.add_argument("--thousands", metavar="MARK", help="thousands mark: comma, point, space or apostrophe")
+    group.add_argument("--encoding", metavar="NAME", help="encoding, such as utf-8, utf-16 or latin-1")
     group.add_argument("--sheet", metavar="NAME", help="sheet of a workbook, by name or number (default: the first)")
-    group.add_argument("--na", nargs="+", default=[], metavar="WORD", help="further cells that stand for nothing")
+    group.add_argument("--na", nargs="+", default=[], metavar="WORD", help="further values that mean a missing value")
 
 
 def reading_options(options: argparse.Namespace, usual_decimal: str | None = None) -> "ReadingOptions":
@@ -131,7 +131,7 @@ def add_jobs(group: argparse._ActionsContainer) -> None:
         type=at_least(1),
         default=None,  # `default_jobs`, which the command line puts in its place
         metavar="N",
-        help=f"runs at the same time (default: as many as cores, at most {_MOST_DEFAULT_JOBS}); changes no result",
+        help=f"parallel runs (default: number of cores, at most {_MOST_DEFAULT_JOBS}); does not change results",
     )
 
 
@@ -149,8 +149,8 @@ def add_trust(group: argparse._ActionsContainer) -> None:
         nargs="+",
         metavar="TYPE",
         default=[],
-        help="further types that the model may hold, such as those of another library's learner; without this, only "
-        "those of scikit-ecoc and those of scikit-learn that no file can misuse are loaded",
+        help="further types that the model may contain, such as those of another library's learner; by default, only "
+        "types of scikit-ecoc and safe types of scikit-learn are loaded",
     )
 
 

@@ -53,23 +53,23 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     console.add_reading(parser)
     columns = parser.add_argument_group("columns and classes")
     table_options.add_columns(columns)
-    what = parser.add_argument_group("what is fitted")
-    what.add_argument("--method", default="auto", help="auto (the default): the best of several; others see below")
+    what = parser.add_argument_group("model")
+    what.add_argument("--method", default="auto", help="auto (the default) is the best of several; others: see below")
     table_options.add_learner(what)
     console.add_trust(what)
-    how = parser.add_argument_group("how methods are compared")
+    how = parser.add_argument_group("comparison of methods")
     table_options.add_judgement(how)
     how.add_argument(
         "--time-budget",
         type=table_options.seconds,
         metavar="TIME",
-        help="seconds, or 5m, 1h: methods for which no time is left are skipped, the costliest first",
+        help="time limit in seconds, or such as 5m or 1h; methods that would take longer are skipped",
     )
-    how.add_argument("--test", type=Path, metavar="FILE", help="a further table that the model is tested on in the end")
-    how.add_argument("--folds", type=console.at_least(2), default=5, metavar="N", help="held-out folds (default: 5)")
+    how.add_argument("--test", type=Path, metavar="FILE", help="a further table to test the final model on")
+    how.add_argument("--folds", type=console.at_least(2), default=5, metavar="N", help="number of folds (default: 5)")
     console.add_seed(how, console.at_least(0))
     console.add_jobs(how)
-    where = parser.add_argument_group("what else comes out")
+    where = parser.add_argument_group("further output")
     where.add_argument("--report", type=Path, metavar="FILE.html", help="also write a report to open in a browser")
 
 
@@ -125,7 +125,7 @@ def _run(options: argparse.Namespace) -> None:
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse what could only fail after the work is done."""
     if options.output == console.STANDARD:
-        raise InputError("--output: a model is not written to standard output, expected the name of a file")
+        raise InputError("--output: a model cannot be written to standard output, expected a file name")
     console.check_there("data", options.data)
     console.check_there("--test", options.test)
     check_model_path("--output", options.output)

@@ -8,12 +8,12 @@ from skecoc.cli import console
 from skecoc.support.files import write_text
 
 _EPILOG = """\
-The page begins with the score on held-out rows, its interval, and what always predicting the
-most frequent class would have. It shows the methods that were compared, why this one was kept,
-results of each class (precision, recall, confusion, calibration) and of the test file, the
-columns that matter most for any two classes, the command that repeats it and, of output codes,
-the matrix and its weights, how much each learner counts, and which pairs of classes were hard
-and what was added for them. It loads nothing from anywhere.
+The page begins with the score on held-out rows, its confidence interval, and the score of always
+predicting the most frequent class. It shows the compared methods and why this one was chosen,
+results of each class (precision, recall, confusion, calibration) and of the test file, the most
+important columns for pairs of classes, and the command that repeats the fit. For output codes,
+it also shows the code matrix, the weights, the shares of learners, the hard pairs of classes and
+the columns that were added for them. The page needs no connection to the internet.
 
 examples:
   skecoc inspect flowers.skops
@@ -24,12 +24,12 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the command."""
     parser = add_parser(
         "inspect",
-        description="Show what a model has learnt: as text, and with --html as a page.",
+        description="Show what a model has learnt, as text or, with --html, as an HTML page.",
         epilog=_EPILOG,
     )
     parser.set_defaults(run=_run)
-    parser.add_argument("model", type=Path, metavar="MODEL.skops", help="a model that skecoc has written")
-    parser.add_argument("--html", type=Path, metavar="FILE.html", help="write a page to open in a browser instead")
+    parser.add_argument("model", type=Path, metavar="MODEL.skops", help="a model written by skecoc")
+    parser.add_argument("--html", type=Path, metavar="FILE.html", help="write an HTML page instead of text")
     console.add_trust(parser)
 
 

@@ -21,12 +21,12 @@ DEFAULT_METHODS = (
 
 _FEATURE_CHOICES = (*FEATURES, "all")
 _LEARNER_HELP = (
-    "the binary learner of all methods: svm, stumps or any other that skecoc fit takes (default: svm, RBF and tuned; "
-    "mixed-features has machines for all classes and a logistic regression)"
+    "the binary learner of all methods: svm, stumps or any other learner of skecoc fit (default: a tuned RBF svm; "
+    "mixed-features uses multiclass svms and a logistic regression)"
 )
 _EPILOG = """\
 FOLDER has one folder per genre: FOLDER/jazz/Artist-Title.mp3, FOLDER/rock/... MP3, WAV, FLAC
-and OGG are read at any sample rate. Features are kept, so that no file is analysed twice.
+and OGG are read at any sample rate. Features are stored, so no file is analysed twice.
 
 examples:
   skecoc music extract music --output features.csv
@@ -39,7 +39,7 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the command and its four parts."""
     parser = add_parser(
         "music",
-        description="Genres of music from audio files, by the modulation spectra of MFCC, OSC and NASE.",
+        description="Classify music genres from audio files, with modulation spectra of MFCC, OSC and NASE.",
         epilog=_EPILOG,
     )
     parser.set_defaults(run=lambda _: parser.print_help())
@@ -59,10 +59,10 @@ def _part(name: str) -> Callable[[argparse.Namespace], None]:
 
 def _add_extract(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe `music extract`."""
-    parser = add_parser("extract", help="compute features and keep them")
+    parser = add_parser("extract", help="compute features and store them")
     parser.set_defaults(run=_part("extract"))
     _add_folder(parser)
-    group = parser.add_argument_group("what comes out")
+    group = parser.add_argument_group("output")
     group.add_argument("--feature", choices=_FEATURE_CHOICES, default="all", help="default: all")
     group.add_argument("--output", type=Path, metavar="FILE", help="also write a table, .csv or .parquet")
 
@@ -72,21 +72,21 @@ def _add_compare(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     parser = add_parser("compare", help="compare codes by cross-validation")
     parser.set_defaults(run=_part("compare"))
     _add_folder(parser)
-    what = parser.add_argument_group("what is compared")
+    what = parser.add_argument_group("methods and features")
     what.add_argument("--features", nargs="+", choices=_FEATURE_CHOICES, default=list(FEATURES), metavar="FEATURE")
     what.add_argument(
         "--methods",
         nargs="+",
         default=list(DEFAULT_METHODS),
         metavar="METHOD",
-        help="coding/decoding, or mixed-features: one code with a learner on each of the three features, and on all "
-        "(default: the codes of the paper, and mixed-features)",
+        help="coding/decoding, or mixed-features: one code with a learner for each of the three features and for "
+        "all of them (default: the codes of the paper, and mixed-features)",
     )
     what.add_argument("--learner", help=_LEARNER_HELP)
-    how = parser.add_argument_group("how", "Small genres, or few artists or tracks, reduce the number of folds.")
+    how = parser.add_argument_group("evaluation", "Small genres, or few artists or tracks, reduce the number of folds.")
     _add_groups(how)
     console.add_splits(how, folds=10)
-    where = parser.add_argument_group("what comes out")
+    where = parser.add_argument_group("output")
     console.add_output(where, ["table", "markdown", "csv", "json"])
     where.add_argument(
         "--convergence", type=Path, metavar="FILE", help="also write the growth of WOLC-ECOC: .svg, .png or .csv"
@@ -103,15 +103,15 @@ def _add_train(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     group.add_argument("--feature", choices=_FEATURE_CHOICES, default="all", help="default: all")
     group.add_argument(
         "--method",
-        help="mixed-features (one code with a learner on each of the three features, and on all; the default) or "
-        "coding/decoding (wolc/optimized-weight with --feature or --learner)",
+        help="mixed-features (one code with a learner for each of the three features and for all of them; the default) "
+        "or coding/decoding (with --feature or --learner, the default is wolc/optimized-weight)",
     )
     group.add_argument("--learner", help=_LEARNER_HELP)
     how = parser.add_argument_group("held-out accuracy", "Small genres reduce the number of folds.")
     _add_groups(how)
     how.add_argument("--folds", type=console.at_least(2), default=5, metavar="N", help="folds (default: 5)")
     console.add_seed(how)
-    where = parser.add_argument_group("what else comes out")
+    where = parser.add_argument_group("further output")
     where.add_argument("--report", type=Path, metavar="FILE.html", help="also write a report to open in a browser")
 
 
@@ -119,9 +119,9 @@ def _add_predict(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe `music predict`."""
     parser = add_parser("predict", help="predict the genres of files")
     parser.set_defaults(run=_part("predict"))
-    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that `skecoc music train` wrote")
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a model written by `skecoc music train`")
     parser.add_argument(
-        "files", type=Path, nargs="+", metavar="PATH", help="audio files, and folders with audio in them or below"
+        "files", type=Path, nargs="+", metavar="PATH", help="audio files, or folders with audio files at any depth"
     )
     console.add_output(parser, ["table", "csv", "json"])
     _add_analysis(parser)
@@ -133,7 +133,7 @@ def _add_groups(group: argparse._ActionsContainer) -> None:
         "--group-by",
         choices=["none", "artist", "track"],
         default="none",
-        help="keep an artist's or a track's clips on one side of every split (default: none)",
+        help="never split the clips of an artist or a track between training and test (default: none)",
     )
 
 
@@ -157,7 +157,7 @@ def _add_analysis(group: argparse._ActionsContainer) -> None:
         "--on-error",
         choices=["skip", "raise"],
         default="skip",
-        help="files that are not audio: leave them out and say so (skip, the default), or end (raise)",
+        help="what to do with files that are not audio: skip them with a message (the default), or stop (raise)",
     )
     console.add_jobs(group)
     where = group.add_mutually_exclusive_group()
@@ -165,6 +165,6 @@ def _add_analysis(group: argparse._ActionsContainer) -> None:
         "--cache",
         type=Path,
         metavar="FOLDER",
-        help="where features are kept (default: skecoc/audio in the user's cache)",
+        help="folder for the stored features (default: skecoc/audio in the user's cache)",
     )
-    where.add_argument("--no-cache", action="store_true", help="keep nothing")
+    where.add_argument("--no-cache", action="store_true", help="do not store features")

@@ -42,7 +42,7 @@ def extract(options: argparse.Namespace) -> None:
     if options.output is not None:
         _check_suffix("--output", options.output, _TABLE_SUFFIXES)
     elif options.no_cache:
-        raise InputError("--no-cache needs --output: nothing would be kept")
+        raise InputError("--no-cache needs --output, otherwise nothing would be stored")
     music = _read_folder(options)
     if options.output is not None:
         _write_table(options.output, music, options.feature)
@@ -134,7 +134,7 @@ def predict(options: argparse.Namespace) -> None:
     with _model_errors():
         model = load_model(options.model)
     if not isinstance(model, Pipeline) or not isinstance(model[0], ModulationFeatures):
-        raise InputError(f"'{options.model}' is a model, but not one that `skecoc music train` wrote")
+        raise InputError(f"'{options.model}' is a model, but was not written by `skecoc music train`")
     features = model[0]
     files, empty = find_audio(options.files)
     for folder in empty:
@@ -181,7 +181,7 @@ def _analysis(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         raise InputError(str(error)) from error
     except KeyboardInterrupt:
         if cache is not None:
-            console.say(f"what is done is kept in {cache.folder}, and the same command goes on from there")
+            console.say(f"finished files are stored in {cache.folder}, and the same command continues from there")
         raise
 
 

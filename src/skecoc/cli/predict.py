@@ -16,12 +16,12 @@ if TYPE_CHECKING:  # what takes long to load is loaded when the command runs
 
 _CHUNK_ROWS = 10_000
 _EPILOG = """\
-The output has a line for each row, in the same order: the class (label) and the probability of
-each class (probability_NAME); where a column that is kept has such a name, the prediction is
-called predicted_label and the like. The table may have its columns in any order, and others
-beside them; if it has the classes, the accuracy is said. Cells that cannot be used, such as
-words in a column of numbers, are taken for missing and counted. A file is written whole or not
-at all.
+The output has one line per row, in the same order: the class (label) and the probability of each
+class (probability_NAME). If a kept column already has such a name, the prediction is named
+predicted_label, and so on. The columns of the table can be in any order, and further columns are
+allowed; if the table contains the classes, the accuracy is reported. Invalid values, such as words
+in a numeric column, are treated as missing and counted. The output file is only written if all
+rows have been predicted.
 
 examples:
   skecoc predict flowers.skops new.csv -o predicted.csv
@@ -34,11 +34,11 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the command."""
     parser = add_parser(
         "predict",
-        description="Predict the rows of a table, which may be larger than memory.",
+        description="Predict the classes of the rows of a table. The table may be larger than memory.",
         epilog=_EPILOG,
     )
     parser.set_defaults(run=_run)
-    parser.add_argument("model", type=Path, metavar="MODEL.skops", help="a model that skecoc fit has written")
+    parser.add_argument("model", type=Path, metavar="MODEL.skops", help="a model written by skecoc fit")
     console.add_table(parser)
     parser.add_argument(
         "-o",
@@ -55,14 +55,14 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--escape-formulas",
         action="store_true",
-        help="put an apostrophe before text that a spreadsheet would run, such as =1+1",
+        help="put an apostrophe before text that a spreadsheet would run as a formula, such as =1+1",
     )
     parser.add_argument(
         "--chunk-rows",
         type=console.at_least(1),
         default=_CHUNK_ROWS,
         metavar="N",
-        help=f"rows in memory at a time (default: {_CHUNK_ROWS}); changes no result",
+        help=f"number of rows in memory at a time (default: {_CHUNK_ROWS}); does not change results",
     )
     console.add_trust(parser)
     console.add_reading(parser)

@@ -21,9 +21,9 @@ from skecoc.support.files import make_folder
 
 _DEFAULT_FOLDER = Path("skecoc-results")
 _EPILOG = """\
-The full experiment takes hours; stop it at any moment (Ctrl-C), start it again, or
-start it in a second terminal: what is done is kept in OUTPUT/results.sqlite and never
-done twice. All files are written again when a run ends, also an incomplete one.
+The full experiment takes hours. You can interrupt it at any time (Ctrl-C), start it again, or
+start it in a second terminal: finished runs are stored in OUTPUT/results.sqlite and never
+repeated. All files are written when the command ends, even if not all runs are finished.
 
 examples:
   skecoc reproduce --quick
@@ -43,8 +43,8 @@ def _add_reproduce(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the command `reproduce`."""
     parser = add_parser(
         "reproduce",
-        help="run the paper's experiment: its tables and figures beside the published numbers",
-        description="Run the experiment of the WOLC-ECOC paper: 14 data sets, 16 methods, 10 times\n"
+        help="run the experiments of the WOLC-ECOC paper and compare with the published numbers",
+        description="Run the experiments of the WOLC-ECOC paper: 14 data sets, 16 methods, 10 times\n"
         "10-fold cross-validation, with boosted stumps and with support vector machines.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -64,27 +64,27 @@ def _add_reproduce(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         type=Path,
         default=_DEFAULT_FOLDER,
         metavar="FOLDER",
-        help=f"where results are kept and written (default: {_DEFAULT_FOLDER})",
+        help=f"folder of the results (default: {_DEFAULT_FOLDER})",
     )
     parser.add_argument(
-        "--status", action="store_true", help="say how much is done and how long the rest takes; run nothing"
+        "--status", action="store_true", help="show the progress and the remaining time without running anything"
     )
     parser.add_argument(
         "--allow-mixed",
         action="store_true",
-        help="add to results of other versions or settings, which is refused otherwise",
+        help="allow adding to results of other versions or settings",
     )
     add_jobs(parser)
     parser.add_argument(
         "--backend",
         choices=("local", "dask"),
         default="local",
-        help="where to run: in processes of this machine (default), or on all threads of a Dask cluster",
+        help="where to run: in local processes (default) or on all threads of a Dask cluster",
     )
     parser.add_argument(
         "--scheduler",
         metavar="ADDRESS",
-        help="the cluster's scheduler, such as tcp://10.0.0.1:8786; with --backend dask",
+        help="address of the Dask scheduler, such as tcp://10.0.0.1:8786; with --backend dask",
     )
 
 
@@ -92,9 +92,9 @@ def _add_report(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the command `report`."""
     parser = add_parser(
         "report",
-        help="write tables, figures and report of stored results again",
-        description="Write tables, figures and the HTML report of results, complete or not,\n"
-        "and with --compact also the results themselves as small files.",
+        help="write tables, figures and report from stored results",
+        description="Write tables, figures and the HTML report of stored results, complete or not.\n"
+        "With --compact, also write the results themselves as small files.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -132,7 +132,7 @@ def _reproduce(options: argparse.Namespace) -> None:
                     client=client,
                 )
     except KeyboardInterrupt:
-        say(f"interrupted; what is done is kept in {path}, and the same command goes on from there")
+        say(f"interrupted; finished runs are stored in {path}, and the same command continues from there")
         raise
     results = read_results(options.output)
     write_outcome(results, options.output, say)
@@ -143,7 +143,7 @@ def _reproduce(options: argparse.Namespace) -> None:
 def _cluster(options: argparse.Namespace) -> AbstractContextManager[Any]:
     """Connect to the cluster of the options; None stands for this machine."""
     if (options.backend == "dask") != (options.scheduler is not None):
-        raise InputError("--backend dask and --scheduler ADDRESS go together")
+        raise InputError("--backend dask and --scheduler ADDRESS must be given together")
     return nullcontext() if options.scheduler is None else connected(options.scheduler)
 
 

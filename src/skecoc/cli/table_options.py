@@ -15,12 +15,12 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 def add_columns(group: argparse._ActionsContainer) -> None:
     """Add what is said about columns."""
-    group.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
+    group.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to ignore")
     group.add_argument(
         "--group",
         metavar="COLUMN",
-        help="a column that names what belongs together, such as a patient: no group is split between training and "
-        "test (it is no feature)",
+        help="a column of groups, such as patients: rows of a group are never split between training and test (the "
+        "column is not a feature)",
     )
     group.add_argument(
         "--order",
@@ -36,17 +36,17 @@ def add_judgement(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--metric",
         default=METRICS[0],
-        help=f"what decides: {', '.join(METRICS)}, or the name of a scorer of scikit-learn (default: {METRICS[0]})",
+        help=f"the metric: {', '.join(METRICS)}, or the name of a scikit-learn scorer (default: {METRICS[0]})",
     )
     group.add_argument(
-        "--class-weight", choices=["balanced"], help="let rare classes weigh as much in training as frequent ones"
+        "--class-weight", choices=["balanced"], help="give all classes the same total weight in training"
     )
     group.add_argument(
         "--max-rows",
         type=console.at_least(10),
         default=MAX_ROWS,
         metavar="N",
-        help=f"rows that methods are compared on, at most (default: {MAX_ROWS})",
+        help=f"maximum number of rows to compare methods on (default: {MAX_ROWS})",
     )
 
 

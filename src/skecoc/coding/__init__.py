@@ -1,4 +1,4 @@
-"""Code matrices: which binary problems to solve, from the number of classes or from the data.
+"""Codings: functions that make code matrices, from the number of classes or from the data.
 
 A code matrix has one row per class and one column per binary problem, with entries +1 and -1
 for the two sides and 0 for classes that a problem leaves out.
@@ -102,7 +102,7 @@ _OTHER_NAMES: Mapping[str, str] = MappingProxyType(
 
 
 def coding_name(name: str, *, argument: str = "coding", also: Sequence[str] = ()) -> str:
-    """Return the name in `CODINGS` that is meant; those in `also`, which error messages list, are taken as well.
+    """Return the name in `CODINGS` that is meant; names in `also` are accepted too.
 
     >>> coding_name("ovo"), coding_name("Sparse_Random"), coding_name("Auto", also=["auto"])
     ('one-vs-one', 'sparse-random', 'auto')
@@ -125,10 +125,10 @@ def resolve_coding(
 ) -> CodeMatrix:
     """Turn a name of `CODINGS`, a code matrix or a function ``f(X, y)`` that returns one into a valid code matrix.
 
-    Seed and sample weights are for the named codings that take them; `ranks`, the place of each class in the order of
-    classes, is for ``"ordinal"``; error messages say `argument`. Of at most `max_columns` columns, random codes and
-    forests are made so short, and of others columns are chosen that separate all classes; a ValueError says if there
-    are none.
+    Seed and sample weights are used by the named codings that need them; `ranks`, the position of each class in the
+    order of the classes, by ``"ordinal"``; `argument` is the name in error messages. With `max_columns`, random codes
+    and forests are made with at most this length, and from other codes columns are selected that separate all classes;
+    a ValueError is raised if that is not possible.
 
     >>> resolve_coding(lambda X, y: [[1], [-1]], None, None, 2).tolist()
     [[1], [-1]]
@@ -186,6 +186,6 @@ def _within(matrix: CodeMatrix, coding: Any, max_columns: int, argument: str) ->
     fitting = ", ".join(repr(name) for name, length in lengths.items() if length <= max_columns)
     which = f"{argument}={coding!r}" if isinstance(coding, str) else argument
     raise ValueError(
-        f"{which} has {n_columns} columns, of which no {max_columns} separate all classes (max_columns={max_columns}); "
+        f"{which} has {n_columns} columns, and max_columns={max_columns} of them cannot separate all classes; "
         f"short enough are {fitting}"
     )

@@ -1,4 +1,4 @@
-"""The choice of a coding by number of classes, number of samples and cost of the learner."""
+"""The automatic choice of a coding, by number of classes, number of samples and cost of the learner."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,18 +24,23 @@ _PAIRWISE = ("sklearn.svm._classes.SVC", "sklearn.svm._classes.NuSVC", "sklearn.
 
 
 def choose_coding(n_classes: int, n_samples: int, learners: Sequence[Any], max_columns: int | None = None) -> str:
-    """Choose a coding that suits so many classes and samples, and the learner or learners.
+    """Choose a coding for a number of classes, a number of samples and the learners.
 
     Up to 30 classes it is one-vs-one, whose binary problems are small and easy. It has P(P-1)/2 columns, so with more
-    classes it depends on what a column costs: learners that take long however few the samples (trees, ensembles,
-    boosting, neural networks) have one-vs-one no more; learners that share work between columns, such as boosted
-    stumps, and those whose time grows faster than the number of samples, such as `SVC`, have it up to 200 classes,
-    others up to 100, unless there are more than 250 million codewords (samples times columns). Beyond that linear
-    learners have one-vs-rest, since no hyperplane parts a hundred classes at random, and all others dense-random (with
-    the length of `compact_code`). Several learners have one-vs-rest beyond 30 classes.
+    classes the choice depends on the cost of a column:
 
-    Where one-vs-one has more columns than may be, it is one-vs-rest, or dense-random for learners that take long (they
-    are good at its problems) and where one-vs-rest is too long as well.
+    - Learners that are slow even on few samples (trees, ensembles, boosting, neural networks) do not use one-vs-one.
+    - Learners that share work between columns, such as boosted stumps, and learners whose training time grows faster
+      than the number of samples, such as `SVC`, use one-vs-one for up to 200 classes.
+    - Other learners use one-vs-one for up to 100 classes.
+    - Several learners together use one-vs-rest for more than 30 classes.
+
+    With more than 30 classes, one-vs-one is not used either if there are more than 250 million entries of codewords
+    (samples times columns). Instead of one-vs-one, linear learners use one-vs-rest, since random bipartitions of many
+    classes are rarely linearly separable, and other learners use dense-random (with the length of `compact_code`).
+
+    If one-vs-one has more than `max_columns` columns, the coding is one-vs-rest, or dense-random for slow learners and
+    where one-vs-rest is too long as well.
 
     Parameters
     ----------
@@ -46,7 +51,7 @@ def choose_coding(n_classes: int, n_samples: int, learners: Sequence[Any], max_c
     learners : sequence of classifiers
         The binary learners, one or several.
     max_columns : int, default=None
-        Largest number of columns of a learner.
+        Maximum number of columns of a learner.
 
     Returns
     -------
@@ -78,10 +83,10 @@ def choose_coding(n_classes: int, n_samples: int, learners: Sequence[Any], max_c
 def compact_code(
     n_classes: int, learner: Any, random_state: int | RandomState | None = None, max_columns: int | None = None
 ) -> CodeMatrix:
-    """Draw the dense random code that goes with a learner.
+    """Draw the dense random code that ``coding="auto"`` uses for a learner.
 
-    It has ``ceil(10 * log2(P))`` columns for learners that take long to train, and twice as many for others: their
-    columns are cheap, and random bipartitions of many classes are hard for them.
+    It has ``ceil(10 * log2(P))`` columns for learners that are slow to train, and twice as many for others, which train
+    quickly but find random bipartitions of many classes hard.
 
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from sklearn.tree import DecisionTreeClassifier

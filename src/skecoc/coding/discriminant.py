@@ -1,7 +1,7 @@
-"""Codes read off the data: trees that split the classes where features tell the sides apart best.
+"""Codes that depend on the data: trees of bipartitions with high mutual information.
 
-All that is read of the data is how often each class has each value of each feature, so that after one pass over the
-samples the search costs the same however many samples there were.
+The data enter only by the histograms of each feature in each class, so after one pass over the samples the cost of the
+search does not depend on their number.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,41 +24,43 @@ _MAX_ATTEMPTS = 100
 
 
 def decoc(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | None = None) -> CodeMatrix:
-    r"""Split the classes in two, again and again, each time where the features tell most.
+    r"""Discriminant ECOC: a tree of bipartitions with the highest mutual information.
 
-    A split of a node's classes into two sides is worth
+    The tree splits the classes recursively. The criterion of a split of a node's classes into two sides is
 
     .. math:: \sum_f \frac{n_f}{n} I(\text{bin of feature } f;\ \text{side}),
 
     the mutual information between each binned feature and the side, summed over features. :math:`n_f` is the weight of
-    the node's samples that have a value of the feature and n the largest of these: a missing value tells nothing.
+    the node's samples that have a value of the feature and n is the largest of these, so missing values carry no
+    information.
 
     A feature with at most `n_bins` distinct values has one bin per value. Other numeric features are cut between
-    distinct values into bins of about equal frequency, which neither outliers, increasing transformations nor repeating
-    all samples change. Features that are not numbers (strings, categories) have a bin for each of their most frequent
-    values, the others share the last bin, and a missing value is a value like any other.
+    distinct values into bins of about equal frequency, so outliers, increasing transformations and repeating all
+    samples do not change the bins. Features that are not numeric (strings, categories) have a bin for each of their
+    most frequent values; all other values share the last bin, and a missing value is treated as a value of its own.
 
-    The best split is sought by sequential forward floating search: from no class on the first side, the class that
-    leaves the best split is moved there, until one class remains; after each move, classes move back as long as that
-    gives the best split yet for that number of classes. The best split met is taken. Ties go to the class of lowest
-    index.
+    The best split is found by sequential forward floating search. It starts with no class on the first side and moves
+    there, one after another, the class that gives the best split, until one class remains. After each move, classes are
+    moved back as long as that gives the best split so far for that number of classes. The best split found is used.
+    Ties are broken by the lowest class index.
 
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-        The samples, which may have NaN, strings and categories; a sparse matrix is never made dense as a whole.
+        The samples, which may contain NaN, strings and categories. A sparse matrix is never converted to a dense one as
+        a whole.
     y : array-like of shape (n_samples,)
         Labels, of at least two classes; rows of the code are in the order of ``np.unique(y)``.
     n_bins : int, default=16
-        Largest number of bins of a feature, at least 2.
+        Maximum number of bins of a feature, at least 2.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights of the samples; None means 1 each.
 
     Returns
     -------
     ndarray of int8 of shape (n_classes, n_classes - 1)
-        One column per node, a node before the nodes below it. The side of the node's first class is +1; classes outside
-        the node are 0.
+        One column per node; a node comes before its children. The side of the node's first class is +1; classes that
+        are not in the node are 0.
 
     References
     ----------
@@ -89,31 +91,31 @@ def forest(
     n_bins: int = 16,
     sample_weight: ArrayLike | None = None,
 ) -> CodeMatrix:
-    """Join the codes of several trees, none of which splits classes as another one did.
+    """Forest-ECOC: join the codes of several `decoc` trees with different splits.
 
-    Every tree is grown as `decoc` grows it, except that a split which an earlier tree has made (of the same classes
-    into the same sides) is passed over for the best other one met in the search, as are splits that leave two or three
-    classes which cannot be split further in a new way. If some node has no new split, its parent's split is passed over
-    too and the tree is grown again; when that ends without a tree, fewer trees are returned.
+    Every tree is grown like that of `decoc`, except that splits of earlier trees (the same classes into the same sides)
+    are not used again; the best other split of the search is used instead. The same holds for splits that leave two or
+    three classes which cannot be split further in a new way. If a node has no new split, the split of its parent is
+    excluded too and the tree is grown again. If no tree can be found, fewer trees are returned.
 
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-        The samples, as `decoc` takes them.
+        The samples, in any form that `decoc` accepts.
     y : array-like of shape (n_samples,)
         Labels, of at least two classes; rows of the code are in the order of ``np.unique(y)``.
     n_trees : int, default=3
-        Largest number of trees, at least 1.
+        Maximum number of trees, at least 1.
     n_bins : int, default=16
-        Largest number of bins of a feature, at least 2.
+        Maximum number of bins of a feature, at least 2.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights of the samples; None means 1 each.
 
     Returns
     -------
     ndarray of int8 of shape (n_classes, n_made * (n_classes - 1))
-        The columns of the trees that could be made, tree after tree; no column repeats another up to sign. The first
-        tree is that of `decoc`.
+        The columns of the trees, one tree after another; no two columns are equal up to sign. The first tree is that of
+        `decoc`.
 
     References
     ----------
@@ -154,7 +156,7 @@ def best_bipartition(histograms: Floats) -> CodeMatrix:
 
 
 def most_separating(X: Floats, y: Indices, weight: Floats, n_features: int) -> Indices:
-    """Choose so many features whose class means differ most beside the spread within classes, in their order."""
+    """Choose the features whose class means differ most relative to the variation within classes, in their order."""
     if X.shape[1] <= n_features:
         return np.arange(X.shape[1])
     members = np.zeros((int(y.max()) + 1, len(y)))

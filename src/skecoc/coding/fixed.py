@@ -10,7 +10,7 @@ MAX_TERNARY_CLASSES = 8
 
 
 def one_vs_rest(n_classes: int) -> CodeMatrix:
-    """Set every class against the rest.
+    """One-vs-rest: every class against all others.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def one_vs_rest(n_classes: int) -> CodeMatrix:
 
 
 def one_vs_one(n_classes: int) -> CodeMatrix:
-    """Set every two classes against each other.
+    """One-vs-one: every pair of classes.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def one_vs_one(n_classes: int) -> CodeMatrix:
 
 
 def exhaustive(n_classes: int) -> CodeMatrix:
-    """Split all classes in two in every possible way, once each.
+    """Exhaustive code: every bipartition of all classes, once each.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def exhaustive(n_classes: int) -> CodeMatrix:
 
 
 def ternary_complete(n_classes: int) -> CodeMatrix:
-    """Set some classes against some others in every possible way, once each.
+    """Ternary complete code: every bipartition of every subset of the classes, once each.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def ternary_complete(n_classes: int) -> CodeMatrix:
 
 
 def ordinal(n_classes: int) -> CodeMatrix:
-    """Split classes that have an order at each step of it.
+    """Ordinal code: split ordered classes between every two neighbours.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def ordinal(n_classes: int) -> CodeMatrix:
 
 
 def hadamard(n_classes: int) -> CodeMatrix:
-    """Take codewords from a Hadamard matrix: all equally far apart, and few columns.
+    """Hadamard code: rows of a Hadamard matrix, all at the same distance, with few columns.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ def hadamard(n_classes: int) -> CodeMatrix:
     Returns
     -------
     ndarray of int8 of shape (n_classes, N - 1)
-        The first rows of Sylvester's matrix without its constant column, N being the smallest power of two that is not
-        below `n_classes`: every two rows differ in N / 2 positions, no two columns are equal up to sign.
+        The first rows of Sylvester's matrix without its constant column, where N is the smallest power of two that is
+        at least `n_classes`. Every two rows differ in N / 2 positions, and no two columns are equal up to sign.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The checks of code matrices, and the measures of their rows and columns."""
+"""Checks of code matrices, and measures of their rows and columns."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -19,7 +19,7 @@ _MAX_NAMED, _MAX_REST = 5, 3
 
 
 def check_code_matrix(matrix: ArrayLike, n_classes: int | None = None, *, argument: str = "coding") -> CodeMatrix:
-    """Check that a matrix is a valid code, and return it as small integers.
+    """Check that a matrix is a valid code, and return it as int8.
 
     A code is valid if its rows differ, no row is all zero, and every column has at least one +1 and one -1.
 
@@ -28,9 +28,9 @@ def check_code_matrix(matrix: ArrayLike, n_classes: int | None = None, *, argume
     matrix : array-like of shape (n_classes, n_columns)
         Entries in {-1, 0, 1}.
     n_classes : int, default=None
-        Number of rows to insist on; None takes any number from 2 on.
+        Required number of rows; None accepts any number of at least 2.
     argument : str, default="coding"
-        What error messages call the matrix.
+        Name of the matrix in error messages.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def check_code_matrix(matrix: ArrayLike, n_classes: int | None = None, *, argume
     Raises
     ------
     ValueError
-        If the matrix is not a valid code; the message says which rows or columns offend.
+        If the matrix is not a valid code; the message names the rows or columns that are wrong.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def check_code_matrix(matrix: ArrayLike, n_classes: int | None = None, *, argume
     >>> check_code_matrix([[1, 1], [-1, 1]])
     Traceback (most recent call last):
     ...
-    ValueError: coding must have a +1 and a -1 in every column; column 1 has not
+    ValueError: coding must have a +1 and a -1 in every column; column 1 does not
     """
     M = _as_ternary(matrix, argument)
     if n_classes is not None and len(M) != n_classes:
@@ -70,17 +70,17 @@ def check_code_matrix(matrix: ArrayLike, n_classes: int | None = None, *, argume
 
 
 def is_valid(matrix: ArrayLike) -> bool:
-    """Say whether `check_code_matrix` would accept a matrix.
+    """Tell whether a matrix is a valid code; see `check_code_matrix`.
 
     Parameters
     ----------
     matrix : array-like of shape (n_classes, n_columns)
-        The matrix to judge.
+        The matrix to check.
 
     Returns
     -------
     bool
-        True for a valid code.
+        True if the matrix is a valid code.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def row_distances(matrix: ArrayLike) -> Floats:
     Returns
     -------
     ndarray of shape (n_classes, n_classes)
-        Symmetric, with a zero diagonal (also of rows with zeros).
+        Symmetric matrix of distances, with a zero diagonal (also for rows with zeros).
 
     Examples
     --------
@@ -133,7 +133,7 @@ def min_row_distance(matrix: ArrayLike) -> float:
     Returns
     -------
     float
-        A multiple of 1/2.
+        The smallest distance, a multiple of 1/2.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def one_sided_columns(matrix: CodeMatrix) -> Mask:
 
 
 def code_statistics(matrix: ArrayLike) -> dict[str, float]:
-    """Sum a code matrix up in a few figures.
+    """Compute summary statistics of a code matrix.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def code_statistics(matrix: ArrayLike) -> dict[str, float]:
 
 
 def check_length(n_classes: int, max_columns: int) -> None:
-    """Check that so many columns can separate so many classes."""
+    """Check that `max_columns` columns can separate the classes."""
     least = (n_classes - 1).bit_length()
     if max_columns < least:
         raise ValueError(
@@ -229,10 +229,10 @@ def check_length(n_classes: int, max_columns: int) -> None:
 
 
 def shorten(matrix: CodeMatrix, max_columns: int) -> CodeMatrix | None:
-    """Choose so many columns of a code that all rows that were on opposite sides of some column still are.
+    """Choose columns such that rows on opposite sides of some column of the code still are.
 
-    One column after another is taken that lowers the sum over pairs of rows of 4 ** -distance most, the first of equal
-    ones. None is returned if that leaves two rows on the same sides; then there may be no such columns.
+    Columns are selected greedily: each lowers the sum over pairs of rows of 4 ** -distance most; of equal ones, the
+    first. None is returned if two rows remain on the same sides; then there may be no such columns.
 
     >>> shorten(np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8), 2).tolist()
     [[1, 1], [1, -1], [-1, 1], [-1, -1]]
@@ -288,7 +288,7 @@ def _as_ternary(matrix: ArrayLike, argument: str) -> CodeMatrix:
     except ValueError as error:
         raise ValueError(f"{argument} must be two-dimensional, with rows of equal length") from error
     if M.ndim != 2 or 0 in M.shape:
-        raise ValueError(f"{argument} must have shape (n_classes, n_columns), neither zero, got {M.shape}")
+        raise ValueError(f"{argument} must have shape (n_classes, n_columns) and not be empty, got {M.shape}")
     outside = ~np.isin(M, (-1, 0, 1))
     if outside.any():
         row, column = np.argwhere(outside)[0]
@@ -308,10 +308,10 @@ def _pair_distances(matrix: ArrayLike) -> Floats:
 
 
 def _listed(thing: str, offends: Mask) -> str:
-    """Name the rows or columns that offend, as the subject of 'has not' or 'have not'."""
+    """Name the rows or columns that are wrong, as the subject of 'does not' or 'do not'."""
     positions = np.flatnonzero(offends)
     if len(positions) == 1:
-        return f"{thing} {positions[0]} has"
+        return f"{thing} {positions[0]} does"
     names = ", ".join(map(str, positions[:_MAX_LISTED]))
     more = ", ..." if len(positions) > _MAX_LISTED else ""
-    return f"{thing}s {names}{more} have"
+    return f"{thing}s {names}{more} do"

@@ -1,8 +1,8 @@
-"""Random codes, searched for the largest minimum distance between rows.
+"""Random codes with a large minimum distance between rows.
 
-Many matrices are drawn and the best are kept; then single entries change sign as long as that pushes close rows apart.
-The second step matters most: at 100 classes and 67 columns one draw has a minimum distance near 18, the best of 10,000
-draws 22, any draw after the second step 29. Kernels use inner products: distance = (n_columns - product) / 2.
+Many matrices are drawn and the best are kept; then the signs of single entries are changed as long as that increases
+the distances between close rows. The second step matters most. Kernels use inner products: distance = (n_columns -
+product) / 2.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,29 +34,29 @@ def dense_random(
     n_draws: int = 1000,
     random_state: int | RandomState | None = None,
 ) -> CodeMatrix:
-    """Draw entries +1 and -1 at random, and search for rows that are far apart.
+    """Dense random code: random entries +1 and -1, optimised for large distances between rows.
 
-    Of `n_draws` matrices the ten with the largest minimum row distance are kept (of equal ones, those with fewer pairs
-    of rows at that distance, then those drawn first; fewer than ten beyond 100 classes). In each of them single entries
-    then change sign as long as that lowers the sum over pairs of rows of :math:`4^{-d}`, d being the pair's distance,
-    and the best result by the same order is returned.
+    Of `n_draws` random matrices, the ten with the largest minimum row distance are kept (fewer than ten for more than
+    100 classes). Ties are broken by fewer pairs of rows at that distance, then by the order of the draws. In each of
+    these matrices, the signs of single entries are changed as long as that lowers the sum of :math:`4^{-d}` over pairs
+    of rows, where d is the distance of the pair. The best result, by the same criteria, is returned.
 
     Parameters
     ----------
     n_classes : int
         Number of classes P, at least 2.
     n_columns : int, default=None
-        Number of columns, at least log2 P; None means ``ceil(10 * log2(P))``.
+        Number of columns, at least log2(P); None means ``ceil(10 * log2(P))``.
     n_draws : int, default=1000
-        Number of matrices to draw; more cost time in proportion and add little.
+        Number of matrices to draw. Time is proportional to it; more draws improve the code little.
     random_state : int, RandomState instance or None, default=None
         Seed or generator of the draws; an int gives the same matrix every time.
 
     Returns
     -------
     ndarray of int8 of shape (n_classes, n_columns)
-        A valid code. A bipartition comes twice (or with its negation) only if there are more columns than
-        bipartitions; then every bipartition comes equally often, up to one.
+        A valid code. A bipartition occurs more than once (up to sign) only if there are more columns than bipartitions;
+        then the numbers of occurrences differ by at most one.
 
     References
     ----------
@@ -86,27 +86,28 @@ def sparse_random(
     n_draws: int = 1000,
     random_state: int | RandomState | None = None,
 ) -> CodeMatrix:
-    """Draw zeros with probability 1/2, else +1 or -1, and search for rows that are far apart.
+    """Sparse random code: random entries 0 (half of them), +1 and -1, optimised for large distances.
 
-    The search is that of `dense_random` (see there for a reference), with a distance in which a position with a zero
-    counts 1/2; its second step leaves zeros where they were drawn.
+    An entry is 0 with probability 1/2, and +1 or -1 with probability 1/4 each. The search is that of `dense_random`
+    (which has the reference), with a distance in which a position with a zero counts 1/2; its second step does not move
+    zeros.
 
     Parameters
     ----------
     n_classes : int
         Number of classes P, at least 2.
     n_columns : int, default=None
-        Number of columns, at least log3 (P + 1); None means ``ceil(15 * log2(P))``.
+        Number of columns, at least log3(P + 1); None means ``ceil(15 * log2(P))``.
     n_draws : int, default=1000
-        Number of matrices to draw; more cost time in proportion and add little.
+        Number of matrices to draw. Time is proportional to it; more draws improve the code little.
     random_state : int, RandomState instance or None, default=None
         Seed or generator of the draws; an int gives the same matrix every time.
 
     Returns
     -------
     ndarray of int8 of shape (n_classes, n_columns)
-        A valid code. A column comes twice (or with its negation) only if there are more columns than ternary
-        bipartitions; then each of those comes equally often, up to one.
+        A valid code. A column occurs more than once (up to sign) only if there are more columns than ternary
+        bipartitions; then the numbers of occurrences differ by at most one.
 
     Examples
     --------

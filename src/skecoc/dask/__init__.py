@@ -1,4 +1,4 @@
-"""Classifiers for Dask arrays and frames: rows stay with the workers, and only small sums travel.
+"""Classifiers for Dask arrays and frames: rows stay on the workers, and only small sums are sent.
 
 They need ``dask[array,dataframe]`` and ``distributed``.
 """

@@ -1,4 +1,4 @@
-"""Classifiers for Dask arrays and frames: rows stay with the workers, and only small sums travel.
+"""Classifiers for Dask arrays and frames: rows stay on the workers, and only small sums are sent.
 
 They need ``dask[array,dataframe]`` and ``distributed``.
 """
@@ -35,13 +35,13 @@ class DaskMixin:
         Parameters
         ----------
         X : dask array of shape (n_samples, n_features) or dask DataFrame
-            Finite numbers, divided by rows into partitions that each fit into a worker's memory. Some may be empty.
-            They are read twice; where that is expensive and memory suffices, call ``X.persist()`` first.
+            Finite numbers, divided by rows into partitions that fit into the memory of a worker. Partitions may be
+            empty. They are read twice; if reading is expensive and there is enough memory, call ``X.persist()`` first.
         y : dask array of shape (n_samples,) or dask Series
-            Class labels, at least two classes. A partition may lack some.
+            Class labels, at least two classes. A partition need not contain all classes.
         sample_weight : dask array of shape (n_samples,) or dask Series, default=None
-            Weights of the samples; None means 1 each. Samples of weight zero are dropped: a class that has no others is
-            not among `classes_`. Others must be from 1e-60 to 1e60.
+            Weights of the samples; None means 1 each. Samples of weight zero are dropped, so a class with no other
+            samples is not in `classes_`. Other weights must be between 1e-60 and 1e60.
 
         Returns
         -------
@@ -51,15 +51,16 @@ class DaskMixin:
         Raises
         ------
         ValueError
-            If collections are not divided alike, hold values that cannot be used, or there is no client.
+            If the collections are divided differently or contain invalid values, or if there is no client.
         MemoryError
-            If a worker's memory limit is below what the largest partition takes, before anything is computed (a warning
-            says if the limit may be too little); or if workers die one after the other, or are all paused.
+            If the memory limit of a worker is too low for the largest partition; this is checked before anything is
+            computed, with a warning if the limit may be too low. Also if workers die repeatedly or are all paused.
         ConnectionError
             If the scheduler is lost.
         Exception
-            What a partition raises when it is read. Here and if its values cannot be used, the message or a note says
-            which one, counted from 0 as in ``X.partitions``. Whatever is raised, an earlier fit stays as it was.
+            Errors that are raised when a partition is read. For these and for invalid values, the message or a note
+            contains the number of the partition, counted from 0 as in ``X.partitions``. If fitting fails, the
+            classifier is unchanged.
         """
         self._validate_params()  # type: ignore[attr-defined]
         if y is None:
@@ -99,7 +100,7 @@ class DaskMixin:
                 client = distributed.get_client()
             except ValueError as error:
                 raise ValueError(
-                    "client is None and there is no Dask client: make one by distributed.Client(), or give one"
+                    "client is None and there is no Dask client: create one by distributed.Client(), or pass one"
                 ) from error
         if client.status == "connecting":
             raise ConnectionError(f"no connection to the Dask scheduler at {client.scheduler.address}: has it ended?")
@@ -115,18 +116,20 @@ class DaskMixin:
         X : dask collection, or array-like, of shape (n_samples, n_features)
             Samples to classify.
         cost_matrix : array-like of shape (n_classes, n_classes), dict or frame, default=None
-            What decisions cost: a row for each true class, a column for each decision, in the order of `classes_`; or
-            by label, as in `skecoc.CostSensitiveClassifier`. The class of least expected cost is predicted then.
+            Cost of each decision, with a row for each true class and a column for each predicted class, in the order of
+            `classes_`; or given by label, as in `skecoc.CostSensitiveClassifier`. The class of lowest expected cost is
+            predicted.
         reject : float, default=None
-            Leave samples undecided whose largest probability is less than this, or, with a `cost_matrix`, whose least
-            expected cost is more.
+            Reject a sample if its largest probability is below this value or, with a `cost_matrix`, if its lowest
+            expected cost is above it.
         reject_label : object, default="auto"
-            What is returned for these: "auto" means "reject" if classes are strings and -1 if they are numbers.
+            Label returned for rejected samples; "auto" means "reject" if the classes are strings and -1 if they are
+            numbers.
 
         Returns
         -------
         dask array, dask Series or ndarray of shape (n_samples,)
-            Class labels; of a Dask collection, not computed yet.
+            Class labels; lazy for a Dask collection.
         """
         options = {"cost_matrix": cost_matrix, "reject": reject, "reject_label": reject_label}
         return self._mapped("predict", X, options)
@@ -142,7 +145,7 @@ class DaskMixin:
         Returns
         -------
         dask array, dask DataFrame or ndarray of shape (n_samples, n_classes)
-            Probabilities; of a Dask collection, not computed yet.
+            Probabilities; lazy for a Dask collection.
         """
         return self._mapped("predict_proba", X)
 
@@ -157,7 +160,7 @@ class DaskMixin:
         Returns
         -------
         dask array, dask frame or ndarray of shape (n_samples, n_classes) or (n_samples,)
-            Scores; of a Dask collection, not computed yet. With two classes, the second class's minus the first's.
+            Scores; lazy for a Dask collection. With two classes, the score of the second class minus that of the first.
         """
         return self._mapped("decision_function", X)
 
@@ -167,11 +170,11 @@ class DaskMixin:
         Parameters
         ----------
         X : dask collection, or array-like, of shape (n_samples, n_features)
-            Rows.
+            Test samples.
         y : dask collection, or array-like, of shape (n_samples,)
             Their class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Their weights; only for rows in memory.
+            Their weights; only for samples in memory.
 
         Returns
         -------
@@ -265,58 +268,58 @@ def _count_correct(block: RawBlock, model: Any) -> tuple[int, int]:
 class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
     """`skecoc.ECOCClassifier`, fitted on Dask arrays and frames.
 
-    Rows may exceed the memory of any worker. They are coded once where they are; all columns are then boosted together
-    from histograms, which are summed on the cluster. The result is the same, bit for bit, however rows are divided
-    into partitions, and it is that of `skecoc.blocks.BlockECOCClassifier` on one machine (with ``"optimized-weight"``
-    decoding, up to the rounding of sums).
+    The data may exceed the memory of any worker. Features are binned once on the workers; all columns are then boosted
+    together from histograms that are summed on the cluster. The result does not depend on how rows are divided into
+    partitions, and is exactly that of `skecoc.blocks.BlockECOCClassifier` on one machine (with ``"optimized-weight"``
+    decoding, up to rounding).
 
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner, or several of them, as in `skecoc.ECOCClassifier`. None stands for
-        ``StumpAdaBoostClassifier(n_estimators=40)``. Boosted stumps are trained from all rows. Other learners are
-        trained in the process that calls `fit` from the sample, and so are the weights of their codes.
+        The binary learner or learners, as in `skecoc.ECOCClassifier`; None means
+        ``StumpAdaBoostClassifier(n_estimators=40)``. Boosted stumps are trained on all rows. Other learners are trained
+        on a sample of the rows, in the process that calls `fit`, and so are the decoding weights of their codes.
     coding : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
-        As in `ECOCClassifier`. Codings that read the rows, such as ``"decoc"``, are given a sample.
+        As in `skecoc.ECOCClassifier`. Codings that depend on the data, such as ``"decoc"``, use the sample.
     decoding : str or decoder, default="auto"
-        As in `ECOCClassifier`. Loss weights and optimised weights (with positive `l2`) are fitted to all rows, other
-        decodings that learn, such as ``"probabilistic"``, to a sample.
+        As in `skecoc.ECOCClassifier`. ``"loss-weighted"`` and ``"optimized-weight"`` (with positive `l2`) are fitted to
+        all rows, other decodings, such as ``"probabilistic"``, to the sample.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
-        that the learner has.
+        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
+        methods that the learner has.
     max_bins : int or "auto", default="auto"
-        Largest number of bins of a feature, at most 65,536. A feature with at most so many distinct values has a bin
-        for each, and its stumps are exact; others have bins of about equally many rows, and only thresholds between
-        bins are tried. "auto" means 256 with more than 10,000 rows, as in memory. Up to so many are put together and
-        trained on with all thresholds by `ECOCClassifier` itself.
+        Maximum number of bins of a feature, at most 65,536. A feature with at most this many distinct values has one
+        bin per value, and its stumps are exact; other features have bins with about the same number of rows, and only
+        thresholds between bins are tried. "auto" means 256 for more than 10,000 rows, as in memory. Up to 10,000 rows
+        are collected in memory and `ECOCClassifier` is fitted to them, with all thresholds.
     random_state : int, RandomState instance or None, default=None
         Seeds random codings and the choice of the sample.
     client : distributed.Client, default=None
-        The cluster; None takes the client that was made last.
+        Client of the cluster; None uses the most recent client.
     sample_size : int, default=32768
-        Number of rows of the sample that learners other than boosted stumps are trained on; see
+        Number of rows of the sample for learners other than boosted stumps; see
         `skecoc.blocks.BlockECOCClassifier`.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
-        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
-        total weight, for which samples are read once more; a class of weight zero is left out.
+        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
+        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
+        class the same total weight; the data are then read once more. A class of weight zero is dropped.
     classes : array-like of shape (n_classes,), default=None
-        The class labels in their order, for an ordinal code; None stands for the order of the sorted labels.
+        The class labels in their natural order, for an ordinal code; None uses sorted order.
     max_columns : int, default=None
-        Largest number of columns, as in `skecoc.ECOCClassifier`.
+        Maximum number of columns, as in `skecoc.ECOCClassifier`.
 
     Attributes
     ----------
     model_ : ECOCClassifier
-        The fitted classifier for samples in memory; `to_local` returns it. Its fitted attributes (`classes_`,
-        `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_` ...) are also attributes of this
-        one.
+        The fitted classifier for samples in memory, as returned by `to_local`. Its fitted attributes (`classes_`,
+        `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_`, ...) are also attributes of this
+        classifier.
     training_samples_ : dict of str to int
-        Number of rows that each learner was trained on, by the names of `column_learners_`: all rows or the sample.
+        Number of rows that each learner was trained on (all rows or the sample), by the names in `column_learners_`.
 
     See Also
     --------
-    skecoc.blocks.BlockECOCClassifier : The same on one machine, out of core.
+    skecoc.blocks.BlockECOCClassifier : Out-of-core data on one machine.
 
     Examples
     --------
@@ -371,75 +374,76 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
 class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
     """`skecoc.WOLCClassifier`, fitted on Dask arrays and frames.
 
-    Rows stay where they are, as with `DaskECOCClassifier`. Growth is that of `skecoc.WOLCClassifier`, folds included:
-    columns come from histograms that are summed on the cluster, and so do the losses that growth is judged by.
+    Rows stay on the workers, as with `DaskECOCClassifier`. Growth, including folds, is the same as in
+    `skecoc.WOLCClassifier`: columns are trained from histograms that are summed on the cluster, and losses are summed
+    in the same way.
 
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner, or several of them, as in `skecoc.WOLCClassifier`. None stands for
-        ``StumpAdaBoostClassifier(n_estimators=40)``. Boosted stumps are trained from all rows. Other learners are
-        trained in the process that calls `fit` from the sample; codes with such learners grow, and their weights are
-        fitted, on the sample.
+        The binary learner or learners, as in `skecoc.WOLCClassifier`; None means
+        ``StumpAdaBoostClassifier(n_estimators=40)``. Boosted stumps are trained on all rows. Other learners are trained
+        on a sample of the rows, in the process that calls `fit`; their codes are grown and weighted on the sample.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
-        The code to start from, as in `skecoc.WOLCClassifier`; codings that read the rows are given a sample.
+        The initial code, as in `skecoc.WOLCClassifier`. Codings that depend on the data use the sample.
     n_pairs : int, default=None
-        Largest number of columns that a round adds, one per hard pair of classes.
+        Maximum number of columns added per round, one per hard pair of classes.
     max_iter : int, default=None
-        Largest number of rounds that add columns.
+        Maximum number of rounds that add columns.
     max_columns : int or "auto", default=None
-        Largest number of columns.
+        Maximum number of columns.
     tol : float, default=0.0
-        Relative tolerance: by which share of the loss a round must be better than the best one to make progress.
+        Relative tolerance: fraction by which a round must lower the loss of the best round to make progress.
     standard_errors : float, default=2.0
-        Significance threshold: by how many standard errors the kept round must be better than the first one.
+        Significance threshold: number of standard errors by which the kept round must be better than the first.
     patience : int, default=6
-        Growth stops after this many rounds in a row without progress.
+        Growth stops after this many consecutive rounds without progress.
     n_regions : int, array-like of int or "auto", default="auto"
         Numbers of regions of clustering-based columns, at most 255.
     validation_fraction : float, default="deprecated"
-        Has no effect: out-of-fold codewords have taken the place of samples that were held out.
+        Deprecated; has no effect. Out-of-fold codewords are used instead of held-out samples.
     margin : float or "auto", default="auto"
         The margin of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     l2 : float or "auto", default="auto"
         The penalty of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
-        that the learner has.
+        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
+        methods that the learner has.
     max_bins : int or "auto", default="auto"
-        Largest number of bins of a feature, at most 65,536; see `DaskECOCClassifier`.
+        Maximum number of bins of a feature, at most 65,536; see `DaskECOCClassifier`.
     random_state : int, RandomState instance or None, default=None
         Seeds random codings, the sample, folds and clusterings.
     verbose : int, default=0
-        Above zero, one line is printed per round.
+        If positive, one line is printed per round.
     client : distributed.Client, default=None
-        The cluster; None takes the client that was made last.
+        Client of the cluster; None uses the most recent client.
     n_folds : int, "auto" or None, default="auto"
-        Number of folds of the out-of-fold codewords; None does without. These parameters are those of
-        `skecoc.WOLCClassifier`, which says more about them.
+        Number of folds of the out-of-fold codewords; None uses no folds. See `skecoc.WOLCClassifier` for details of
+        this and the other parameters of growth.
     allow_equal_weights : bool, default=True
-        Whether pooled weights may stay in place of optimised ones; see `skecoc.WOLCClassifier`.
+        Whether pooled weights may be kept instead of optimised ones; see `skecoc.WOLCClassifier`.
     sample_size : int, default=32768
-        Number of rows of the sample that learners other than boosted stumps are trained on; see
+        Number of rows of the sample for learners other than boosted stumps; see
         `skecoc.blocks.BlockWOLCClassifier`.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
-        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
-        total weight, for which samples are read once more; a class of weight zero is left out.
+        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
+        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
+        class the same total weight; the data are then read once more. A class of weight zero is dropped.
     classes : array-like of shape (n_classes,), default=None
-        The class labels in their order, for an ordinal code; None stands for the order of the sorted labels.
+        The class labels in their natural order, for an ordinal code; None uses sorted order.
 
     Attributes
     ----------
     model_ : WOLCClassifier
-        The fitted classifier for samples in memory; `to_local` returns it. Its fitted attributes (`classes_`,
-        `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_` ...) are also attributes of this one.
+        The fitted classifier for samples in memory, as returned by `to_local`. Its fitted attributes (`classes_`,
+        `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_`, ...) are also attributes of this
+        classifier.
     training_samples_ : dict of str to int
-        Number of rows that each learner was trained on, by the names of `column_learners_`: all rows or the sample.
+        Number of rows that each learner was trained on (all rows or the sample), by the names in `column_learners_`.
 
     See Also
     --------
-    skecoc.blocks.BlockWOLCClassifier : The same on one machine, out of core.
+    skecoc.blocks.BlockWOLCClassifier : Out-of-core data on one machine.
 
     Examples
     --------

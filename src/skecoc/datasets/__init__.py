@@ -1,4 +1,4 @@
-"""The fourteen UCI data sets of the paper's experiments, shipped with the package."""
+"""The fourteen UCI data sets of the experiments in the WOLC-ECOC paper."""
 
 import gzip
 from importlib.resources import files
@@ -17,12 +17,12 @@ _FILES = {file.name.removesuffix(".csv.gz"): file for file in _DATA.iterdir() if
 
 
 def list_uci() -> list[str]:
-    """Names of the shipped UCI data sets.
+    """List the names of the UCI data sets that are included in the package.
 
     Returns
     -------
     list of str
-        The fourteen names that :func:`load_uci` takes, in alphabetical order.
+        The fourteen names that :func:`load_uci` accepts, in alphabetical order.
 
     Examples
     --------
@@ -38,41 +38,41 @@ def load_uci(name: str, *, return_X_y: Literal[False] = False, as_frame: bool = 
 @overload
 def load_uci(name: str, *, return_X_y: Literal[True], as_frame: bool = False) -> tuple[Any, Any]: ...
 def load_uci(name: str, *, return_X_y: bool = False, as_frame: bool = False) -> Bunch | tuple[Any, Any]:
-    """Load one of the shipped UCI data sets.
+    """Load one of the UCI data sets that are included in the package.
 
     Parameters
     ----------
     name : str
-        One of the names of :func:`list_uci`.
+        Name of the data set; see :func:`list_uci`.
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of the whole bunch.
+        Whether to return ``(data, target)`` instead of a bunch.
     as_frame : bool, default=False
-        Give ``data`` as a pandas DataFrame and ``target`` as a pandas Series (needs the ``table`` extra).
+        Whether to return ``data`` as a pandas DataFrame and ``target`` as a pandas Series (needs the ``table`` extra).
 
     Returns
     -------
     :class:`~sklearn.utils.Bunch` or tuple
-        With ``return_X_y=True`` the pair ``(data, target)``, otherwise a bunch with
+        With ``return_X_y=True`` the tuple ``(data, target)``, otherwise a bunch with
 
         data : ndarray of shape (n_samples, n_features) or DataFrame
-            The features as float64; a missing value is NaN (only eight ages in ``"dermatology"``).
+            The features as float64. Missing values are NaN (only eight ages in ``"dermatology"``).
         target : ndarray of shape (n_samples,) or Series
-            The class labels, as text, as UCI spells them.
+            The class labels as strings, spelled as in the UCI repository.
         feature_names : list of str
             Names of the features, length n_features.
         target_names : ndarray of shape (n_classes,)
-            The class labels, sorted, which is the order of a fitted classifier's ``classes_``.
+            The class labels, sorted as in ``classes_`` of a fitted classifier.
         frame : DataFrame of shape (n_samples, n_features + 1) or None
             Features and class together; None unless ``as_frame=True``.
         DESCR : str
-            What the data are, who gave them, how to cite them, and what to beware of.
+            Description of the data: source, citation and known problems.
         filename : str
-            The file that the data came from.
+            Path of the data file.
 
     Notes
     -----
-    The UCI Machine Learning Repository licenses these sets under CC BY 4.0: whoever publishes work with
-    one of them cites its donors, as its ``DESCR`` says.
+    The UCI Machine Learning Repository licenses these data sets under CC BY 4.0. Please cite the donors of a data set
+    if you publish results on it; its ``DESCR`` contains the citation.
 
     Examples
     --------

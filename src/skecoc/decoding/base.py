@@ -1,4 +1,4 @@
-"""What every decoder shares: the checks of codewords and matrix, and the two methods."""
+"""Base class of decoders, and the checks of codewords and matrix."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _CHUNK_SIZE = 2**16
 
 
 class BaseDecoder(BaseEstimator):
-    """Turn codewords into one score per row of a code matrix; higher is better.
+    """Base class of decoders, which turn codewords into one score per row of a code matrix; higher is better.
 
     A subclass defines `_learn` (only if it learns from training codewords) and `_scores`.
     """
@@ -33,14 +33,14 @@ class BaseDecoder(BaseEstimator):
     def fit(
         self, codewords: ArrayLike, y: ArrayLike, matrix: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn what decoding needs from training codewords.
+        """Fit the decoder to training codewords.
 
         Parameters
         ----------
         codewords : array-like of shape (n_samples, n_columns)
             Predicted codewords of the training samples.
         y : array-like of int of shape (n_samples,)
-            Index of the matrix row that each training row belongs to.
+            Index of the matrix row that each training sample belongs to.
         matrix : array-like of shape (n_rows, n_columns)
             The code matrix, with entries in {-1, 0, 1}.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -69,7 +69,7 @@ class BaseDecoder(BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_rows)
-            Scores; the row of the matrix with the highest one fits best.
+            Scores; the row of the matrix with the highest score fits best.
         """
         check_is_fitted(self, "matrix_")
         return self._scores(check_codewords(codewords, self.matrix_.shape[1]))

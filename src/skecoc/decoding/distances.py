@@ -30,7 +30,7 @@ class HammingDecoder(BaseDecoder):
 
     .. math:: s_p(x) = -\sum_q \frac{1 - \operatorname{sign}(x_q M_{pq})}{2}
 
-    A zero of the matrix costs 1/2 whatever the output, and so does an output of exactly zero.
+    A zero in the matrix adds 1/2 to the distance for every output, and so does an output of exactly zero.
 
     References
     ----------
@@ -51,18 +51,19 @@ class HammingDecoder(BaseDecoder):
 
 
 class InverseHammingDecoder(BaseDecoder):
-    r"""Score classes by the Hamming distances, solved for the distances between the rows of the matrix.
+    r"""Score classes by the Hamming distances, multiplied by the inverse of the distances between rows.
 
     .. math:: s(x) = \Delta^{-1} D(x), \quad \Delta_{pr} = \mathrm{HD}(M_p, M_r), \quad D_p(x) = \mathrm{HD}(x, M_p)
 
-    with the Hamming distance HD of `HammingDecoder`, in which every zero costs 1/2 (also on the diagonal of
+    with the Hamming distance HD of `HammingDecoder`, in which every zero adds 1/2 (also on the diagonal of
     :math:`\Delta`). If x is a row of the matrix, the scores are 1 for that row and 0 for the others.
 
     Attributes
     ----------
     inverse_distances_ : ndarray of shape (n_rows, n_rows)
-        The inverse of :math:`\Delta`. Where it has none, as in codes with fewer than ``n_rows - 1`` columns, the
-        pseudo-inverse (eigenvalues below 1e-10 of the largest count as zero), which depends on no order of the classes.
+        The inverse of :math:`\Delta`. If :math:`\Delta` is singular, as for codes with fewer than ``n_rows - 1``
+        columns, the pseudo-inverse (eigenvalues below 1e-10 of the largest are set to zero); it does not depend on the
+        order of the classes.
 
     References
     ----------
@@ -96,7 +97,7 @@ class EuclideanDecoder(BaseDecoder):
 
     .. math:: s_p(x) = -\sqrt{\sum_q (x_q - M_{pq})^2}
 
-    Outputs are bounded by 1e149 in size, so that no square overflows.
+    Outputs are clipped to ±1e149, so that squares do not overflow.
 
     References
     ----------
@@ -124,7 +125,7 @@ class AttenuatedEuclideanDecoder(BaseDecoder):
 
     .. math:: s_p(x) = -\sqrt{\sum_q |M_{pq}| (x_q - M_{pq})^2}
 
-    Outputs are bounded by 1e149 in size, so that no square overflows.
+    Outputs are clipped to ±1e149, so that squares do not overflow.
 
     References
     ----------
@@ -145,13 +146,13 @@ class AttenuatedEuclideanDecoder(BaseDecoder):
 
 
 class LaplacianDecoder(BaseDecoder):
-    r"""Score a class by the corrected share of outputs that agree with its row of the matrix.
+    r"""Score a class by the Laplace-smoothed share of outputs that agree with its row of the matrix.
 
     .. math:: s_p(x) = \frac{a_p + 1}{a_p + b_p + 2}
 
     with the numbers :math:`a_p` of agreements and :math:`b_p` of disagreements in sign over the non-zero
-    positions of row p. An output of exactly zero counts as half of each. Of two rows without a disagreement
-    the one with more non-zero positions scores higher.
+    positions of row p. An output of exactly zero counts as half an agreement and half a disagreement. Of two rows
+    without disagreements, the one with more non-zero positions scores higher.
 
     References
     ----------
@@ -181,8 +182,8 @@ class BetaDensityDecoder(BaseDecoder):
 
     of the beta distribution with parameters :math:`a_p + 1` and :math:`b_p + 1`, where :math:`a_p` and
     :math:`b_p` count the agreements and disagreements in sign over the non-zero positions of row p of the
-    matrix; an output of exactly zero counts as half of each. The mode is :math:`a_p / (a_p + b_p)`. The
-    score is the point below it that has a third of the mass between itself and the mode,
+    matrix; an output of exactly zero counts as half an agreement and half a disagreement. The mode is :math:`a_p / (a_p
+    + b_p)`. The score is the point below it that has a third of the mass between itself and the mode,
 
     .. math:: \int_{s_p}^{a_p / (a_p + b_p)} \psi_p(v) \, dv = \frac{1}{3},
 

@@ -1,4 +1,4 @@
-"""Weights by maximum likelihood: logistic regression that is drawn towards equal weights and gives probabilities."""
+"""Logistic weights: fitted by penalised maximum likelihood, shrunk towards equal weights; scores are probabilities."""
 
 import warnings
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _SPREAD_WEIGHT = 0.5
 
 @dataclass(frozen=True)
 class LogisticCertificate:
-    """How close logistic weights are to the best ones.
+    """Certificate of logistic weights: objective, lower bound and gap.
 
     Attributes
     ----------
@@ -46,13 +46,13 @@ class LogisticCertificate:
     log_loss : float
         The mean log-loss of the training codewords.
     lower_bound : float
-        A value that no weights can fall below, from the dual problem.
+        Lower bound of the objective for all weights, from the dual problem.
     gap : float
-        The difference between the two, relative to the objective.
+        Difference between objective and lower bound, relative to the objective.
     n_iter : int
         Number of iterations.
     seconds : float
-        Time taken.
+        Time in seconds.
     """
 
     objective: float
@@ -64,45 +64,45 @@ class LogisticCertificate:
 
 
 class LogisticWeightDecoder(BaseDecoder):
-    r"""Score a class by the logarithm of its probability, from weights of maximum likelihood.
+    r"""Score a class by its log-probability, from weights fitted by penalised maximum likelihood.
 
     .. math::
         s_p(x) = b_p + \sum_q v_{pq} M_{pq} x_q, \qquad v_{pq} = r_{pq} v^0_{pq} \ge 0
 
-    The prior weights :math:`v^0` treat the columns of a group alike: a class's columns of group k share its steepness
-    :math:`\beta_k` equally. Groups are, for example, the columns of one learner. First the few numbers :math:`\beta_k`
-    are fitted; a group that adds nothing to the others gets 0, and no weight at all. Then the factors :math:`r` and the
-    biases b minimise the convex objective
+    The prior weights :math:`v^0` are equal within a group of columns: for each class, the columns of group k share its
+    steepness :math:`\beta_k` equally. A group is, for example, the columns of one learner. First the few numbers
+    :math:`\beta_k` are fitted; a group that adds nothing to the others gets :math:`\beta_k = 0` and has no weight. Then
+    the factors :math:`r` and the biases b minimise the convex objective
 
     .. math::
         \sum_i w_i \Bigl(\log \sum_p e^{s_p(x_i)} - \sum_p t_{ip} s_p(x_i)\Bigr)
         + \frac{1}{2 \sigma^2} \sum_{pq} (r_{pq} - 1)^2 + \frac{1}{2} \sum_p \bigl(s_p(\bar x) - s^0_p(\bar x)\bigr)^2,
 
-    where the targets :math:`t_{ip}` are 1 for a sample's own row and 0 for others, but for the weight of half a sample
-    that is spread over all, and the last term keeps the scores of the mean codeword near those of the prior weights. So
-    few samples leave the columns of a group nearly equal, and many tell them apart. Codewords should be out of fold:
-    learners that predict all their training samples correctly seem all equally good there.
+    where the targets :math:`t_{ip}` are 1 for the row of the sample's class and 0 for others, smoothed by the weight of
+    half a sample, and the last term keeps the scores of the mean codeword close to those of the prior weights. With few
+    samples, the weights of a group remain nearly equal; with many samples, they differ. Codewords should be out of
+    fold: on training samples, learners that predict all of them correctly look equally good.
 
     Parameters
     ----------
     spread : float, default=1.0
-        The standard deviation :math:`\sigma` of factors that the penalty takes for granted; the smaller, the closer
-        weights stay to equal ones.
+        The standard deviation :math:`\sigma` of the factors in the penalty. A smaller value keeps the weights closer to
+        equal weights.
     tol : float, default=1e-4
         Relative duality gap at which the solver stops.
     max_iter : int, default=1000
-        Largest number of iterations.
+        Maximum number of iterations.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_rows, n_columns)
-        The weights v, divided by their sum over each row: every row sums to 1, or is zero if no group counts.
+        The weights v, divided by the sum of each row: every row sums to 1, or is zero if all groups have steepness 0.
     steepness_ : ndarray of shape (n_rows,)
-        What each row of v sums to.
+        The sum of each row of v.
     bias_ : ndarray of shape (n_rows,)
         The biases b.
     group_shares_ : ndarray of shape (n_rows, n_groups)
-        How much each group counts for each row: the sum of its weights.
+        Share of each group in the weights of each row: the sum of its weights.
     certificate_ : LogisticCertificate
         Objective, lower bound and gap.
 
@@ -114,8 +114,8 @@ class LogisticWeightDecoder(BaseDecoder):
     -----
     The lower bound is the Fenchel dual at the probabilities of the weights found: for :math:`p_i` in the simplex and
     :math:`u_{pq} = v^0_{pq} M_{pq} \sum_i w_i (p_{ip} - t_{ip}) x_{iq}`, it is the entropy :math:`-\sum_i w_i \sum_p
-    p_{ip} \log p_{ip}` plus the minima, known in closed form, of :math:`u r + (r - 1)^2 / (2 \sigma^2)` over
-    :math:`r \ge 0` and of the like for the scores of the mean codeword.
+    p_{ip} \log p_{ip}` plus the minima, known in closed form, of :math:`u r + (r - 1)^2 / (2 \sigma^2)` over :math:`r
+    \ge 0` and of the corresponding term for the scores of the mean codeword.
 
     Examples
     --------
@@ -156,12 +156,12 @@ class LogisticWeightDecoder(BaseDecoder):
         groups: ArrayLike | None = None,
         start: "LogisticWeightDecoder | None" = None,
     ) -> Self:
-        """Find the weights.
+        """Fit the weights.
 
         Parameters
         ----------
         codewords : array-like of shape (n_samples, n_columns)
-            Predicted codewords of the training samples, best by learners that have not seen them.
+            Predicted codewords of the training samples, preferably out of fold.
         y : array-like of int of shape (n_samples,)
             Index of the matrix row that each sample belongs to.
         matrix : array-like of shape (n_rows, n_columns)
@@ -171,8 +171,8 @@ class LogisticWeightDecoder(BaseDecoder):
         groups : array-like of int of shape (n_columns,), default=None
             The group of each column, numbered from 0; None means one group.
         start : LogisticWeightDecoder, default=None
-            A decoder of the first columns, already fitted, to start from: that is faster, and changes the result no
-            more than `tol` allows.
+            A decoder fitted to the first columns, as the starting point of the solver. This is faster and changes the
+            result only within `tol`.
 
         Returns
         -------

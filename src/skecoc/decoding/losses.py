@@ -112,8 +112,8 @@ class LossBasedDecoder(_LossDecoder):
 
     .. math:: s_p(x) = -\sum_q L(M_{pq} x_q)
 
-    A zero of the matrix contributes :math:`L(0)`, as published: under a loss with :math:`L(0) > 0` rows with
-    many zeros pay for them (`LossAveragedDecoder` leaves them out).
+    A zero in the matrix contributes :math:`L(0)`, as in the reference. For losses with :math:`L(0) > 0`, rows with many
+    zeros have lower scores; `LossAveragedDecoder` ignores zeros.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class LossBasedDecoder(_LossDecoder):
     Attributes
     ----------
     loss_function_ : callable
-        The function that `loss` names.
+        The loss function.
 
     References
     ----------
@@ -154,18 +154,18 @@ class LossAveragedDecoder(_LossDecoder):
 
     .. math:: s_p(x) = -\frac{\sum_q |M_{pq}| L(M_{pq} x_q)}{\sum_q |M_{pq}|}
 
-    MATLAB calls this decoding ``"lossweighted"``; its losses equal these up to a factor (the linear one up to
-    a factor and a constant), so the classes have the same order.
+    MATLAB calls this decoding ``"lossweighted"``. Its losses are equal to these up to a factor (the linear loss up to a
+    factor and a constant), so predictions are the same.
 
     Parameters
     ----------
     loss : {"linear", "exponential", "hinge", "logistic", "squared", "binomial-deviance"}, default="linear"
-        The loss :math:`L(t)` of a margin, as `LossBasedDecoder` has them.
+        The loss :math:`L(t)` of a margin; see `LossBasedDecoder`.
 
     Attributes
     ----------
     loss_function_ : callable
-        The function that `loss` names.
+        The loss function.
 
     References
     ----------
@@ -194,23 +194,23 @@ class LossWeightedDecoder(_LossDecoder):
 
     where :math:`H_{pq}` is the fraction of class p's training samples with
     :math:`\operatorname{sign}(x_q) = M_{pq}`, and 0 where :math:`M_{pq}` is 0. An output of exactly zero
-    agrees with neither sign. A class whose :math:`H` is all zero, or which has no training samples, has equal
-    weights over the non-zero positions of its row.
+    agrees with neither sign. If :math:`H` is zero in all columns of a class, or a class has no training samples, its
+    weights are equal over the non-zero positions of its row.
 
-    Beware of classes that are given very different weights: a light class whose own columns fail has its weights on
-    columns that are correct about it only because they leave it alone, and then wins over the heavy class.
+    Use this decoder with care if class weights are very different. If the columns that separate a class of low weight
+    fail, its weights are on columns that are almost always correct for it, and it is then predicted too often.
 
     Parameters
     ----------
     loss : {"linear", "exponential", "hinge", "logistic", "squared", "binomial-deviance"}, default="linear"
-        The loss :math:`L(t)` of a margin, as `LossBasedDecoder` has them.
+        The loss :math:`L(t)` of a margin; see `LossBasedDecoder`.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_rows, n_columns)
         The weights :math:`W`; every row sums to 1.
     loss_function_ : callable
-        The function that `loss` names.
+        The loss function.
 
     References
     ----------

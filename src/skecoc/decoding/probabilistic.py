@@ -36,22 +36,23 @@ class ProbabilisticDecoder(BaseDecoder):
     .. math::
         s_p(x) = \log\Bigl(K + \prod_{q: M_{pq} \ne 0} \frac{1}{1 + \exp(M_{pq} (v_q x_q + w_q))}\Bigr)
 
-    The numbers :math:`v_q` and :math:`w_q` are Platt's: they fit :math:`1 / (1 + \exp(v_q x_q + w_q))` to the training
-    samples that take part in column q by maximum likelihood, with his smoothed targets :math:`(n_+ + 1) / (n_+ + 2)`
-    for the +1 side and :math:`1 / (n_- + 2)` for the -1 side, where :math:`n_+` and :math:`n_-` are the (weighted)
-    numbers of samples. These keep slopes finite. A column with samples on one side only, or whose training outputs are
-    all equal, has slope 0; one without training samples has probability 1/2. Outputs are bounded by 1e149 in size.
+    The slope :math:`v_q` and intercept :math:`w_q` are those of Platt scaling: the sigmoid :math:`1 / (1 + \exp(v_q x_q
+    + w_q))` is fitted by maximum likelihood to the training samples that take part in column q, with the smoothed
+    targets :math:`(n_+ + 1) / (n_+ + 2)` for the +1 side and :math:`1 / (n_- + 2)` for the -1 side, where :math:`n_+`
+    and :math:`n_-` are the (weighted) numbers of samples. The smoothed targets keep slopes finite. The slope is 0 for a
+    column with samples on one side only, or whose training outputs are all equal; without training samples, the
+    probability is 1/2. Outputs are clipped to ±1e149.
 
     Parameters
     ----------
     invalid_mass : float, default=0.0
-        The constant :math:`K \ge 0` for the probability that the columns give to codewords of no class. It
-        changes no order of classes, but a large one hides the differences between improbable classes.
+        The constant :math:`K \ge 0`, for the probability of codewords that belong to no class. It does not change the
+        order of the classes, but a large value hides the differences between improbable classes.
 
     Attributes
     ----------
     slopes_ : ndarray of shape (n_columns,)
-        The slopes :math:`v`, negative for a column that is correct more often than not.
+        The slopes :math:`v`, negative for a column whose outputs are mostly correct.
     intercepts_ : ndarray of shape (n_columns,)
         The intercepts :math:`w`.
 
@@ -102,23 +103,22 @@ class ProbabilisticDecoder(BaseDecoder):
 
 
 class VotingDecoder(ProbabilisticDecoder):
-    r"""Let columns vote, and score classes by calibrated outputs.
+    r"""Predict by the votes of columns, and score classes by calibrated outputs.
 
-    The scores are those of `ProbabilisticDecoder`, except that the class with the most votes always has the highest. A
-    vote is the sign of an output, as in `HammingDecoder`; equal numbers of votes are decided by the sum of outputs,
-    :math:`\sum_q M_{pq} x_q`. With one-vs-one and margins, predictions are those of scikit-learn's
-    `OneVsOneClassifier`. Votes alone would say little about how sure they are: with three classes there are only eight
-    outcomes.
+    The scores are those of `ProbabilisticDecoder`, except that the class with the most votes always has the highest
+    score. A vote is the sign of an output, as in `HammingDecoder`; ties are broken by the sum of outputs, :math:`\sum_q
+    M_{pq} x_q`. With one-vs-one and margins, predictions are those of scikit-learn's `OneVsOneClassifier`. Scores of
+    votes alone would not be suitable for probabilities: with three classes there are only eight outcomes.
 
     Parameters
     ----------
     invalid_mass : float, default=0.0
-        As in `ProbabilisticDecoder`.
+        See `ProbabilisticDecoder`.
 
     Attributes
     ----------
     slopes_ : ndarray of shape (n_columns,)
-        The slopes of the columns' sigmoids, negative for a column that is correct more often than not.
+        The slopes of the columns' sigmoids, negative for a column whose outputs are mostly correct.
     intercepts_ : ndarray of shape (n_columns,)
         Their intercepts.
 

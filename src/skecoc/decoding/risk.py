@@ -1,4 +1,4 @@
-"""Which classes are confused, and at what cost: the risk matrix and the confusion matrix from one pass."""
+"""Risk matrix and confusion matrix of weighted decoding."""
 
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ def risk_and_confusion(
     margin: float = 0.0,
     sample_weight: ArrayLike | None = None,
 ) -> RiskAndConfusion:
-    r"""Sum up the losses and the errors of every class by its worst rival.
+    r"""Sum losses and errors by class and worst rival (the other class with the highest score).
 
     With :math:`t_p(x) = \sum_q W_{pq} M_{pq} x_q`, a sample of class i whose worst rival is :math:`j = \arg\max_{p \ne
     i} t_p(x)` adds its weight times :math:`\max(0, \Delta + t_j(x) - t_i(x))` to ``risk[i, j]`` (for :math:`\Delta = 0`
@@ -41,7 +41,7 @@ def risk_and_confusion(
     Parameters
     ----------
     codewords : array-like of shape (n_samples, n_columns)
-        Predicted codewords; integers and any floats are read without a copy.
+        Predicted codewords; arrays of floats or integers are not copied.
     y : array-like of int of shape (n_samples,)
         Index of the matrix row that each sample belongs to.
     matrix : array-like of shape (n_rows, n_columns)
@@ -49,7 +49,7 @@ def risk_and_confusion(
     weights : array-like of shape (n_rows, n_columns)
         The weights :math:`W`.
     margin : float, default=0.0
-        The margin :math:`\Delta`; with a positive one, samples that are correct by less count too.
+        The margin :math:`\Delta`. If it is positive, correct samples with a smaller margin contribute to the risk too.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights of the samples; None means 1 each.
 

@@ -1,4 +1,4 @@
-"""Codes that grow where they are still weak: one loop in `engine`, and one file per method."""
+"""Classifiers that add columns to a code where it still makes errors."""
 
 from skecoc.growth.engine import GrowthRound
 

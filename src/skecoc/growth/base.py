@@ -1,4 +1,4 @@
-"""What the estimators of grown codes share."""
+"""Base classes of the classifiers that grow a code."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ _CALIBRATING = np.uint64(0x1C69B3F74AC4AE35)
 
 
 class GrownClassifier(BaseCodeClassifier):
-    """What the grown codes share: growing from some start, and staged results."""
+    """Base class of classifiers that grow a code: growth from an initial code, and staged predictions."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseCodeClassifier._parameter_constraints,
@@ -202,7 +202,7 @@ class GrownClassifier(BaseCodeClassifier):
 
     @property
     def weights_(self) -> Floats:
-        """Weights of the decoding, of shape (n_classes, n_columns)."""
+        """Weights of the decoding, an array of shape (n_classes, n_columns)."""
         return self.decoder_.weights_
 
     def _class_scores(self, X: Any) -> Floats:
@@ -214,7 +214,7 @@ class GrownClassifier(BaseCodeClassifier):
         return self._decode(codewords)
 
     def growth_summary(self) -> str:
-        """Say what growth has done: the start, the columns added, why it stopped, and what the weights are.
+        """Summarise growth in words: initial code, added columns, why growth stopped, and weights.
 
         Returns
         -------
@@ -251,8 +251,8 @@ class GrownClassifier(BaseCodeClassifier):
         Yields
         ------
         ndarray of shape (n_samples,)
-            Class labels as the code of each round in `history_` gives them; that of round `best_round_` is what
-            `predict` gives.
+            Class labels predicted with the code of each round in `history_`. Round `best_round_` gives the labels that
+            `predict` returns.
         """
         check_is_fitted(self)
         codewords = self._outputs(self._all_learners, self._check_rows(X, reset=False))
@@ -263,7 +263,7 @@ class GrownClassifier(BaseCodeClassifier):
             yield self.classes_[decode(decoder, shown, decoder.matrix_, self._prior).argmax(axis=1)]
 
     def staged_score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Iterator[float]:
-        """Give the accuracy on test samples after every round of growth.
+        """Return the accuracy on test samples after every round of growth.
 
         Parameters
         ----------
@@ -284,7 +284,7 @@ class GrownClassifier(BaseCodeClassifier):
 
 
 class LayeredClassifier(GrownClassifier):
-    """What LC-ECOC and WOLC-ECOC share: clustering-based columns and folds."""
+    """Base class of LC-ECOC and WOLC-ECOC: clustering-based columns and folds."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GrownClassifier._parameter_constraints,
@@ -307,7 +307,7 @@ class LayeredClassifier(GrownClassifier):
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
         further = sorted(fit_params.get("", {}).keys() - {"sample_weight"})
         if further:
-            raise ValueError(f"clustering-based columns take no fit parameter but sample_weight, got {further}")
+            raise ValueError(f"clustering-based columns only support the fit parameter sample_weight, got {further}")
         super()._fit_code(X, y, weight, fit_params)
 
 

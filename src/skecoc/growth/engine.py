@@ -1,7 +1,7 @@
-"""The one loop of all grown codes: decode, find what is hard, train new columns, stop.
+"""The loop that grows all codes: decode, find hard pairs of classes, train new columns, stop.
 
-A method is a `Strategy`: how it decodes the code grown so far, and which columns it adds next. Training samples are
-evaluated once per column; codewords are appended to, never computed again.
+A method is a `Strategy`: it says how to decode the current code and which columns to add next. Training samples are
+evaluated once per column; codewords are extended, never recomputed.
 """
 
 from abc import ABC, abstractmethod
@@ -112,28 +112,29 @@ class StopRules:
 
 @dataclass(frozen=True)
 class GrowthRound:
-    """One round of growth: the code as it stood, its losses, and the pairs that come next.
+    """Record of one round of growth: length of the code, losses, and the pairs that are separated next.
 
     Attributes
     ----------
     n_columns : int
         Length of the code in this round.
     loss : float
-        What growth wants to lower: the hinge of optimised weights, or the share of errors.
+        The loss that growth minimises: the hinge loss of optimised weights, the log-loss of logistic weights or the
+        error rate.
     objective, hinge, risk, gap : float
-        Certificate of the optimised weights; NaN for other decoders.
+        Values of the certificate of optimised weights; NaN for other decoders.
     accuracy : float
-        Accuracy on the training samples, by learners that have seen them; NaN where these are not evaluated.
+        Accuracy on the training samples, from learners trained on them; NaN if these are not evaluated.
     out_of_fold_accuracy : float
-        The same by learners that have not; with pooled weights a tie counts as an error.
+        Accuracy from out-of-fold codewords; with pooled weights, a tie counts as an error.
     pairs : list of (int, int)
-        Indices of the classes that the next columns separate.
+        Pairs of class indices that the next columns separate.
     pair_losses : list of float
         Their losses.
     n_clustered : int
-        How many of the next columns are clustering-based.
+        Number of clustering-based columns among the next columns.
     seconds : dict of str to float
-        Time spent on training this round's new "columns", its "weights" and the choice of the next "pairs".
+        Time to train the new "columns" of this round, to fit its "weights" and to choose the next "pairs".
     """
 
     n_columns: int

@@ -1,4 +1,4 @@
-"""ECOC-ONE: add the column that separates the most confused pair, until a pair repeats."""
+"""ECOC-ONE: add columns for the most confused pair of classes, until a pair repeats."""
 
 from collections.abc import Iterator
 from numbers import Real
@@ -98,7 +98,7 @@ class OneStrategy(Strategy):
             return []
         samples = code.samples
         if not isinstance(samples, SamplesInMemory):
-            raise TypeError("columns are tried out on samples in memory only")
+            raise TypeError("columns can only be tried on samples in memory")
         trained = samples.trainer.try_out([Column(pattern, learner=learner) for pattern in patterns])
         outputs, out_of_fold = trained.outputs / code.margin_scale, trained.out_of_fold / code.margin_scale
         errors = []
@@ -129,57 +129,60 @@ def _left(column: Pattern, pair: Pattern) -> Iterator[Pattern]:
 
 
 class ECOCOneClassifier(GrownClassifier):
-    """Code that gets a column for the most confused pair of classes until a pair repeats: ECOC-ONE.
+    """ECOC-ONE: a code that adds a column for the most confused pair of classes until a pair repeats.
 
-    A part of the samples is held out for validation: it is decoded from outputs of learners trained without it, and the
-    confusion of training and validation samples, mixed, names the next pair. The learners that are kept are trained on
-    all samples.
+    A part of the samples is held out for validation and evaluated by learners that are trained without it. The next
+    pair is the most confused one in a weighted sum of the confusion matrices of training and validation samples. The
+    final learners are trained on all samples.
 
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``. Of several learners, each with
-        a name, every one solves all columns, a `MulticlassLearner` by a single fit; "drop" in place of a classifier
-        leaves it out. "mixed" stands for the learners of `skecoc.learners.mixed_learners`.
+        The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
+        learner is trained on all columns (a `MulticlassLearner` needs a single fit for this), and "drop" instead of a
+        classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
-        The code to start from: what `ECOCClassifier` takes as `coding`.
+        The initial code, in any form that `coding` of `ECOCClassifier` accepts.
     decoding : str or decoder, default="auto"
-        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`. "auto"
-        is ``"probabilistic"`` for one learner and ``"logistic-weight"`` for several; `decoding_` says which it is.
+        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or a decoder from `skecoc.decoding`.
+        "auto" is ``"probabilistic"`` for one learner and ``"logistic-weight"`` for several.
     extend : bool, default=False
-        Whether other classes may join the two sides of the pair: a floating search adds and takes away classes as
-        long as the error falls, which trains many columns.
+        Whether other classes may join the two sides of the pair: a floating search adds and removes classes as long as
+        the error decreases. This trains many columns.
     validation_fraction : float, default=0.2
-        Share of each class that is held out for validation, in (0, 0.5]; taken as one of a whole number of parts.
+        Share of each class that is held out for validation, in (0, 0.5]; rounded to one part of an integer number of
+        parts.
     validation_weight : float, default=0.5
-        Weight of the validation samples in the confusion; the training samples have the rest.
+        Weight of the validation samples in the weighted sum of the confusion matrices; that of the training samples is
+        one minus this.
     target_error : float, default=0.0
-        Growth stops when the mixed error is at most this.
+        Growth stops when the weighted sum of training and validation error is at most this.
     max_iter : int, default=None
-        Largest number of columns to add; None stands for three times the number of classes.
+        Maximum number of columns to add; None means three times the number of classes.
     max_columns : int, default=None
-        Largest number of columns. An `init` that is longer is made to fit as in `ECOCClassifier`, if it can be.
+        Maximum number of columns. A longer `init` is shortened as in `ECOCClassifier`; if that is not possible, a
+        ValueError is raised.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
-        that the learner has.
+        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
+        methods that the learner has.
     n_jobs : int, default=None
-        Number of columns trained at once, through joblib. It does not change the result.
+        Number of columns trained in parallel with joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
         Seeds random codings, folds and every ``random_state`` of the learner that is None.
     verbose : int, default=0
-        1 shows a progress bar, which moves with every learner trained; 2 prints one line per round.
+        1 shows a progress bar that advances with every trained learner; 2 prints one line per round.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
-        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
-        total weight; a class of weight zero is left out.
+        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
+        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
+        class the same total weight. A class of weight zero is dropped.
     classes : array-like of shape (n_classes,), default=None
-        The class labels in their order, for ``init="ordinal"``; None stands for the order of an ordered category, else
-        for that of the sorted labels. See `ECOCClassifier`.
+        The class labels in their natural order, for ``init="ordinal"``. None uses the order of an ordered categorical
+        `y`, otherwise that of the sorted labels. See `ECOCClassifier`.
     warm_start : bool, default=False
-        Whether a further `fit` on the same data keeps the columns that are trained: with a larger `max_iter`,
-        `max_columns` or `patience` only columns that are added need training. The result is that of a single `fit` with
-        the same parameters. On other data, or with another learner, other folds or another seed, all columns are
-        trained anew. Trained columns are kept in memory, also those of folds, but not in pickles and model files.
+        Whether a further `fit` on the same data reuses the trained columns, so that with a larger `max_iter` or
+        `max_columns` only the added columns are trained. The result is the same as that of a single `fit` with the new
+        parameters. If the data, learners, folds or seed have changed, all columns are trained again. The trained
+        columns, including those of folds, are kept in memory, but not in pickles and model files.
 
     Attributes
     ----------
@@ -188,42 +191,42 @@ class ECOCOneClassifier(GrownClassifier):
     code_matrix_ : ndarray of int8 of shape (n_classes, n_columns)
         The code matrix of the kept round.
     estimators_ : list of length n_columns
-        Its trained learners.
+        The trained learners of its columns.
     column_learners_ : ndarray of str of shape (n_columns,)
         Name of the learner of each column.
     column_names_ : ndarray of str of shape (n_columns,)
         What each column separates, such as "A, B vs C".
     column_kinds_ : ndarray of str of shape (n_columns,)
-        "initial", "simple": where each column comes from.
+        Kind of each column: "initial" or "simple" (added).
     decoder_ : decoder
-        The decoding, fitted to these columns.
+        The decoder, fitted to these columns.
     decoding_ : str
-        Its name, such as "probabilistic"; "custom" for a decoder that has none.
+        Its name, such as "probabilistic"; "custom" for a decoder without a name.
     weights_ : ndarray of shape (n_classes, n_columns)
-        The decoding's weights; only with decodings that have them.
+        The decoding weights; only for decodings with weights.
     used_columns_ : ndarray of int
-        The columns that prediction evaluates.
+        Indices of the columns that are evaluated for prediction.
     history_ : list of GrowthRound
-        One record per round: losses, accuracies, code length, pairs that come next, seconds.
+        One record per round: losses, accuracies, code length, next pairs and times.
     best_round_ : int
-        The round that is kept.
+        Index of the round that is kept.
     n_iter_ : int
         Number of rounds.
     stop_reason_ : str
-        Why growth ended.
+        Why growth stopped.
     temperature_ : float
-        The divisor of scores in `predict_proba`.
+        The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
-        Coefficients (all rows but the last) and intercepts (last row) of the calibration that is applied to scores over
+        Coefficients (all rows but the last) and intercepts (last row) of the calibration, applied to scores divided by
         `temperature_`; None without out-of-fold codewords.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if `X` had names that are all strings.
+        Names of the features; only if all feature names of `X` are strings.
 
     See Also
     --------
-    LCECOCClassifier : Goes on when a pair repeats.
+    LCECOCClassifier : Continues when a pair repeats.
 
     References
     ----------

@@ -37,7 +37,7 @@ def layered_proposal(
     if not names:
         columns = [_next_column(code, pair, "", n_regions, is_capped=is_capped) for pair in pairs]
         trained = [(column, pair) for column, pair in zip(columns, pairs, strict=True) if _can_be_trained(code, column)]
-        reason = "no feature holds numbers to cluster by" if pairs and not trained else ""
+        reason = "there are no numeric features to cluster by" if pairs and not trained else ""
         return Proposal([column for column, _ in trained], [pair for _, pair in trained], reason)
     choices = []
     for pair in pairs:

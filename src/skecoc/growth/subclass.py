@@ -1,4 +1,4 @@
-"""Subclass-ECOC: a tree of bipartitions in which a class that is hard to separate is split into subclasses."""
+"""Subclass-ECOC: a tree of bipartitions that splits classes into subclasses where they are hard to separate."""
 
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -216,53 +216,53 @@ def _standardise(X: Floats, weight: Floats) -> Floats:
 
 
 class SubclassECOCClassifier(BaseCodeClassifier):
-    """Tree of bipartitions that splits classes into subclasses where they are hard to separate: Subclass-ECOC.
+    """Subclass-ECOC: a tree of bipartitions that splits classes into subclasses where they are hard to separate.
 
-    Missing values, sparse matrices and frames are passed on to the learner. Classes are split by the features that are
-    numbers, a missing one taken for the mean of its feature; sparse matrices, and frames without numbers, have a tree
-    without subclasses.
+    Each node of the tree separates its classes by the bipartition with the highest mutual information. If the error of
+    the node's learner is too high, one of its classes is split in two by k-means (the class whose split lowers the
+    error most), and a new bipartition of the node is found. A class can therefore have several rows in the code
+    matrix; its score is the highest score of its rows.
 
-    Each node of the tree is the bipartition of its classes with the highest mutual information. If the learner of a
-    node errs too often, one of its classes is split in two by k-means, the one whose split lowers the error most, and
-    the node is bipartitioned anew. So the code matrix may have several rows for a class; a class's score is the
-    highest of its rows'.
+    The error of a bipartition is the mean of the out-of-fold error rates on its two sides. A split is kept if it lowers
+    the error by more than `min_improvement` and by more than the standard error of the difference, and if both parts
+    have samples in at least two folds. Folds and clusterings do not depend on `random_state`.
 
-    The error of a bipartition is the mean of the error rates on its two sides, out of fold. A split is kept if it
-    lowers the error by more than `min_improvement` says and by more than the standard error of the difference, and if
-    both parts have samples in at least two folds. Folds and clusterings do not depend on `random_state`.
+    Missing values, sparse matrices and frames are passed to the learner unchanged. Classes are split by their numeric
+    features, with missing values replaced by the mean of the feature. For sparse matrices, and frames without numeric
+    features, classes are not split.
 
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``. Of several learners, each with
-        a name, every one solves all columns, a `MulticlassLearner` by a single fit; "drop" in place of a classifier
-        leaves it out. "mixed" stands for the learners of `skecoc.learners.mixed_learners`. The tree is grown by the
-        first of them.
+        The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
+        learner is trained on all columns (a `MulticlassLearner` needs a single fit for this), and "drop" instead of a
+        classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`. The first learner is
+        used to grow the tree.
     decoding : str or decoder, default="auto"
-        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or an object of `skecoc.decoding`. "auto"
-        is ``"logistic-weight"``; `decoding_` says what was taken.
+        A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or a decoder from `skecoc.decoding`.
+        "auto" is ``"logistic-weight"``.
     max_error : float, default=0.02
-        The performance threshold: a bipartition with an error of at most this is left as it is.
+        Performance threshold: the classes of a bipartition are split only if its error is above this.
     min_size : float, default=0.05
-        The size threshold: smallest share of all samples that a subclass may have.
+        Size threshold: minimum share of all samples that a subclass must have.
     min_improvement : float, default=0.05
-        The improvement threshold: share of the error that splitting a class must take away.
+        Improvement threshold: fraction by which splitting a class must reduce the error.
     n_folds : int, default=3
-        Number of folds: errors are counted on out-of-fold outputs. None counts the errors of the learners on their own
-        training samples.
+        Number of folds of the out-of-fold outputs that errors are measured on. None measures the errors on the training
+        samples of the learners.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
-        that the learner has.
+        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
+        methods that the learner has.
     n_jobs : int, default=None
-        Number of columns trained at once, through joblib. It does not change the result.
+        Number of columns trained in parallel with joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
         Seeds every ``random_state`` of the learner that is None.
     verbose : int, default=0
         Passed to joblib, which reports progress.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
-        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
-        total weight; a class of weight zero is left out.
+        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
+        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
+        class the same total weight. A class of weight zero is dropped.
 
     Attributes
     ----------
@@ -279,20 +279,20 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     column_names_ : ndarray of str of shape (n_columns,)
         What each column separates, such as "A, B vs C".
     decoder_ : decoder
-        The fitted decoding; it scores rows of the matrix.
+        The fitted decoder, which scores the rows of the matrix.
     decoding_ : str
-        Its name, such as "logistic-weight"; "custom" for a decoder that has none.
+        Its name, such as "logistic-weight"; "custom" for a decoder without a name.
     weights_ : ndarray of shape (n_rows, n_columns)
-        The decoding's weights; only with decodings that have them.
+        The decoding weights; only for decodings with weights.
     temperature_ : float
-        The divisor of scores in `predict_proba`.
+        The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
-        Coefficients (all rows but the last) and intercepts (last row) of the calibration that is applied to scores over
+        Coefficients (all rows but the last) and intercepts (last row) of the calibration, applied to scores divided by
         `temperature_`; None without out-of-fold codewords.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if `X` had names that are all strings.
+        Names of the features; only if all feature names of `X` are strings.
 
     See Also
     --------
@@ -300,12 +300,14 @@ class SubclassECOCClassifier(BaseCodeClassifier):
 
     Notes
     -----
-    The paper counts errors on the training samples of a bipartition, whatever the size of its sides, and decodes by
-    ``"loss-weighted"``. Both favour splits that leave few samples on one side: a learner that always predicts the other
-    side then errs little, and a row whose own column fails keeps only columns that all its neighbours share.
+    The paper measures errors on the training samples of a bipartition, regardless of the size of its sides, and uses
+    ``"loss-weighted"`` decoding. Both favour splits that leave few samples on one side: a learner that always predicts
+    the other side then has a low error, and a row whose own column fails gets its weights on columns that do not
+    separate it from its neighbours.
 
-    Features are divided by their standard deviations for k-means. If there are more than 1,000, bipartitions are sought
-    with the 1,000 whose class means differ most beside the spread within classes; learners see all features.
+    For k-means, features are divided by their standard deviations. With more than 1,000 features, bipartitions are
+    searched with the 1,000 features whose class means differ most relative to the variation within classes; the
+    learners use all features.
 
     References
     ----------
@@ -403,5 +405,5 @@ class SubclassECOCClassifier(BaseCodeClassifier):
 
     @property
     def weights_(self) -> Floats:
-        """Weights of the decoding, of shape (n_rows, n_columns)."""
+        """Weights of the decoding, an array of shape (n_rows, n_columns)."""
         return self.decoder_.weights_

@@ -1,4 +1,4 @@
-"""What growth has done, in words."""
+"""A summary of growth in words."""
 
 from typing import Any
 
@@ -62,13 +62,13 @@ def _growth(model: Any) -> str:
         text = f"growth added {_counted(last - first, 'column')} in {_counted(model.best_round_, 'round')}"
         return text + (f", dropped {tried - last} more that did not help," if tried > last else "") + " and stopped"
     rounds = _counted(len(model.history_) - 1, "round")
-    text = f"growth tried {_counted(tried - first, 'column')} in {rounds}, but nothing was added that helped: "
+    text = f"growth tried {_counted(tried - first, 'column')} in {rounds}, but kept none of them: "
     start, best = (choose(record.out_of_fold_accuracy for record in model.history_) for choose in (next, max))
     errors = getattr(model, "standard_errors", 0.0)
     if best > start and errors and not is_several(model.estimator):
-        text += f"the best round, {best:.1%} right out of fold, is not ahead of the first, {start:.1%}, "
+        text += f"the best round, {best:.1%} correct out of fold, is not better than the first, {start:.1%}, "
         return text + f"by more than {errors:g} standard errors. Growth stopped"
-    return text + "the code is as it started. Growth stopped"
+    return text + "the initial code is the best. Growth stopped"
 
 
 def _weights(model: Any) -> str:
@@ -80,7 +80,7 @@ def _weights(model: Any) -> str:
         largest_first = sorted(of_learners, key=lambda name: -of_learners[name])
         shown = [f"{name} {100 * of_learners[name]:.0f} %" for name in largest_first if of_learners[name] >= _SHOWN]
         rest = [name for name in largest_first if of_learners[name] < _SHOWN]
-        listed = ", ".join(shown) + (f"; {' and '.join(rest)} next to nothing" if rest else "")
+        listed = ", ".join(shown) + (f"; {' and '.join(rest)} below 1 %" if rest else "")
         return f"Weights are logistic: {listed}" if len(of_learners) > 1 else "Weights are logistic"
     is_equal = weights is not None and np.allclose(weights * used.sum(axis=1, keepdims=True), used, atol=1e-3)
     if getattr(model, "weights_optimized_", hasattr(decoder, "certificate_") and not is_equal):

@@ -1,4 +1,4 @@
-"""WOLC-ECOC: optimised weights decide what is hard, layers of clustering-based columns solve it."""
+"""WOLC-ECOC: a code grown by layers of clustering-based columns, with optimised weights."""
 
 from collections.abc import Sequence
 from numbers import Real
@@ -151,91 +151,97 @@ def _is_too_long(n_classes: int, n_samples: int) -> bool:
 
 
 class WOLCClassifier(LayeredClassifier):
-    r"""Code that grows where it still errs, with optimised weights: WOLC-ECOC.
+    r"""WOLC-ECOC: a code that grows where it still makes errors, with optimised weights.
 
-    Starting from any code, each round finds the pairs of classes that still cost most and adds a column for each: a
-    simple one if the pair is no column yet, a clustering-based one (`RegionClassifier`) if it is. Each clustering-based
-    column splits the space anew, so a pair that resists gets layer upon layer: this is what separates classes that
-    consist of several clusters. How much the columns count is found anew every round.
+    Starting from an initial code, each round finds the pairs of classes with the highest loss and adds a column for
+    each: a simple column if the pair has none yet, otherwise a clustering-based column (`RegionClassifier`). Every
+    clustering-based column divides the feature space in a new way, so a hard pair gets one layer after another. This
+    separates classes that consist of several clusters. The weights of the columns are fitted again in every round.
 
-    Learners often predict all their training samples correctly, and then nothing seems hard. So samples have
-    out-of-fold codewords, from learners that have not seen them, and everything is judged by these.
+    Learners often predict all their training samples correctly, so training outputs do not show which pairs are hard.
+    Losses and weights are therefore computed from out-of-fold codewords, from learners that were not trained on the
+    sample.
 
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``. Of several learners, each with
-        a name, every one solves all columns, a `MulticlassLearner` by a single fit; "drop" in place of a classifier
-        leaves it out. "mixed" stands for the learners of `skecoc.learners.mixed_learners`.
+        The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
+        learner is trained on all columns (a `MulticlassLearner` needs a single fit for this), and "drop" instead of a
+        classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
-        The code to start from: what `ECOCClassifier` takes as `coding`. "auto" joins one-vs-rest and one-vs-one. With
-        11 to 50 classes and more than 5,000 samples, or if `max_columns` has room for no more, it is one-vs-one alone;
-        for two classes, with `weights_every_round`, or if `max_columns` has no room for one-vs-one, one-vs-rest alone.
-        With so many classes that ``ECOCClassifier(coding="auto")`` leaves one-vs-one, it is what that takes,
-        one-vs-rest or a compact random code with optimised weights; it grows only from the code of trees, boosting and
-        neural networks for up to 100 classes. With more than 10 classes one-vs-one, too, is taken as it is where the
-        joined code would have more than 120 million codewords (samples times columns; of more than 5,000 samples, a
-        third counts). Of several learners each has one code: one-vs-rest for those with probabilities of all classes at
-        once, and with more than 30 classes, else one-vs-one.
+        The initial code, in any form that `coding` of `ECOCClassifier` accepts. "auto" joins one-vs-rest and
+        one-vs-one, except in these cases:
+
+        - two classes, ``weights_every_round=True``, or a `max_columns` too small for one-vs-one: one-vs-rest only;
+        - 11 to 50 classes and more than 5,000 samples, or a `max_columns` too small for both: one-vs-one only;
+        - more than 10 classes, where the joined code would have more than 120 million entries of codewords (samples
+          times columns; only a third of the samples counts if there are more than 5,000): one-vs-one, without growth;
+        - so many classes that ``ECOCClassifier(coding="auto")`` does not use one-vs-one: the coding that it uses,
+          one-vs-rest or a compact random code with optimised weights. It grows only for trees, ensembles, boosting
+          and neural networks, with up to 100 classes;
+        - several learners: one-vs-rest for learners that estimate the probabilities of all classes at once, and for
+          all learners with more than 30 classes; otherwise one-vs-one.
     n_pairs : int, default=None
-        Largest number of columns that a round adds, one per hard pair of classes. None stands for the number of
-        classes, at least 3.
+        Maximum number of columns added per round, one per hard pair of classes. None means the number of classes, but
+        at least 3.
     max_iter : int, default=None
-        Largest number of rounds that add columns. None stands for 36 with up to 2,000 samples; with more of them for
-        fewer rounds in proportion, but at least 3. Classes of several clusters gain from more.
+        Maximum number of rounds that add columns. None means 36 for up to 2,000 samples, and proportionally fewer for
+        more samples, but at least 3. More rounds can help if classes consist of several clusters.
     max_columns : int or "auto", default=None
-        Largest number of columns. "auto" is a cheap budget, three columns per class and learner. An `init` that is
-        longer is made to fit as in `ECOCClassifier`, if it can be.
+        Maximum number of columns. "auto" is a small budget of three columns per class and learner. A longer `init` is
+        shortened as in `ECOCClassifier`; if that is not possible, a ValueError is raised.
     tol : float, default=0.0
-        Relative tolerance: a round makes progress if it lowers the loss (the share of errors out of fold) by more than
-        this share from the last round that made progress, which is the one that is kept.
+        Relative tolerance: a round makes progress if its loss (the out-of-fold error rate) is lower, by more than this
+        fraction, than that of the last round with progress. The last round with progress is kept.
     standard_errors : float, default=2.0
-        Significance threshold: to make progress a round must also have lowered the loss from that of the first round by
-        more than this many standard errors of the difference, taken sample by sample; with `weights_every_round`, from
-        that of the round before. 0 switches this off.
+        Significance threshold: to make progress, the loss of a round must also be lower than that of the first round
+        (with `weights_every_round`, of the previous round) by more than this many standard errors of the paired
+        difference over samples. 0 disables this condition.
     patience : int, default=6
-        Growth stops after this many rounds in a row without progress.
+        Growth stops after this many consecutive rounds without progress.
     n_regions : int, array-like of int or "auto", default="auto"
-        Number of regions of clustering-based columns, or several numbers that the columns of a pair take in turn.
-        "auto" is 3, 6, 12 and 24, or fewer if a region would have less than 10 samples (a weight of 10) on average.
+        Number of regions of clustering-based columns, or several numbers that are used in turn for the columns of a
+        pair. "auto" means 3, 6, 12 and 24, but fewer regions if they would have less than 10 samples (a weight of 10)
+        on average.
     n_folds : int, "auto" or None, default="auto"
-        Number of folds of the out-of-fold codewords. "auto" means three; with more than 5,000 samples only the first
-        of them is held out. With several learners it means five up to 5,000 samples. None does without; the loss is
-        then that of the learners on their own training samples.
+        Number of folds of the out-of-fold codewords. "auto" means three, or five with several learners; with more than
+        5,000 samples, only the first of three folds is held out. None uses no folds; the loss is then measured on the
+        training samples of the learners.
     margin : float or "auto", default="auto"
-        The margin of the optimised weights. "auto" is 1.5 times the mean distance between the score of a sample's class
-        and the best other score; with `weights_every_round` it is 0.3.
+        The margin of the optimised weights. "auto" is 1.5 times the mean difference between the score of a sample's
+        class and the best other score; with `weights_every_round` it is 0.3.
     l2 : float or "auto", default="auto"
-        The penalty of the optimised weights: the larger, the closer they are to the pooled ones, which weigh alike what
-        is alike. "auto" is in proportion to the margin; with `weights_every_round`, 0.1 for up to 1,000 samples and
-        100 divided by their number (the sum of their weights) for more.
+        The L2 penalty of the optimised weights. A larger penalty keeps them closer to the pooled weights, in which
+        similar columns have equal weights. "auto" is proportional to the margin; with `weights_every_round` it is 0.1
+        for up to 1,000 samples and 100 divided by their number (the sum of their weights) for more.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels; "auto" takes the first of these
-        that the learner has.
+        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
+        methods that the learner has.
     n_jobs : int, default=None
-        Number of columns trained at once, through joblib. It does not change the result.
+        Number of columns trained in parallel with joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
         Seeds random codings, folds, clusterings and every ``random_state`` of the learner that is None.
     verbose : int, default=0
-        1 shows a progress bar, which moves with every learner trained; 2 prints one line per round.
+        1 shows a progress bar that advances with every trained learner; 2 prints one line per round.
     allow_equal_weights : bool, default=True
-        Whether the pooled weights stay if the optimised ones do not err less on samples that they were not fitted to.
-        They stay in any case with more than 20,000 weights, or if a class has too few samples to be held out.
+        Whether the pooled weights are kept if the optimised weights do not have fewer errors on samples they were not
+        fitted to. The pooled weights are always kept with more than 20,000 weights, or if a class has too few samples
+        to be held out.
     weights_every_round : bool, default=False
-        Whether weights are optimised every round and progress is counted from round to round, as in the paper, in place
-        of pooled weights every round and optimised ones for the kept round.
+        Whether weights are optimised in every round and progress is measured from round to round, as in the paper. By
+        default, weights are pooled in every round and optimised only for the round that is kept.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by their labels; classes without one count 1. They are multiplied into `sample_weight`
-        and so reach learners, decoding weights, growth and probabilities alike. "balanced" gives every class the same
-        total weight; a class of weight zero is left out.
+        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
+        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
+        class the same total weight. A class of weight zero is dropped.
     classes : array-like of shape (n_classes,), default=None
-        The class labels in their order, for ``init="ordinal"``; None stands for the order of an ordered category, else
-        for that of the sorted labels. See `ECOCClassifier`.
+        The class labels in their natural order, for ``init="ordinal"``. None uses the order of an ordered categorical
+        `y`, otherwise that of the sorted labels. See `ECOCClassifier`.
     warm_start : bool, default=False
-        Whether a further `fit` on the same data keeps the columns that are trained: with a larger `max_iter`,
-        `max_columns` or `patience` only columns that are added need training. The result is that of a single `fit` with
-        the same parameters. On other data, or with another learner, other folds or another seed, all columns are
-        trained anew. Trained columns are kept in memory, also those of folds, but not in pickles and model files.
+        Whether a further `fit` on the same data reuses the trained columns, so that with a larger `max_iter`,
+        `max_columns` or `patience` only the added columns are trained. The result is the same as that of a single `fit`
+        with the new parameters. If the data, learners, folds or seed have changed, all columns are trained again. The
+        trained columns, including those of folds, are kept in memory, but not in pickles and model files.
 
     Attributes
     ----------
@@ -244,67 +250,67 @@ class WOLCClassifier(LayeredClassifier):
     code_matrix_ : ndarray of int8 of shape (n_classes, n_columns)
         The code matrix of the kept round.
     estimators_ : list of length n_columns
-        Its trained learners.
+        The trained learners of its columns.
     column_learners_ : ndarray of str of shape (n_columns,)
         Name of the learner of each column.
     column_names_ : ndarray of str of shape (n_columns,)
         What each column separates, such as "A, B vs C".
     column_kinds_ : ndarray of str of shape (n_columns,)
-        "initial", "simple" or "clustered": where each column comes from.
+        Kind of each column: "initial", "simple" or "clustered" (clustering-based).
     decoder_ : decoder
-        The decoding, fitted to these columns.
+        The decoder, fitted to these columns.
     decoding_ : str
-        Its name: "optimized-weight", also for pooled weights, or "logistic-weight" for several learners.
+        The name of the decoding: "optimized-weight" (also for pooled weights), or "logistic-weight" for several
+        learners.
     weights_ : ndarray of shape (n_classes, n_columns)
         The weights; every row sums to 1.
     weights_optimized_ : bool
-        Whether they are optimised; if not, they are pooled.
+        Whether the weights are optimised; otherwise they are pooled.
     pool_shares_ : dict of str to float
-        How much each pool counts in the pooled weights: the initial codes, and the "pairs" that were added. With
-        several learners, how much each of them counts on average over the classes.
+        Share of each pool in the pooled weights. Pools are the initial codes and the added columns ("pairs"). With
+        several learners, the share of each learner in the weights, averaged over classes.
     used_columns_ : ndarray of int
-        The columns that prediction evaluates: those with a weight for some class.
+        Indices of the columns that are evaluated for prediction: those with a non-zero weight for some class.
     history_ : list of GrowthRound
-        One record per round: losses, accuracies, code length, pairs that come next, seconds.
+        One record per round: losses, accuracies, code length, next pairs and times.
     best_round_ : int
-        The round that is kept.
+        Index of the round that is kept.
     n_iter_ : int
         Number of rounds.
     stop_reason_ : str
-        Why growth ended.
+        Why growth stopped.
     temperature_ : float
-        The divisor of scores in `predict_proba`.
+        The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
-        Coefficients (all rows but the last) and intercepts (last row) of the calibration that is applied to scores over
+        Coefficients (all rows but the last) and intercepts (last row) of the calibration, applied to scores divided by
         `temperature_`; None without out-of-fold codewords.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if `X` had names that are all strings.
+        Names of the features; only if all feature names of `X` are strings.
 
     See Also
     --------
-    LCECOCClassifier : The same growth without optimised weights.
+    LCECOCClassifier : Growth with any decoding, without optimised weights.
     skecoc.learners.mixed_learners : The learners of "mixed".
-    ECOCClassifier : Codes that do not grow.
-    skecoc.decoding.optimized.OptimizedWeightDecoder : The weights alone, for any code.
+    ECOCClassifier : Codes without growth.
+    skecoc.decoding.optimized.OptimizedWeightDecoder : Optimised weights for any code.
 
     Notes
     -----
-    Algorithm 3 of the paper with these changes, all but the first two switched off by `paper`. The matrix, the columns
-    and the weights that are kept belong to the same round, and a pair counts as a column also if its negation is one.
-    Weights are found from out-of-fold codewords. In each round columns are pooled, which takes no more than a choice
-    between a few dozen mixtures; all weights are optimised for the round that is kept. Progress is counted from the
-    best round, so that several rounds may be needed to make some.
+    This is Algorithm 3 of the paper with the following changes; `paper` disables all but the first two. The matrix, the
+    columns and the weights that are kept belong to the same round. A pair also counts as a column if its negation is
+    one. Weights are fitted to out-of-fold codewords. In each round the columns are pooled, and only the shares of the
+    pools are chosen, among a few dozen mixtures; all weights are optimised only for the round that is kept. Progress is
+    measured from the best round so far, so it may take several rounds.
 
-    With several learners, weights are logistic (`skecoc.decoding.LogisticWeightDecoder`) in every round, `margin`, `l2`
-    and `allow_equal_weights` have no meaning, and the loss is the log-loss out of fold of weights that were fitted
-    without a sample's fold. For each hard pair the learner is taken, by a simple column or by a clustering-based one,
-    that lowers the logistic loss of the pair's samples most.
+    With several learners, weights are logistic (`skecoc.decoding.LogisticWeightDecoder`) in every round; `margin`, `l2`
+    and `allow_equal_weights` are ignored. The loss of a sample is its log-loss with weights fitted without the sample's
+    fold. For each hard pair, a column of the learner is added that lowers the logistic loss of the pair's samples most.
 
-    Missing values, sparse matrices and frames are passed on to the learners. Clustering-based columns cluster by the
-    features that are numbers (see `RegionClassifier`); where there are none, and for sparse matrices, columns are
-    simple.
+    Missing values, sparse matrices and frames are passed to the learners unchanged. Clustering-based columns cluster by
+    the numeric features (see `RegionClassifier`). Without numeric features, and for sparse matrices, all added columns
+    are simple.
 
     References
     ----------
@@ -391,14 +397,14 @@ class WOLCClassifier(LayeredClassifier):
     def paper(cls, **parameters: Any) -> Self:
         """Make a classifier with the settings of the paper's experiments.
 
-        Hard labels, weights of minimal training risk without margin or penalty, growth judged by the training samples,
-        three pairs per round, a tolerance of 0.01, three rounds of patience, two regions (the paper does not give
-        their number; its figure has two).
+        These are hard labels, weights of minimal training risk without margin or penalty, growth measured on the
+        training samples, three pairs per round, a tolerance of 0.01, a patience of three rounds, and two regions (the
+        paper does not state their number; its figure has two).
 
         Parameters
         ----------
         **parameters : dict
-            Further parameters, or others in place of these.
+            Further parameters; they override these settings.
 
         Returns
         -------
@@ -569,7 +575,7 @@ class WOLCClassifier(LayeredClassifier):
             decoder = OptimizedWeightDecoder.from_weights(weights, matrix)
         self.history_, self.best_round_, self.n_iter_ = [GrowthRound.unknown(n_columns)], 0, 1
         too_many = "samples and columns" if coding == "one-vs-one" else "classes"
-        self.stop_reason_ = f"{coding} was taken as it is: there are too many {too_many} to grow"
+        self.stop_reason_ = f"there are too many {too_many} to grow {coding}"
         self.column_kinds_, self.used_columns_ = np.full(n_columns, "initial"), np.arange(n_columns)
         self._all_learners, self._stages = learners, [decoder]
         self.weights_optimized_, self.pool_shares_ = hasattr(decoder, "certificate_"), {coding: 1.0}

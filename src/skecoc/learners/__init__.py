@@ -1,4 +1,4 @@
-"""Binary learners: what is trained for each column of a code."""
+"""Binary learners for the columns of a code."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What binary learners share: checks, and the base of the estimators."""
+"""Base classes of the binary learners, and their checks."""
 
 from copy import copy
 from typing import Any, ClassVar, Self
@@ -62,20 +62,20 @@ def check_labels(y: ArrayLike | None, n_rows: int, estimator: BaseEstimator) -> 
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):
-    """Base of binary learners that are fitted by `prepare_rows` and `fit_rows`, and predict by `_votes`."""
+    """Base class of binary learners that define `prepare_rows`, `fit_rows` and `_votes`."""
 
     _dtypes: ClassVar[list[type]] = [np.float64]  # that features may have
     _sparse_formats: ClassVar[list[str]] = []  # that are taken
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train on labelled samples.
+        """Fit the classifier.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Features, finite; missing values (NaN) and sparse matrices only for learners that take them.
+            Samples. Missing values (NaN) and sparse matrices only for learners that support them.
         y : array-like of shape (n_samples,)
-            Labels, of exactly two kinds.
+            Class labels, of exactly two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the samples; None means 1 each.
 
@@ -93,12 +93,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Features, finite; missing values (NaN) and sparse matrices only for learners that take them.
+            Samples. Missing values (NaN) and sparse matrices only for learners that support them.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Labels.
+            Class labels.
         """
         is_second = self._votes(X) > 0.0
         return self.classes_[is_second.astype(np.intp)]
@@ -146,7 +146,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
 
 class MarginClassifier(BinaryClassifier):
-    """Base of binary learners whose labels and probabilities follow from `decision_function`."""
+    """Base class of binary learners whose labels and probabilities are computed from `decision_function`."""
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Compute the margin of each sample.
@@ -154,7 +154,7 @@ class MarginClassifier(BinaryClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Features, finite; missing values (NaN) and sparse matrices only for learners that take them.
+            Samples. Missing values (NaN) and sparse matrices only for learners that support them.
 
         Returns
         -------
@@ -171,7 +171,7 @@ class MarginClassifier(BinaryClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Features, finite; missing values (NaN) and sparse matrices only for learners that take them.
+            Samples. Missing values (NaN) and sparse matrices only for learners that support them.
 
         Returns
         -------

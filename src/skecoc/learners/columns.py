@@ -135,7 +135,7 @@ def resolve_response(estimator: BaseEstimator, response_method: str) -> Response
             return method
     raise ValueError(
         f"response_method={response_method!r} needs a learner with the method "
-        f"{' or '.join(repr(name) for name in wanted)}, which {type(estimator).__name__} has not"
+        f"{' or '.join(repr(name) for name in wanted)}, which {type(estimator).__name__} does not have"
     )
 
 

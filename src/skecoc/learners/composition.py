@@ -23,7 +23,7 @@ _NESTED = "estimator__"
 
 
 class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
-    """What a classifier has whose `estimator` is one learner, a list of (name, learner) or "mixed".
+    """Mixin of classifiers whose `estimator` is one learner, a list of (name, learner) or "mixed".
 
     Learners are known by their names; a single one is called "".
     """
@@ -80,13 +80,14 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
         Parameters
         ----------
         deep : bool, default=True
-            Whether to include the parameters of the learner as ``estimator__name``; those of several learners are
-            called by the learners' names, such as ``svm__C``, and the learners by their names alone.
+            Whether to include the parameters of the learner, as ``estimator__name``. With several learners, their
+            parameters have the name of the learner as prefix, such as ``svm__C``, and the learners are included by
+            their names.
 
         Returns
         -------
         dict
-            Values by names.
+            Parameter values by name.
         """
         has_names = isinstance(self.estimator, list)
         return self._get_params("estimator", deep) if has_names else BaseEstimator.get_params(self, deep)
@@ -97,8 +98,8 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
         Parameters
         ----------
         **params : dict
-            Values by the names that `get_params` returns; ``"drop"`` in place of one of several learners leaves it out.
-            ``estimator__name`` with ``estimator=None`` puts the default learner with this parameter in place of None.
+            Parameter values, with the names of `get_params`. ``"drop"`` instead of one of several learners omits it.
+            With ``estimator=None``, ``estimator__name`` sets `estimator` to the default learner with this parameter.
 
         Returns
         -------
@@ -168,14 +169,15 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
         return {name: {**fit_params, **own} for name in learners}
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the metadata that this classifier uses and passes on.
+        """Return the metadata routing of this object.
 
         Returns
         -------
         MetadataRouter
-            `sample_weight` is used by the decoding and passed on to the learner's `fit`. What follows from
-            `class_weight` reaches learners also if they do not request `sample_weight`, but for one case: learners that
-            route metadata themselves, such as pipelines and searches, must request it if other metadata is given.
+            `sample_weight` is used by the decoding and passed to the `fit` of the learners. Weights that result from
+            `class_weight` are passed to the learners even if they do not request `sample_weight`, with one exception:
+            learners that route metadata themselves, such as pipelines and searches, must request it if other metadata
+            is passed.
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
         if hasattr(self, "partial_fit"):

@@ -1,4 +1,4 @@
-"""Several learners for one code: each of them solves every binary problem, and decoding says how much each counts."""
+"""Several learners for one code: each is trained on every column, and the decoding fits their weights."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -53,25 +53,26 @@ _MOST_SAMPLES_OF_SVM = 20_000
 def mixed_learners(
     n_classes: int | None = None, n_samples: int | None = None, n_features: int | None = None
 ) -> list[tuple[str, BaseEstimator]]:
-    """List the learners that ``estimator="mixed"`` stands for, the cheap ones first.
+    """Return the learners of ``estimator="mixed"``, the fastest first.
 
-    Boosted stumps are trained column by column, and by regions where the code grows. The others are multiclass by
-    themselves: logistic regression, two support vector machines with a wide and a narrow margin (these three scale
-    the features), extra trees, and gradient boosting with small trees.
+    Boosted stumps are trained column by column, and also by regions if the code grows. The others are multiclass
+    learners that are fitted once: logistic regression, two support vector machines with a wide and a narrow margin
+    (these three scale the features), extra trees, and gradient boosting with small trees.
 
     Parameters
     ----------
     n_classes : int, default=None
-        Number of classes: with more than 30, boosting, which takes a tree per class, is left out.
+        Number of classes. With more than 30, gradient boosting is omitted, since it trains one tree per class and
+        iteration.
     n_samples : int, default=None
-        Number of samples to train on: with more than 20,000, support vector machines are left out.
+        Number of training samples. With more than 20,000, the support vector machines are omitted.
     n_features : int, default=None
-        Number of features: with more than 1,000, boosting is left out.
+        Number of features. With more than 1,000, gradient boosting is omitted.
 
     Returns
     -------
     list of (str, estimator)
-        To be passed as `estimator`, as it is or changed.
+        Named learners, for the parameter `estimator`.
 
     Examples
     --------
@@ -170,14 +171,14 @@ def resolve_learners(
 
 
 class MarginColumn(LearnerColumn):
-    """A trained learner of one column that is evaluated by its margins or labels, beside others with probabilities.
+    """Trained learner of a column that is evaluated by margins or labels, together with others with probabilities.
 
     Margins f become tanh(f), labels -1 and 1.
 
     Parameters
     ----------
     learner : classifier
-        Trained.
+        The trained learner.
     response : {"decision_function", "predict"}
         How it is evaluated.
     """

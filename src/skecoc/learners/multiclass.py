@@ -1,4 +1,4 @@
-"""Learners that are multiclass by themselves: fitted once, one of them solves every binary problem of a code."""
+"""Multiclass learners in an output code: fitted once, they give the outputs of all columns."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -90,16 +90,16 @@ class ClassOutputs(NamedTuple):
 
 
 class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    r"""A learner that is fitted once, to all classes, and then solves every binary problem of a code.
+    r"""Multiclass classifier as a learner: fitted once to all classes, it gives the outputs of all columns of a code.
 
-    As a member of the list that `estimator` of an output-code classifier takes, it costs one fit in place of one per
-    column. The output of a column follows from the probabilities of the classes: :math:`(p_+ - p_-) / (p_+ + p_-)`,
-    with the sums over the column's two sides.
+    In the list of learners of an output-code classifier (parameter `estimator`), it needs one fit instead of one per
+    column. The output of a column is computed from class probabilities as :math:`(p_+ - p_-) / (p_+ + p_-)`, where
+    :math:`p_+` and :math:`p_-` are their sums over the two sides of the column.
 
-    A classifier without `predict_proba` is asked for its margins. Those of an `SVC` belong to pairs of classes, so its
-    columns for pairs are :math:`\tanh f_{ij}`; for other columns the probabilities are those that fit the margins best,
-    :math:`p_i \propto \exp(2 \sum_j f_{ij} / P)`. Other margins f belong to single classes:
-    :math:`p_i \propto \exp(2 f_i)`.
+    If the classifier has no `predict_proba`, its `decision_function` is used. The margins of an `SVC` belong to pairs
+    of classes, so columns for pairs have the output :math:`\tanh f_{ij}`; for other columns, the probabilities are
+    those that fit the margins best, :math:`p_i \propto \exp(2 \sum_j f_{ij} / P)`. The margins of other classifiers
+    belong to single classes: :math:`p_i \propto \exp(2 f_i)`.
 
     Parameters
     ----------
@@ -113,9 +113,9 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
     n_features_in_ : int
-        Number of features seen in `fit`, if the classifier knows it.
+        Number of features seen in `fit`, if the classifier has this attribute.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if the classifier knows them.
+        Names of the features, if the classifier has this attribute.
 
     Examples
     --------
@@ -198,7 +198,7 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Class labels: those of the highest probabilities.
+            Class labels: the classes of highest probability.
         """
         check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
@@ -214,7 +214,7 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            The classifier's own probabilities, or those that its margins stand for, which are not calibrated.
+            The probabilities of the classifier, or probabilities computed from its margins, which are not calibrated.
         """
         check_is_fitted(self)
         if hasattr(self.estimator_, "predict_proba"):
@@ -254,12 +254,12 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 
 class MulticlassColumn(LearnerColumn):
-    """What a trained `MulticlassLearner` makes of one column: the learner of many columns may be the same object.
+    """One column of a trained `MulticlassLearner`; many columns can share the same learner.
 
     Parameters
     ----------
     learner : MulticlassLearner
-        Trained on class indices.
+        The learner, trained on class indices.
     pattern : ndarray of int8 of shape (n_classes,)
         The column.
     """

@@ -1,4 +1,4 @@
-"""The clustering-based learner: split the space into regions, one learner per mixed region."""
+"""The clustering-based learner: divide the feature space into regions, with one learner per mixed region."""
 
 from collections.abc import Callable
 from copy import copy
@@ -51,30 +51,30 @@ class _Regions:
 
 
 class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
-    """Cluster the samples, then train one binary learner in each region that holds both classes.
+    """Binary classifier that clusters the samples and trains one learner per region with both classes.
 
-    The heterogeneous clustering-based learner of the WOLC-ECOC paper (Algorithm 1 and Figure 4). Samples are clustered
-    without regard to their labels. A region with samples of both classes trains a clone of `estimator`; a region with
-    samples of one class remembers that class. A region with too few samples for the estimator, such as five nearest
-    neighbours among four samples, takes a clone that is trained on all samples. A new sample is predicted by the region
-    whose centre is nearest.
+    This is the heterogeneous clustering-based learner of the WOLC-ECOC paper (Algorithm 1 and Figure 4). Samples are
+    clustered without their labels. In a region with samples of both classes, a clone of `estimator` is trained; in a
+    region with samples of one class, that class is predicted. If a region has too few samples for the estimator, such
+    as four samples for five nearest neighbours, a clone that is trained on all samples is used. A new sample is
+    predicted by the region with the nearest centre.
 
-    Two boundaries that are each simple in their region make one that is not, so the learner separates what a single
-    clone cannot. The clustering is weak on purpose (k-means from one random start, few steps): different seeds give
-    learners that err differently.
+    Simple decision boundaries in each region combine to a complex one, so the classifier can separate classes that a
+    single clone cannot. The clustering is weak on purpose (k-means with one random start and few steps), so that
+    different seeds give diverse learners.
 
-    Missing values and frames are passed on to the learners. The clustering takes a missing value for the mean of its
-    feature; the nearest centre is found by the features that a sample has. Columns of a frame that hold no numbers
-    count for nothing in distances.
+    Missing values and frames are passed to the learners unchanged. For clustering, missing values are replaced by the
+    mean of the feature; the nearest centre of a new sample is found with the features that are not missing. Non-numeric
+    columns of a frame are ignored in distances.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        The learner of a mixed region. None stands for ``StumpAdaBoostClassifier(n_estimators=40)``.
+        The learner of regions with both classes. None means ``StumpAdaBoostClassifier(n_estimators=40)``.
     n_regions : int, default=2
-        Number of centres of the k-means; not used when `clusterer` is given.
+        Number of clusters of k-means; not used if `clusterer` is given.
     clusterer : clusterer, default=None
-        Any scikit-learn clusterer, in place of the weak k-means. Its clusters' means are the centres.
+        A scikit-learn clusterer to use instead of k-means. The centres are the means of its clusters.
     random_state : int, RandomState instance or None, default=None
         Seeds the clustering and every ``random_state`` of the learner and the clusterer that is None.
 
@@ -83,22 +83,22 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
     classes_ : ndarray of shape (2,)
         The class labels.
     centres_ : ndarray of shape (n_regions_, n_features)
-        Centres of the regions that hold at least one training sample.
+        Centres of the regions with at least one training sample.
     n_regions_ : int
         Number of these regions.
     estimators_ : list of length n_regions_
-        The learner of each mixed region, None for a pure one.
+        The learner of each region; None for regions with a single class.
     region_margins_ : ndarray of shape (n_regions_,)
-        Half the log-odds of the remembered class in pure regions, positive for ``classes_[1]``; 0 in mixed ones.
+        Margin of regions with a single class, half the log-odds, positive for ``classes_[1]``; 0 for other regions.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if `X` had names that are all strings.
+        Names of the features; only if all feature names of `X` are strings.
 
     Notes
     -----
-    Distances are Euclidean, so features should have comparable scales. A pure region that holds weight w of its class
-    predicts it with probability (w + 1) / (w + 2), so that a region of one sample is not taken for certain.
+    Distances are Euclidean, so features should have comparable scales. A region with a single class of weight w
+    predicts it with probability (w + 1) / (w + 2), so a region with few samples is less certain.
 
     References
     ----------
@@ -303,7 +303,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            Probabilities of the region's learner, or of the class that a pure region remembers.
+            Probabilities of the region's learner, or those of a region with a single class.
         """
         check_is_fitted(self)
         remembered = 1.0 / (1.0 + np.exp(-2.0 * self.region_margins_))
@@ -313,7 +313,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     @available_if(lambda self: hasattr(self._learner(), "decision_function"))
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Give the margin of each sample, positive for ``classes_[1]``.
+        """Compute the margin of each sample, positive for ``classes_[1]``.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Margins of the region's learner, or of the class that a pure region remembers.
+            Margins of the region's learner, or that of a region with a single class.
         """
         return self.outputs(X, "decision_function")
 

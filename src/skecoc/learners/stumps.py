@@ -1,4 +1,4 @@
-"""Discrete AdaBoost over decision stumps: exact, and fast enough to train thousands of times in one fit."""
+"""Discrete AdaBoost over decision stumps, fast enough to be trained for thousands of columns."""
 
 from collections.abc import Iterator, Sequence
 from copy import copy
@@ -32,38 +32,39 @@ from skecoc.learners.stump_kernels import (
 
 
 class StumpAdaBoostClassifier(MarginClassifier):
-    """Binary classifier: discrete AdaBoost over decision stumps.
+    """Binary classifier by discrete AdaBoost over decision stumps.
 
-    A stump compares one feature with one threshold. Each round takes the stump of lowest weighted error `e` among all
-    thresholds midway between adjacent distinct values of all features, both polarities, and the constant stump; gives
-    it the weight ``alpha = 0.5 * log((1 - e) / e)``; and multiplies the weights of the samples it gets wrong by
-    ``exp(alpha)``, those of the others by ``exp(-alpha)``. The result is ``F(x) = sum of alpha_t * h_t(x)``, where
-    ``h_t(x)`` is +1 for the second class and -1 for the first [1]_, and the probability of the second class is ``1 / (1
-    + exp(-2 F(x)))``.
+    A stump compares one feature with one threshold. Each round selects the stump of lowest weighted error `e` among all
+    thresholds midway between adjacent distinct values of all features, both polarities, and the constant stump. The
+    stump gets the weight ``alpha = 0.5 * log((1 - e) / e)``. The weights of misclassified samples are multiplied by
+    ``exp(alpha)``, those of the other samples by ``exp(-alpha)``. The decision function is ``F(x) = sum of alpha_t *
+    h_t(x)``, where ``h_t(x)`` is +1 for the second class and -1 for the first [1]_, and the probability of the second
+    class is ``1 / (1 + exp(-2 F(x)))``.
 
     Parameters
     ----------
     n_estimators : int, default=40
-        Largest number of stumps. Boosting ends earlier after a stump that gets no sample of non-zero weight wrong, and
-        when no stump is better than tossing a coin (``e >= 1/2``).
+        Maximum number of stumps. Boosting stops earlier after a stump without errors (on samples of non-zero weight),
+        and if no stump is better than chance (``e >= 1/2``).
     categorical_features : {"from_dtype"} or None, default="from_dtype"
-        Which columns of a frame hold categories: "from_dtype" takes those of the type category (pandas), Categorical or
-        Enum (polars), with at most 255 categories each; None takes none, and all columns must be numbers.
+        Which columns of a frame are categorical. "from_dtype" uses columns of dtype category (pandas), Categorical or
+        Enum (polars), with at most 255 categories each; None means no columns, and all columns must be numeric.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The two labels, sorted. Positive values of `decision_function` stand for ``classes_[1]``.
+        The two labels, sorted. Positive values of `decision_function` mean ``classes_[1]``.
     n_estimators_ : int
         Number of stumps.
     features_ : ndarray of int64 of shape (n_estimators_,)
-        Feature that each stump looks at; -1 for the constant stump. With `categories_`, a column of categories counts
-        as one feature for each of them.
+        Feature that each stump uses; -1 for the constant stump. With `categories_`, a categorical column counts as one
+        feature per category.
     categories_ : list of length n_features_in_
-        The sorted categories of each column, None for a column of numbers; only after a fit to a frame with categories.
+        The sorted categories of each column, None for a numeric column; only if fitted to a frame with categorical
+        columns.
     thresholds_ : ndarray of shape (n_estimators_,)
         Threshold of each stump: values ``<= threshold`` lie on its left. Infinite for the constant stump, and for a
-        stump that parts missing values from all others.
+        stump that separates missing values from all others.
     missing_left_ : ndarray of bool of shape (n_estimators_,)
         Whether missing values lie on the left of each stump.
     polarities_ : ndarray of int64 of shape (n_estimators_,)
@@ -72,44 +73,44 @@ class StumpAdaBoostClassifier(MarginClassifier):
     alphas_ : ndarray of shape (n_estimators_,)
         Weight of each stump.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each feature in the alphas of all stumps that look at a feature.
+        Share of each feature in the sum of the alphas of all stumps that use a feature.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
-        Names of the features, if the ones seen in `fit` had names that are all strings.
+        Names of the features; only if all feature names of `X` are strings.
 
     Notes
     -----
-    **Ties.** Stumps whose weighted errors differ by no more than 1e-10 are equally good. The constant stump goes first,
-    then the features in their order, within a feature the stumps with missing values on the right, and of these the
-    lowest threshold. So the stumps depend neither on the order of the samples nor on the machine.
+    **Ties.** Stumps whose weighted errors differ by at most 1e-10 are tied. The constant stump is preferred, then the
+    first feature, then missing values on the right, then the lowest threshold. Stumps therefore depend neither on the
+    order of the samples nor on the machine.
 
-    **Missing values.** NaN is a value of its own: each threshold is tried with missing values on its left and on its
-    right, and so is the stump that parts missing values from all others. Where no training sample lacks a feature, a
-    sample that does goes to the side with more weight of training samples, to the right if both weigh the same.
+    **Missing values.** Each threshold is tried with missing values (NaN) on its left and on its right, and so is the
+    stump that separates missing values from all others. If a feature has no missing values in training, missing values
+    of new samples go to the side with the larger weight of training samples, or to the right if both weights are equal.
 
-    **Perfect and useless stumps.** In alpha, `e` counts as at least 1e-10. If already the first round finds no stump
-    better than tossing a coin, `n_estimators_` is 0 and `F` is zero everywhere; where ``F(x) == 0``, `predict` gives
-    ``classes_[0]``.
+    **Perfect and useless stumps.** For alpha, `e` is at least 1e-10. If no stump of the first round is better than
+    chance, `n_estimators_` is 0 and `F` is zero everywhere. If ``F(x) == 0``, `predict` returns ``classes_[0]``.
 
-    **Sample weights.** Only their ratios matter. Samples of weight zero are dropped: no threshold takes notice of them.
-    Boosting forgets the other weights from round to round and separates classes however little they weigh; a code that
-    is given such weights trains no stumps for a side that weighs next to nothing, but always predicts the other.
+    **Sample weights.** Only their ratios matter. Samples of weight zero are dropped, so they do not affect thresholds.
+    The effect of other weights decreases from round to round, so boosting separates even classes of very low weight.
+    Output-code classifiers do not train stumps if one side of a column has almost no weight; they always predict the
+    other side.
 
     **Rounding.** Alphas are rounded to single precision, so that they do not depend on the order of the samples.
 
-    **Categories.** Each category of a column is a feature of value 1 or 0, so that a stump parts the samples of one
-    category from all others. A category that is missing, or was not there in `fit`, is a missing value.
+    **Categories.** Categorical columns are one-hot encoded, so a stump separates the samples of one category from all
+    others. Missing categories, and categories that were not seen in `fit`, are missing values.
 
-    **Sparse matrices** are not made dense: of each non-zero value the rank is kept, in eight bytes with its feature,
-    and zero is a value like any other. The stumps are those of the same samples in an array, as long as these are not
-    binned.
+    **Sparse matrices** are not converted to dense arrays: the rank of each non-zero value is stored together with its
+    feature in eight bytes, and zero is treated like any other value. The stumps are the same as for a dense array,
+    unless the samples are binned.
 
-    **Exactness and memory.** Every feature is coded once by the ranks of its values, in two bytes a cell, or in one if
-    there are more than four million cells and no feature has more than 256 distinct values. A feature with more than
-    65,536 distinct values is cut into 65,536 bins of equally many, and only thresholds between bins are tried: then,
-    and only then, is the search not exact. (A code with more than 10,000 samples has 256 bins.) Features in ``float32``
-    are compared with thresholds as ``float64``, without a copy.
+    **Exactness and memory.** Every feature is encoded once by the ranks of its values, in two bytes per value, or in
+    one byte if there are more than four million values and no feature has more than 256 distinct ones. A feature with
+    more than 65,536 distinct values is divided into 65,536 bins of equal size, and only thresholds between bins are
+    tried; otherwise the search is exact. (Output-code classifiers use 256 bins for more than 10,000 samples.) Features
+    in ``float32`` are compared with thresholds as ``float64``, without a copy.
 
     References
     ----------
@@ -128,7 +129,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
     >>> model.decision_function(X).round(2)
     array([ 0.76,  0.76,  0.76, -0.84, -0.84,  0.62])
 
-    A missing value is a value of its own:
+    Missing values are supported:
 
     >>> X[:2] = np.nan
     >>> model = StumpAdaBoostClassifier(n_estimators=1).fit(X, ["low", "low", "high", "high", "high", "high"])
@@ -175,7 +176,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         if categories is None:
             return super().check_features(X)
         if not hasattr(X, "columns"):
-            raise ValueError("X must be a frame: this classifier was fitted to a frame with columns of categories")
+            raise ValueError("X must be a frame: this classifier was fitted to a frame with categorical columns")
         validate_data(self, X, reset=False, skip_check_array=True)
         return expand_categories(X, categories, **self._checks())
 
@@ -303,7 +304,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Features; NaN stands for a missing value.
+            Samples; NaN is a missing value.
 
         Yields
         ------
@@ -348,7 +349,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Share of each feature in the alphas: they sum to 1, or are all zero if no stump looks at a feature."""
+        """Share of each feature in the alphas; they sum to 1, or are all zero if no stump uses a feature."""
         check_is_fitted(self)
         splits = self.features_ >= 0
         shares: Floats = np.zeros(self.n_features_in_)

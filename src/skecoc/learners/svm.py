@@ -1,4 +1,4 @@
-"""The RBF support vector machine with the paper's search for penalty and kernel width."""
+"""RBF support vector machine that searches penalty and kernel width as in the WOLC-ECOC paper."""
 
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -57,46 +57,47 @@ class TunedSVMClassifier(MarginClassifier):
 
     The kernel is ``exp(-||x - z||^2 / (2 width^2))``. By default C and the width are searched as in the WOLC-ECOC
     paper: C over ``2^12, 2^13, ..., 2^18`` in SVM-perf's units, the width over 1/4, 1/2, 1, 2 and 4 times the mean
-    Euclidean distance between training samples. The point of highest cross-validated accuracy is taken; among equally
-    good ones the one of smallest C, then of largest width.
+    Euclidean distance between training samples. The values with the highest cross-validated accuracy are used; ties are
+    broken by the smallest C, then by the largest width.
 
     Parameters
     ----------
     C : float or array-like of float, default=None
-        Penalty, or penalties to search, in SVM-perf's units: ``SVC(C=100 * C / n)``, for n training samples, is the
-        same machine. None means the paper's values.
+        Penalty, or penalties to search, in SVM-perf's units: with n training samples, it corresponds to ``SVC(C=100 * C
+        / n)``. None means the values of the paper.
     width : float or array-like of float, default=None
         Kernel width, or widths to search, in multiples of the mean distance between training samples. None means the
-        paper's values. With one C and one width, cross-validation serves calibration only.
+        values of the paper. With a single C and width, cross-validation is only used for calibration.
     n_folds : int, default=3
-        Number of stratified folds. A class with fewer (distinct) samples than that lowers it.
+        Number of stratified folds; at most the number of (distinct) samples of a class.
     search_rows : int, default=None
-        Largest number of (distinct) samples that the search and the calibration look at, drawn stratified by class; the
-        machine itself is trained on all. A few hundred save most of the time of a large fit. None looks at all.
+        Maximum number of (distinct) samples for search and calibration, drawn stratified by class; the final machine is
+        trained on all samples. A few hundred save most of the time of a large fit. None uses all samples.
     tune : {"column", "ensemble"}, default="column"
-        Where an ensemble of these machines searches; it makes no difference to `fit`.
+        How C and width are searched if the machine is the learner of an output-code classifier; no effect on `fit` of a
+        single machine.
 
-        - "column": every machine searches for itself.
-        - "ensemble": C and width are chosen once for all machines, by the cross-validated accuracy of one-vs-one votes
-          over all classes, regardless of sample weights. Measured, dense random codes are trained 3 to 11 times as
-          fast; one-vs-one codes, whose short columns are searched quickly, half to fully as fast.
+        - "column": separately for each column.
+        - "ensemble": once for all columns, by the cross-validated accuracy of one-vs-one votes over all classes,
+          without sample weights. This is several times as fast for dense random codes, but not for one-vs-one,
+          whose columns have few samples.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, as in :class:`sklearn.svm.SVC`.
     cache_size : float, default=2500
         Memory in MB; see Notes.
     random_state : int, RandomState instance or None, default=None
-        Shuffles the samples before they are split into folds. Pass an int for the same folds in every fit.
+        Seeds the shuffling of samples before they are split into folds. Pass an int for reproducible results.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The two labels, sorted. Positive values of `decision_function` stand for ``classes_[1]``.
+        The two labels, sorted. Positive values of `decision_function` mean ``classes_[1]``.
     C_ : float
         The chosen C.
     width_ : float
         The chosen kernel width.
     gamma_ : float
-        The kernel's `gamma`, as :class:`sklearn.svm.SVC` has it: ``1 / (2 * width_**2)``.
+        The kernel's `gamma` as in :class:`sklearn.svm.SVC`: ``1 / (2 * width_**2)``.
     mean_distance_ : float
         Mean distance between training samples.
     C_grid_ : ndarray of shape (n_Cs,)
@@ -104,7 +105,7 @@ class TunedSVMClassifier(MarginClassifier):
     width_grid_ : ndarray of shape (n_widths,)
         Kernel widths that were compared, descending.
     cv_scores_ : ndarray of shape (n_Cs, n_widths) or None
-        Mean accuracy over the folds; None if a class has one sample only.
+        Mean accuracy over the folds; None if a class has only one sample.
     support_vectors_ : ndarray of shape (n_support_vectors, n_features_in_)
         Training samples with a non-zero coefficient.
     dual_coef_ : ndarray of shape (1, n_support_vectors)
@@ -116,30 +117,31 @@ class TunedSVMClassifier(MarginClassifier):
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
-        Names of the features, if the ones seen in `fit` had names that are all strings.
+        Names of the features; only if all feature names of `X` are strings.
 
     Notes
     -----
     **C.** SVM-perf [1]_, which the paper used, minimises ``||w||^2 / 2 + C * xi`` where `xi` bounds the training error
-    *in percent*: the usual SVM with a penalty of ``100 * C / n``, with the n of the whole fit in the folds too. Unlike
-    SVM-perf with a kernel, the machine has an intercept and is solved without approximating the kernel.
+    *in percent*. This is the usual SVM with a penalty of ``100 * C / n``, where n is the number of samples of the whole
+    fit, also in the folds. Unlike SVM-perf with a kernel, the machine has an intercept and the kernel is not
+    approximated.
 
-    **Equal samples and weights.** Equal samples of the same class are one of their total weight, and only ratios of
-    weights matter (mean distance and accuracy are weighted too). So repeating samples is the same as weighting them,
-    copies never lie on both sides of a split, and the order of samples does not matter.
+    **Duplicates and weights.** Equal samples of the same class are merged into one with their total weight, and only
+    ratios of weights matter (mean distance and accuracy are weighted too). So repeating samples is equivalent to
+    weighting them, duplicates are always in the same fold, and the order of samples does not matter.
 
-    **Few samples.** If a class has one distinct sample only, the middle of the grid is taken (C = 2^15, width = mean
-    distance), and the sigmoid is fitted to training margins. If all samples are equal, the mean distance counts as 1.
+    **Few samples.** If a class has only one distinct sample, the middle of the grid is used (C = 2^15, width = mean
+    distance), and the sigmoid is fitted to training margins. If all samples are equal, the mean distance is set to 1.
 
     **Probabilities** are ``1 / (1 + exp(-slope_ * margin))``, with the slope fitted to the out-of-fold margins of the
-    search by Platt's targets [2]_. There is no offset, so that the more probable class is the predicted one.
+    search with Platt's targets [2]_. There is no offset, so the predicted class is always the more probable one.
 
     **Time and memory.** The dual is solved by sequential minimal optimisation, as in libsvm, with Newton steps on the
-    coefficients between their bounds; for each width, C ascends and every solution starts from the one before. A fit
-    needs at most 2.25 kernel matrices of 8 bytes per pair of samples, and the distances that the fits of an ensemble
-    share are a further one over all its samples. If the kernels exceed `cache_size`, libsvm solves the dual instead,
-    without a matrix and much slower; if the distances do, every fit computes its own. The default serves 11,785
-    samples.
+    coefficients between their bounds. For each width, C increases and every solution starts from the previous one. A
+    fit needs at most 2.25 kernel matrices of 8 bytes per pair of samples; the distances that the columns of a code
+    share need one more matrix over all samples. If the kernel matrices exceed `cache_size`, libsvm solves the dual
+    instead, without a matrix but much slower. If the distances exceed it, every fit computes its own. The default is
+    sufficient for 11,785 samples.
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""Music as numbers: MFCC, OSC and NASE, how they move in time, and a scikit-learn transformer for both.
+"""Features of music: MFCC, OSC and NASE, their modulation spectra, and a scikit-learn transformer.
 
-Needs the ``audio`` extra to read files and to resample: ``pip install "scikit-ecoc[audio]"``. Signals at 22.05 or
-44.1 kHz need nothing but the package itself.
+Reading files and resampling need the ``audio`` extra: ``pip install "scikit-ecoc[audio]"``. Signals at 22.05 or 44.1
+kHz need no extra.
 """
 
 from skecoc.music.clips import AudioError

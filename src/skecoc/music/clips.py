@@ -44,7 +44,7 @@ _UNIMPLEMENTED = "File contains data in an unimplemented format"
 
 
 class AudioError(ValueError):
-    """A clip cannot be read; the message names it and says why."""
+    """Raised if a clip cannot be read; the message names the clip and the reason."""
 
 
 class Clip(ABC):

@@ -1,4 +1,4 @@
-"""Folders of music, one folder per genre: paths, genres, and who played what."""
+"""Folders of music with one folder per genre: paths, genres, artists and tracks."""
 
 import os
 import re
@@ -36,18 +36,18 @@ DORTMUND_COUNTS: Mapping[str, int] = MappingProxyType(
 
 
 def load_audio_folder(root: str | os.PathLike[str], *, on_error: str = "skip") -> Bunch:
-    """List the music in a folder that has one folder per genre.
+    """List the audio files of a folder with one subfolder per genre.
 
-    Only headers of files are read; `skecoc.music.ModulationFeatures` turns the paths into numbers. Needs the ``audio``
-    extra: ``pip install "scikit-ecoc[audio]"``.
+    Only the headers of files are read; `skecoc.music.ModulationFeatures` computes features from the paths. Requires
+    ``pip install "scikit-ecoc[audio]"``.
 
     Parameters
     ----------
     root : str or path-like
-        The folder. Each of its folders is a genre, with files in it or in folders below it; names that begin with a
-        dot are passed over.
+        The folder. Each of its subfolders is a genre, with audio files at any depth; names that begin with a dot are
+        ignored.
     on_error : {"skip", "raise"}, default="skip"
-        Whether files that are not audio, and genres without audio, are left out with a warning, or an error is raised.
+        Whether to skip files that are not audio, and genres without audio, with a warning, or to raise an error.
 
     Returns
     -------
@@ -59,18 +59,18 @@ def load_audio_folder(root: str | os.PathLike[str], *, on_error: str = "skip") -
         target_names : ndarray of str of shape (n_genres,)
             The genres, sorted.
         artists : ndarray of str of shape (n_clips,)
-            Who plays, by ``rock/Artist/...`` or ``rock/Artist-Title.mp3``; else the whole name of the file.
+            The artist, from ``rock/Artist/...`` or ``rock/Artist-Title.mp3``; otherwise the name of the file.
         tracks : ndarray of str of shape (n_clips,)
-            The piece that a clip was cut from: ``rock/song@30.flac`` and ``rock/song@60.flac`` are of the same track.
+            The track of the clip: ``rock/song@30.flac`` and ``rock/song@60.flac`` belong to the same track.
         skipped : dict of str to str
-            Paths that were left out, and why.
+            Paths that were skipped, with the reason.
         DESCR, filename : str
-            One line that says what was found, and the folder.
+            One line that describes the collection, and the folder.
 
     Raises
     ------
     ValueError
-        If there is no such folder, fewer than two genres with audio, or a bad file and ``on_error="raise"``.
+        If the folder does not exist or has fewer than two genres with audio, or for a bad file if ``on_error="raise"``.
 
     Examples
     --------
@@ -88,21 +88,22 @@ def load_audio_folder(root: str | os.PathLike[str], *, on_error: str = "skip") -
 
 
 def load_dortmund(root: str | os.PathLike[str], *, on_error: str = "skip") -> Bunch:
-    """List the Dortmund music set, which must have been obtained from its authors.
+    """List the files of the Dortmund music set, which is available from its authors.
 
-    1,886 clips of ten seconds in nine genres [1]_. Differences from the published folders and counts are warned of.
+    It has 1,886 clips of ten seconds in nine genres [1]_. A warning is given if folders or counts differ from the
+    published ones.
 
     Parameters
     ----------
     root : str or path-like
-        The folder with the nine folders of genres.
+        The folder with the nine genre folders.
     on_error : {"skip", "raise"}, default="skip"
-        As for `load_audio_folder`.
+        See `load_audio_folder`.
 
     Returns
     -------
     :class:`~sklearn.utils.Bunch`
-        As `load_audio_folder` has it. An artist's clips may be in several genres.
+        See `load_audio_folder`. The clips of an artist may belong to several genres.
 
     References
     ----------

@@ -91,8 +91,8 @@ def mfcc(signal: ArrayLike, rate: int) -> Floats:
 def osc(signal: ArrayLike, rate: int) -> Floats:
     """Compute the octave-based spectral contrast.
 
-    In each octave band the mean power of the weakest and of the strongest fifth of its bins (at least one bin) are
-    taken. Their logarithms, to base 10, are the valley and the peak; the contrast is the peak minus the valley.
+    In each octave band, the valley and the peak are the base-10 logarithms of the mean power of the weakest and of the
+    strongest fifth of its bins (at least one bin). The contrast is the peak minus the valley.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def osc(signal: ArrayLike, rate: int) -> Floats:
     Returns
     -------
     ndarray of shape (n_frames, 20) at 44.1 kHz, (n_frames, 18) at 22.05 kHz
-        The valleys of all bands, then the contrasts. At 22.05 kHz the tenth band, above 12.8 kHz, is left out.
+        The valleys of all bands, then the contrasts. At 22.05 kHz there is no tenth band, above 12.8 kHz.
 
     References
     ----------
@@ -125,8 +125,8 @@ def nase(signal: ArrayLike, rate: int) -> Floats:
     """Compute the normalised audio spectral envelope of MPEG-7.
 
     The pre-emphasised signal's power spectrum is summed in half-octave bands from 62.5 Hz to 16 kHz, and in one band
-    below and one above. A bin stands for its share of the frequency axis; where that lies in two bands its power is
-    divided accordingly. The sums in dB are divided by the root of the sum of their squares.
+    below and one above. The power of a bin that overlaps two bands is divided between them in proportion. The sums in
+    dB are divided by their Euclidean norm.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def nase(signal: ArrayLike, rate: int) -> Floats:
     Returns
     -------
     ndarray of shape (n_frames, 19) at 44.1 kHz, (n_frames, 17) at 22.05 kHz
-        The root, then the envelope: all zero in silence. At 22.05 kHz the two bands above 11.3 kHz are left out.
+        The norm, then the envelope; all zero for silence. At 22.05 kHz there are no bands above 11.3 kHz.
 
     References
     ----------

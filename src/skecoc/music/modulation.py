@@ -1,4 +1,4 @@
-"""How coefficients move: the modulation spectrum of each over windows of six seconds, and its statistics."""
+"""Modulation spectra of the coefficients over windows of six seconds, and their statistics."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -30,7 +30,7 @@ _STATISTICS = ("contrast_mean", "contrast_std", "valley_mean", "valley_std")
 
 
 def modulation_features(signal: ArrayLike, rate: int, feature: str = "all") -> Floats:
-    """Describe a clip by the modulation spectral analysis of its MFCC, OSC or NASE.
+    """Compute features of a clip by modulation spectral analysis of its MFCC, OSC or NASE.
 
     A clip shorter than one texture window of 5.9 s is repeated frame by frame until it fills one.
 
@@ -41,16 +41,16 @@ def modulation_features(signal: ArrayLike, rate: int, feature: str = "all") -> F
     rate : {22050, 44100}
         Samples per second.
     feature : {"mmfcc", "mosc", "mnase", "all"}, default="all"
-        The front end; "all" puts the three vectors one after another.
+        The front end; "all" concatenates the features of all three.
 
     Returns
     -------
     ndarray of shape (n_features,)
-        112, 112, 108 or 332 values at 44.1 kHz; 112, 104, 100 or 316 at 22.05 kHz. `feature_names` names them.
+        112, 112, 108 or 332 values at 44.1 kHz; 112, 104, 100 or 316 at 22.05 kHz. `feature_names` returns their names.
 
     See Also
     --------
-    ModulationFeatures : The same for many clips; it names the reference.
+    ModulationFeatures : Transformer for many clips, with the reference.
 
     Examples
     --------
@@ -65,19 +65,19 @@ def modulation_features(signal: ArrayLike, rate: int, feature: str = "all") -> F
 
 
 def feature_names(feature: str, rate: int) -> list[str]:
-    """Name the values of `modulation_features`.
+    """Return the names of the values of `modulation_features`.
 
     Parameters
     ----------
     feature : {"mmfcc", "mosc", "mnase", "all"}
         The front end.
     rate : {22050, 44100}
-        Samples per second, on which the bands depend.
+        Samples per second; the bands depend on it.
 
     Returns
     -------
     list of str
-        Front end, coefficient (or modulation subband in Hz) and statistic.
+        Names: front end, coefficient (or modulation subband in Hz) and statistic.
 
     Examples
     --------

@@ -19,46 +19,46 @@ from skecoc.music.modulation import FEATURE_CHOICES, feature_names
 
 
 class ModulationFeatures(TransformerMixin, BaseEstimator):
-    """Turn clips of music into rows of numbers: modulation spectral analysis of MFCC, OSC or NASE.
+    """Transformer for audio clips: features by modulation spectral analysis of MFCC, OSC or NASE.
 
     Needs the ``audio`` extra: ``pip install "scikit-ecoc[audio]"``.
 
     Parameters
     ----------
     feature : {"mmfcc", "mosc", "mnase", "all"}, default="all"
-        What is analysed: mel-frequency cepstral coefficients (`mfcc`), octave-based spectral contrast (`osc`),
-        the normalised audio spectral envelope (`nase`), or all three side by side.
+        The front end: mel-frequency cepstral coefficients (`mfcc`), octave-based spectral contrast (`osc`), the
+        normalised audio spectral envelope (`nase`), or all three.
     rate : {22050, 44100} or None, default=None
-        The sample rate that clips are brought to. None chooses in `fit`: 44,100 if all clips have at least that, else
-        22,050, where frequencies above 11 kHz are not analysed and there are fewer features.
+        The sample rate that clips are resampled to. None chooses it in `fit`: 44,100 if all clips have at least this
+        rate, otherwise 22,050, for which frequencies above 11 kHz are not analysed and there are fewer features.
     array_rate : int or None, default=None
-        Samples per second of clips that are arrays without a rate of their own.
+        Sample rate of clips that are arrays without a rate.
     on_error : {"raise", "nan"}, default="raise"
-        What to do about clips that cannot be read: raise an `AudioError` that names them, or warn and give rows of NaN.
+        What to do if clips cannot be read: raise an `AudioError` that names them, or warn and return rows of NaN.
     cache_dir : str, path-like or None, default=None
-        Folder that keeps the features of every clip, found by content and settings; None keeps nothing.
+        Folder for a cache of the features of every clip, identified by content and settings; None means no cache.
     n_jobs : int, default=None
-        Clips analysed at the same time, in threads, through joblib. It does not change the result.
+        Number of clips analysed in parallel threads with joblib. It does not change the result.
     verbose : int, default=0
-        Above zero, a progress bar is drawn.
+        If positive, a progress bar is shown.
 
     Attributes
     ----------
     rate_ : int
         The sample rate that clips are analysed at.
     card_ : dict
-        In the pipeline of a model that ``skecoc music train`` has written: held-out results and settings.
+        Held-out results and settings; only in the pipeline of a model written by ``skecoc music train``.
 
     See Also
     --------
-    modulation_features : The same for one signal, as a function.
+    modulation_features : Function for a single signal.
     skecoc.music.load_audio_folder : Paths and genres of a folder of music.
 
     Notes
     -----
-    A clip is a path, a binary file that is open, a pair ``(array, rate)``, or an array. Arrays have the shape
-    (n_samples,) or (n_samples, n_channels) and hold floats of full scale 1 or integers of the full scale of their
-    type. A list, an array of paths, a column of a frame or a matrix with one signal per row are all taken as `X`.
+    A clip is a path, an open binary file, a pair ``(array, rate)``, or an array. Arrays have shape (n_samples,) or
+    (n_samples, n_channels) and contain floats with full scale 1, or integers with the full scale of their type. `X` can
+    be a list, an array of paths, a column of a frame, or a matrix with one signal per row.
 
     Channels are averaged. A clip shorter than one texture window, 5.9 s, is repeated frame by frame until it fills
     one, and a warning names it.
@@ -117,7 +117,7 @@ class ModulationFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : sequence of clips
-            The clips; only their headers are read, and nothing of them if `rate` is given.
+            The clips. Only their headers are read, or nothing if `rate` is given.
         y : object, default=None
             Ignored.
 
@@ -148,7 +148,7 @@ class ModulationFeatures(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_clips, n_features)
-            A row per clip.
+            The features, one row per clip.
         """
         check_is_fitted(self)
         clips = as_clips(X, self.array_rate)
@@ -170,7 +170,7 @@ class ModulationFeatures(TransformerMixin, BaseEstimator):
         return found.values
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
-        """Name the features.
+        """Return the names of the features.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class ModulationFeatures(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of str of shape (n_features,)
-            Front end, coefficient (or modulation subband in Hz) and statistic of each.
+            Names of the features: front end, coefficient (or modulation subband in Hz) and statistic.
         """
         check_is_fitted(self)
         return np.array(feature_names(self.feature, self.rate_), dtype=object)

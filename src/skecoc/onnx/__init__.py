@@ -1,7 +1,7 @@
 """Export to ONNX: fitted classifiers that run without Python.
 
-Importing this module teaches skl2onnx to convert the classifiers of this library, alone or inside pipelines and other
-meta-estimators. It needs the ``onnx`` extra: ``pip install "scikit-ecoc[onnx]"``.
+Importing this module registers converters for the classifiers of this library with skl2onnx, also for use inside
+pipelines and other meta-estimators. It needs the ``onnx`` extra: ``pip install "scikit-ecoc[onnx]"``.
 """
 
 from skecoc.support.errors import import_extra

@@ -32,7 +32,7 @@ _OPTIONS = {
 
 
 class ExportCheck(NamedTuple):
-    """How far an exported model is from the model itself, on some samples."""
+    """Result of `check_export`: differences between an exported model and the original."""
 
     n_rows: int
     n_different_labels: int
@@ -44,22 +44,23 @@ def to_onnx(model: Any, X: Any, *, scores: bool = False, target_opset: Any = Non
     """Export a fitted classifier, or a pipeline that ends with one, to ONNX.
 
     The exported model takes samples and has two outputs: ``label`` of shape (n_samples,), and ``probabilities`` of
-    shape (n_samples, n_classes) in the order of `classes_`, or ``scores`` of this shape in their place.
+    shape (n_samples, n_classes) in the order of `classes_`, or ``scores`` of the same shape instead.
 
     Parameters
     ----------
     model : classifier or Pipeline
-        An output-code classifier, or a pipeline of steps that skl2onnx can convert and such a classifier.
+        A fitted output-code classifier, or a pipeline that ends with one and whose other steps skl2onnx can convert.
     X : array-like of shape (n_samples, n_features) or frame
-        Samples (one is enough) whose number of columns and type the exported model shall take: ``float32``, or doubles
-        for all other numbers. A frame gives a model with one input per column, in their order. An input has its
-        column's name with ``_`` in place of blanks and punctuation, and in front of a leading digit; ``label`` and
-        ``probabilities`` get a number behind them. The input's ``doc_string`` is the column's own name.
+        Samples (one is enough) that define the inputs of the exported model: the number of columns, and the type
+        (``float32``, or double for all other numbers). For a frame, the model has one input per column. The name of an
+        input is that of the column with spaces and punctuation replaced by ``_``, and ``_`` before a leading digit;
+        columns named ``label`` and ``probabilities`` get a number appended. The ``doc_string`` of the input is the
+        original name of the column.
     scores : bool, default=False
-        Whether the second output shall be the decoding's scores in place of probabilities, and be called ``scores``.
-        Two classes have two, whose difference, the second minus the first, is `decision_function`.
+        Whether the second output contains the scores of the decoding, named ``scores``, instead of probabilities. For
+        two classes there are two scores; the second minus the first is `decision_function`.
     target_opset : int or dict, default=None
-        Version of ONNX, at least 18; None lets skl2onnx choose.
+        Opset version of ONNX, at least 18; None uses the default of skl2onnx.
 
     Returns
     -------
@@ -71,13 +72,13 @@ def to_onnx(model: Any, X: Any, *, scores: bool = False, target_opset: Any = Non
     NotImplementedError
         If a learner or a decoder cannot be exported; the message names it.
     ValueError
-        If `model` is no output-code classifier and no pipeline that ends with one, `target_opset` is too low, or the
-        columns of `X` have no names that make different inputs, or one is called like the output ``scores``.
+        If `model` is neither an output-code classifier nor a pipeline that ends with one, if `target_opset` is too low,
+        or if the column names of `X` are empty, not unique as names of inputs, or ``scores`` with ``scores=True``.
 
     Notes
     -----
-    Of several learners, one that serves many columns is written once. Where the votes of trees are even, rounding
-    decides which side a column takes: decodings that look at signs alone, such as ``"hamming"``, may then differ.
+    A learner that is shared by several columns is exported once. If the votes of trees are tied, rounding decides the
+    sign of a column's output; decodings that use only signs, such as ``"hamming"``, may then differ.
 
     Examples
     --------
@@ -106,21 +107,21 @@ def to_onnx(model: Any, X: Any, *, scores: bool = False, target_opset: Any = Non
 
 
 def check_export(model: Any, exported: ModelProto, X: Any) -> ExportCheck:
-    """Compare an exported model with the model itself; do so where learners are exported by skl2onnx's own converters.
+    """Compare the predictions of an exported model with those of the original model.
 
     Parameters
     ----------
     model : classifier or Pipeline
         The model.
     exported : onnx.ModelProto
-        What `to_onnx` made of it, with probabilities or with scores.
+        The result of `to_onnx`, with probabilities or with scores.
     X : array-like of shape (n_samples, n_features) or frame
-        Samples to predict, of the type that the exported model takes.
+        Samples to predict, of the type of the inputs of the exported model.
 
     Returns
     -------
     ExportCheck
-        Number of samples, number of different labels, largest difference of probabilities or scores.
+        Number of samples, number of labels that differ, and largest difference of probabilities or scores.
 
     Examples
     --------
@@ -203,7 +204,7 @@ def _feed(exported: ModelProto, X: Any) -> dict[str, NDArray[Any]]:
     if hasattr(X, "columns") and not takes_array:
         lacking = [column for column in columns.values() if column not in X.columns]
         if lacking:
-            raise ValueError(f"X must have the columns that the exported model takes, lacks {lacking}")
+            raise ValueError(f"X must have the columns of the exported model, missing: {lacking}")
         return {name: np.asarray(X[column]).reshape(-1, 1) for name, column in columns.items()}
     if hasattr(X, "columns"):
         raise ValueError("X must be an array, which the exported model takes, got a frame")

@@ -1,1 +1,1 @@
-"""The paper of WOLC-ECOC: its published numbers, its protocol, and its tables and figures beside ours."""
+"""The WOLC-ECOC paper: its published numbers, its protocol, and its tables and figures next to ours."""

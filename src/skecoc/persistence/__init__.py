@@ -1,11 +1,11 @@
-"""Fitted models as files that can be passed on: loading one runs no code of whoever made it.
+"""Save fitted models to files and load them without running code from the file.
 
-Needs skops: ``pip install "scikit-ecoc[persistence]"``. A model's file is a zip archive: skops' description of the
-model and its arrays, and ``skecoc.json``, which says what made it. Only types of scikit-learn, numpy and scipy that
-skops trusts, and those of `TRUSTED_TYPES`, are loaded. What a file holds for compiled code is checked first: stumps,
-support vectors, indicators, and trees, alone, in forests and in boosting. Search trees of nearest neighbours are not
-taken from files, but built anew. With that, all classifiers of scikit-learn can be loaded but
-`TunedThresholdClassifierCV`; estimators that run other compiled code, such as `KMeans`, must be named as trusted.
+Requires skops: ``pip install "scikit-ecoc[persistence]"``. The file of a model is a zip archive with the description of
+the model by skops, its arrays, and ``skecoc.json`` with the versions that wrote it. Only types of scikit-learn, numpy
+and scipy that skops trusts, and those of `TRUSTED_TYPES`, are loaded. Data for compiled code is checked before it is
+used: stumps, support vectors, indicators, and trees, also in forests and boosting. Search trees of nearest neighbours
+are not loaded but built again. All classifiers of scikit-learn except `TunedThresholdClassifierCV` can be loaded;
+estimators that run other compiled code, such as `KMeans`, must be listed as trusted.
 """
 
 import hashlib
@@ -77,9 +77,9 @@ _PICKLE_STARTS = (b"\x80", b"\x1f\x8b", b"x\x01", b"x^", b"x\x9c", b"x\xda", b"B
 
 
 class ModelFileError(ValueError):
-    """A file is not a model that can be loaded, or a model cannot be made a file; one line says why.
+    """Raised if a model cannot be loaded from a file or saved to one; the message is one line.
 
-    Its attribute `untrusted` lists the names of the types that are not trusted, if they are the reason.
+    The attribute `untrusted` lists the names of types that are not trusted, if these are the reason.
     """
 
     def __init__(self, message: str, untrusted: Sequence[str] = ()) -> None:
@@ -88,21 +88,21 @@ class ModelFileError(ValueError):
 
 
 def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> None:
-    """Write a fitted model to a file, whole or not at all.
+    """Save a fitted model to a file.
 
     Parameters
     ----------
     model : estimator
-        A model of this package or of scikit-learn, or a pipeline of such.
+        A fitted estimator of this package or of scikit-learn, or a pipeline of them.
     path : str or path-like
-        The file to write or replace.
+        The file to write. An existing file is replaced only if saving succeeds.
     trusted : sequence of str, default=()
-        Names of further types that the model may hold, such as those of another library's learner.
+        Names of further types that the model may contain, such as those of another library's learner.
 
     Raises
     ------
     ModelFileError
-        If the model holds something that could not be loaded again.
+        If the model contains an object that could not be loaded again.
 
     Examples
     --------
@@ -139,15 +139,15 @@ def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
 
 
 def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
-    """Load a model that `save_model` has written.
+    """Load a model that was saved by `save_model`.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     trusted : sequence of str, default=()
-        Names of further types that may be loaded, such as those of another library's learner. Only name types whose
-        code you would run: loading may call them.
+        Names of further types that may be loaded, such as those of another library's learner. Only list types that you
+        trust: loading may run their code.
 
     Returns
     -------
@@ -157,13 +157,13 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     Raises
     ------
     ModelFileError
-        A ValueError: the file is missing, a pickle, damaged, changed, of other origin, or holds types that are not
-        trusted. Nothing of it has been run.
+        A ValueError: if the file is missing, a pickle, damaged, changed, not written by `save_model`, or contains types
+        that are not trusted. No code of the file is run.
 
     Warns
     -----
     UserWarning
-        If another version of this package or of scikit-learn has made the file.
+        If the file was written by another version of this package or of scikit-learn.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures of codes, weights, growth and probabilities. Needs matplotlib: ``pip install "scikit-ecoc[plot]"``."""
+"""Plots of codes, weights, growth and probabilities. Needs matplotlib: ``pip install "scikit-ecoc[plot]"``."""
 
 from skecoc.plotting.code import plot_code_matrix, plot_learner_shares, plot_weights
 from skecoc.plotting.growth import plot_convergence, plot_risk

@@ -1,4 +1,4 @@
-"""Pictures of code matrices, of weights, and of what learners count."""
+"""Plots of code matrices, of decoding weights, and of the shares of learners."""
 
 from __future__ import annotations
 
@@ -27,24 +27,25 @@ _MOST_NAMED, _LONGEST_NAME = 20, 30
 def plot_code_matrix(
     matrix: Any, *, class_names: Sequence[str] | None = None, title: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a code matrix: a row per class, a column per binary problem.
+    """Plot a code matrix, with a row per class and a column per binary problem.
 
     Parameters
     ----------
     matrix : array-like of shape (n_classes, n_columns) or fitted classifier
-        The code matrix, or a classifier with a `code_matrix_`, or a pipeline that ends in one. Columns that a grown
-        code has added are marked above: a triangle for a simple one, a ring for a clustering-based one.
+        The code matrix, a classifier with `code_matrix_`, or a pipeline that ends with one. Columns added by growth are
+        marked above the matrix: simple columns by a triangle, clustering-based columns by a ring.
     class_names : sequence of str of length n_classes, default=None
-        Names of the rows; None takes the classifier's classes, or numbers them.
+        Names of the rows; None uses the classes of the classifier, or row numbers.
     title : str, default=None
         Title above the matrix.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None creates a new figure.
 
     Returns
     -------
     matplotlib Axes
-        The axes drawn on. Blue is +1, orange -1, grey 0. A classifier's columns are named below if they are few.
+        The axes. +1 is blue, -1 is orange and 0 is grey. If there are few columns, those of a classifier are labelled
+        below.
 
     Examples
     --------
@@ -77,18 +78,18 @@ def plot_weights(
     class_names: Sequence[str] | None = None,
     figure: Figure | None = None,
 ) -> NDArray[np.object_]:
-    """Draw decoding weights as a heat map, beside their code matrix.
+    """Plot decoding weights as a heat map, next to their code matrix.
 
     Parameters
     ----------
     weights : array-like of shape (n_classes, n_columns) or fitted classifier
-        The weights, or a classifier with `weights_` and `code_matrix_`, or a pipeline that ends in one.
+        The weights, a classifier with `weights_` and `code_matrix_`, or a pipeline that ends with one.
     matrix : array-like of shape (n_classes, n_columns), default=None
-        The code matrix; None takes the classifier's.
+        The code matrix; None uses that of the classifier.
     class_names : sequence of str of length n_classes, default=None
-        Names of the rows; None takes the classifier's classes, or numbers them.
+        Names of the rows; None uses the classes of the classifier, or row numbers.
     figure : matplotlib Figure, default=None
-        Where to draw; None makes a new figure.
+        Figure to draw on; None creates a new figure.
 
     Returns
     -------
@@ -123,22 +124,22 @@ def plot_weights(
 
 
 def plot_learner_shares(model: Any, ax: Axes | None = None, *, class_names: Sequence[str] | None = None) -> Axes:
-    """Draw how much each learner counts for each class: a bar per class, a colour per learner.
+    """Plot the share of each learner in the decoding of each class: a bar per class, a colour per learner.
 
     Parameters
     ----------
     model : fitted classifier
-        An output-code classifier, with `learner_shares`, or a pipeline that ends in one. That of a single learner
-        has bars of one colour.
+        An output-code classifier, with `learner_shares`, or a pipeline that ends with one. With a single learner, bars
+        have one colour.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None creates a new figure.
     class_names : sequence of str of length n_classes, default=None
-        Names of the bars; None takes the classifier's classes.
+        Names of the bars; None uses the classes of the classifier.
 
     Returns
     -------
     matplotlib Axes
-        The axes drawn on. The parts of a bar sum to 1; the legend says how much each learner counts on average.
+        The axes. The parts of a bar sum to 1; the legend shows the mean share of each learner.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures of growth: how it converges, and which pairs of classes are hard."""
+"""Plots of growth: convergence, and hard pairs of classes."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 def plot_convergence(
     model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None, *, figure: Figure | None = None
 ) -> NDArray[np.object_]:
-    """Draw loss and accuracy of a grown code, round by round.
+    """Plot loss and accuracy of a grown code, round by round.
 
     Parameters
     ----------
     model : fitted classifier
-        A grown code, with `history_`, `best_round_` and `staged_score`, or a pipeline that ends in one.
+        A classifier with a grown code (`history_`, `best_round_` and `staged_score`), or a pipeline that ends with one.
     X : array-like of shape (n_samples, n_features), default=None
-        Test samples; with them the accuracy on them is drawn too.
+        Test samples; if given, the accuracy on them is plotted too.
     y : array-like of shape (n_samples,), default=None
         Their class labels.
     figure : matplotlib Figure, default=None
-        Where to draw; None makes a new figure.
+        Figure to draw on; None creates a new figure.
 
     Returns
     -------
     ndarray of matplotlib Axes of shape (2,)
-        The axes of losses and of accuracies, over the number of columns; a dotted line marks the round that is kept.
-        What was not measured in all rounds is left out.
+        The axes of losses and of accuracies, against the number of columns. A dotted line marks the round that is kept.
+        Values that were not measured in all rounds are omitted.
 
     Examples
     --------
@@ -81,23 +81,24 @@ def plot_convergence(
 def plot_risk(
     risk: ArrayLike, confusion: ArrayLike, *, class_names: Sequence[str] | None = None, figure: Figure | None = None
 ) -> NDArray[np.object_]:
-    """Draw a risk matrix beside a confusion matrix: the pair of highest loss need not be the most confused one.
+    """Plot a risk matrix next to a confusion matrix; the hardest pairs of the two may differ.
 
     Parameters
     ----------
     risk : array-like of shape (n_classes, n_classes)
-        Losses of the samples of each class by their worst rival, as `skecoc.decoding.risk_and_confusion` gives them.
+        Losses of the samples of each class by their worst rival, from `skecoc.decoding.risk_and_confusion`.
     confusion : array-like of shape (n_classes, n_classes)
-        Numbers of samples of each class by the class they are taken for.
+        Confusion matrix: numbers of samples by true class and predicted class.
     class_names : sequence of str of length n_classes, default=None
-        Names of the classes; None numbers them.
+        Names of the classes; None uses their numbers.
     figure : matplotlib Figure, default=None
-        Where to draw; None makes a new figure.
+        Figure to draw on; None creates a new figure.
 
     Returns
     -------
     ndarray of matplotlib Axes of shape (2,)
-        The axes of the confusion and of the risk, without diagonals; frames mark the pair with the highest sum.
+        The axes of the confusion matrix and of the risk matrix, without diagonals. Frames mark the pair with the
+        highest sum.
 
     Examples
     --------

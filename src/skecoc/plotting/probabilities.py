@@ -1,4 +1,4 @@
-"""Pictures of probabilities: how far they hold, and what leaving samples undecided gains."""
+"""Plots of probabilities: reliability, and error as a function of the share of decided samples."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ def plot_risk_coverage(
     sample_weight: ArrayLike | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the error among the samples that are decided against their share, the surest first.
+    """Plot the error rate of the decided samples against their share (risk-coverage curve).
 
-    The lower the curve, the better the probabilities tell which samples to leave undecided, as
-    ``predict(X, reject=...)`` does.
+    Samples are decided in the order of their largest probability; the others are rejected, as by ``predict(X,
+    reject=...)``. A lower curve means that the probabilities are better at finding the samples to reject.
 
     Parameters
     ----------
     models : fitted classifier, or dict of str to fitted classifier
-        A classifier with `predict_proba`, or several with their names.
+        A classifier with `predict_proba`, or several classifiers by name.
     X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
         Test samples.
     y : array-like of shape (n_samples,)
         Their class labels.
     cost_matrix : array-like of shape (n_classes, n_classes), dict or frame, default=None
-        What decisions cost, as in `skecoc.CostSensitiveClassifier`; then the mean cost is drawn, of samples of least
-        expected cost first.
+        Cost of each decision, as in `skecoc.CostSensitiveClassifier`. The mean cost is then plotted, and samples are
+        decided in the order of their expected cost.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None creates a new figure.
 
     Returns
     -------
     matplotlib Axes
-        The axes drawn on, a line per classifier. The legend gives the area under each: the error or cost, averaged over
-        all shares.
+        The axes, with a line per classifier. The legend shows the area under each line: the mean error or cost over all
+        shares.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def plot_risk_coverage(
     axes.set_xlim(0.0, 1.0)
     axes.set_ylim(bottom=0.0 if cost_matrix is None else None)
     axes.set_xlabel("share of samples decided")
-    axes.set_ylabel("error among them" if cost_matrix is None else "mean cost of them")
+    axes.set_ylabel("error of decided samples" if cost_matrix is None else "cost of decided samples")
     axes.legend(frameon=False)
     return axes
 
@@ -86,28 +86,28 @@ def plot_risk_coverage(
 def plot_reliability(
     model: Any, X: Any = None, y: ArrayLike = (), *, of_class: Any = None, n_bins: int = 10, ax: Axes | None = None
 ) -> Axes:
-    """Draw how often samples are of a class against the probability of it: a reliability diagram.
+    """Plot a reliability diagram: the observed share of a class against its predicted probability.
 
     Parameters
     ----------
     model : fitted classifier, array-like of shape (n_samples, n_classes) or dict of str to either
-        A classifier with `predict_proba`, or probabilities of the sorted classes of `y`; several of them by name.
+        A classifier with `predict_proba`, or probabilities of the sorted classes of `y`; or several of these by name.
     X : array-like of shape (n_samples, n_features), default=None
-        Samples that the classifiers have not seen; not needed for probabilities.
+        Test samples; not needed if probabilities are given.
     y : array-like of shape (n_samples,)
         Class labels of the samples.
     of_class : label, default=None
-        The class whose probability is looked at; None takes that of the predicted class of each sample.
+        The class whose probability is plotted; None uses the predicted class of each sample.
     n_bins : int, default=10
-        Number of bins of equal width that probabilities are put into.
+        Number of bins of equal width for the probabilities.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None creates a new figure.
 
     Returns
     -------
     matplotlib Axes
-        The axes drawn on. A dot stands for the samples of a bin, and is the larger the more these are. On the grey line
-        probabilities are what they say; below it, they are too high. The legend gives the log-loss.
+        The axes. Each dot is a bin; its size shows the number of samples. Probabilities are calibrated on the grey line
+        and too high below it. The legend shows the log-loss.
 
     Examples
     --------
@@ -153,8 +153,8 @@ def _check_probabilistic(model: Any) -> None:
     if not hasattr(model, "predict_proba"):
         kind = type(model).__name__
         raise ValueError(
-            f"model must have predict_proba, which {kind} has not; CalibratedClassifierCV and ECOCClassifier, with "
-            f"{kind} as their estimator, have it"
+            f"model must have predict_proba, which {kind} does not have; CalibratedClassifierCV and ECOCClassifier, "
+            f"with {kind} as their estimator, have it"
         )
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)

@@ -1,4 +1,4 @@
-"""The outcome of a comparison: as a table, as JSON, and as what its report says."""
+"""The result of a comparison as a table, as JSON and as the data of its report."""
 
 import json
 import platform
@@ -185,15 +185,14 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
     Parameters
     ----------
     comparison : Comparison
-        Outcome of `skecoc.benchmarking.compare`.
+        Result of `skecoc.benchmarking.compare`.
 
     Returns
     -------
     dict
-        Plain lists, dictionaries, strings and numbers: ``title``, ``conclusion`` and ``command`` (what it comes to),
-        ``metric``, ``methods`` (the best first, with their numbers as they are printed), ``data_sets``, ``scores`` (the
-        table of several data sets in HTML), ``figures`` (in SVG), ``settings``, ``versions``, ``notes`` and
-        ``created``.
+        Lists, dictionaries, strings and numbers: ``title``, ``conclusion`` and ``command`` (the recommended method),
+        ``metric``, ``methods`` (the best first, with their formatted numbers), ``data_sets``, ``scores`` (the table of
+        several data sets in HTML), ``figures`` (in SVG), ``settings``, ``versions``, ``notes`` and ``created``.
 
     Examples
     --------

@@ -28,8 +28,8 @@ _SIGNS = {1: "+", -1: "−", 0: "0"}
 def summarize_model(description: dict[str, Any]) -> dict[str, Any]:
     """Collect everything that the report of a model shows, from what `skecoc.tables.describe_model` gives.
 
-    The description, and beside it what is made of it: plain lists, dictionaries, strings and numbers. What a model has
-    not is None or empty.
+    It contains the description and values derived from it: lists, dictionaries, strings and numbers. Values that do not
+    apply to a model are None or empty.
     """
     description = printable_data(description)
     held_out, growth, table = description["held_out"], description["growth"], description["table"]

@@ -22,14 +22,14 @@ def render(template: str, summary: dict[str, Any], package: str = "skecoc.report
     template : str
         Name of the file, such as ``"comparison.html.jinja"``.
     summary : dict
-        What the template shows, all text escaped: names in a user's file may hold HTML or control characters.
+        Data of the template. All text is escaped, since names in a user's file may contain HTML or control characters.
     package : str, default="skecoc.reports"
-        The package whose folder ``templates`` holds the template; it may extend those of this one.
+        The package whose folder ``templates`` contains the template; it may extend the templates of this package.
 
     Returns
     -------
     str
-        A complete HTML document that loads nothing from anywhere.
+        A self-contained HTML document.
 
     Examples
     --------

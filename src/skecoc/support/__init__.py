@@ -1,1 +1,1 @@
-"""What every part of the package needs: clear errors, whole files, workers that stop, columns of text."""
+"""Internal helpers: errors, files, worker processes, text layout."""

@@ -14,7 +14,7 @@ _ON_CLUSTERS = {"ECOCClassifier", "WOLCClassifier"}
 
 
 class InputError(ValueError):
-    """The request or the data is at fault, not the program; the message says what was expected and names the argument.
+    """Error for invalid arguments or data; the message names the argument and says what was expected.
 
     The command line shows its message as one line. Every other exception is a defect and keeps its traceback.
     """

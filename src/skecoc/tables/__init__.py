@@ -1,4 +1,4 @@
-"""A user's own table: fit a model, predict new rows in chunks, inspect what was learnt."""
+"""Models for tables: fit a model, predict new rows in chunks, inspect what was learnt."""
 
 from skecoc.tables.describe import describe_model
 from skecoc.tables.fitting import fit_table

@@ -1,4 +1,4 @@
-"""What there is to know about a fitted model, as plain data: for a page, or for text on a terminal."""
+"""Description of a fitted model as plain data, for reports and text output."""
 
 import json
 from typing import Any
@@ -19,21 +19,22 @@ _MAX_NAME = 40
 
 
 def describe_model(model: Any) -> dict[str, Any]:
-    """Collect what there is to know about a model.
+    """Describe a fitted model by plain data.
 
     Parameters
     ----------
     model : TableClassifier, Pipeline or classifier
-        A fitted model: any classifier in a `TableClassifier`, or else an output code, which may end a pipeline.
+        A fitted model: a `TableClassifier` with any classifier, an output-code classifier, or a pipeline that ends with
+        one.
 
     Returns
     -------
     dict
-        Plain lists, dictionaries, strings and numbers: ``classifier``, ``classes``, ``code`` (None for a classifier
-        that is no output code), ``learners`` (None for a code of a single learner), ``certificate`` (None for weights
-        that no solver has found), ``growth`` (None for a code that does not grow; of its rounds, None is what was not
-        measured), ``notes``, ``versions``, and ``table``, ``held_out``, ``test`` and ``important``, which are None
-        unless `skecoc.tables.fit_table` has made the model, with rows of a test file for ``test``.
+        Lists, dictionaries, strings and numbers: ``classifier``, ``classes``, ``code`` (None for classifiers other than
+        output codes), ``learners`` (None for a single learner), ``certificate`` (None without optimised or logistic
+        weights), ``growth`` (None for codes that do not grow; values that were not measured in a round are None),
+        ``notes`` and ``versions``; also ``table``, ``held_out``, ``test`` and ``important``, which are None unless the
+        model was fitted by `skecoc.tables.fit_table` (for ``test``, with test rows).
 
     Examples
     --------

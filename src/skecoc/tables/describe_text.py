@@ -226,7 +226,7 @@ def _learners_text(learners: dict[str, Any]) -> str:
 def _certificate_text(certificate: dict[str, float]) -> str:
     """Say how close the weights are to the best ones."""
     loss = f"; mean log-loss {certificate['log_loss']:.4g}" if "log_loss" in certificate else ""
-    gap = f"within {certificate['gap']:.1e} of the best there is, relatively"
+    gap = f"relative gap to the optimum at most {certificate['gap']:.1e}"
     return f"Weights: objective {certificate['objective']:.4g}, {gap}{loss}"
 
 
@@ -263,7 +263,7 @@ def _pairs(pairs: Sequence[dict[str, Any]]) -> str:
 
 def _important_text(important: Sequence[dict[str, Any]]) -> str:
     """Name the columns that matter most for the hardest pairs."""
-    lines = ["Columns that matter most for the pairs hardest to separate (shuffled, they cost so many points):"]
+    lines = ["Columns that matter most for the pairs hardest to separate (points lost if a column is shuffled):"]
     for pair in important[:_MAX_PAIRS]:
         columns = [f"{column['name']} {100 * column['drop']:.1f}" for column in pair["columns"][:3]]
         lines.append(f"  {pair['first']} / {pair['second']}: {', '.join(columns) or 'none alone'}")

@@ -68,60 +68,60 @@ def fit_table(
     command: str = "",
     show_progress: bool = False,
 ) -> TableClassifier:
-    """Compare methods on a table by cross-validation, then train the best one on all rows.
+    """Compare methods on a table by cross-validation, then fit the best one to all rows.
 
     Parameters
     ----------
     data_set : DataSet
-        A frame of shape (n_rows, n_columns) and the labels.
+        The table: a frame of shape (n_rows, n_columns) and the labels.
     target : str, default="label"
-        Name of the column that held the labels, for reports.
+        Name of the label column, for reports.
     method : str, default=None
-        ``auto`` (None) tries several learners for one code, codes of stumps, a forest, boosting and logistic
-        regression, or codes of `learner` if there is one, and takes the best. Else a name as
-        `skecoc.benchmarking.compare` knows them.
+        None or ``"auto"`` compares ``mixed`` (several learners for one code), codes of boosted stumps, a random forest,
+        gradient boosting and logistic regression, or, if `learner` is given, codes of this learner, and selects the
+        best. Otherwise the name of a method of `skecoc.benchmarking.compare`.
     learner : str or classifier, default=None
         The binary learner: a short name such as ``"stumps"`` or ``"random-forest"``, also with parameters
-        (``"random-forest n_estimators=500"``), an import path, or a classifier. None stands for ``"stumps"``.
-        ``mixed`` and scikit-learn's classifiers have learners of their own, and take no other.
+        (``"random-forest n_estimators=500"``), an import path, or a classifier. None means ``"stumps"``. Not for
+        ``mixed`` and the classifiers of scikit-learn, which have their own learners.
     metric : str, default="accuracy"
-        What decides: ``"accuracy"``, ``"balanced-accuracy"``, ``"macro-f1"``, ``"log-loss"``, or the name of a scorer
-        of scikit-learn.
+        The metric that selects the best method: ``"accuracy"``, ``"balanced-accuracy"``, ``"macro-f1"``,
+        ``"log-loss"``, or the name of a scikit-learn scorer.
     class_weight : {"balanced"}, default=None
-        Whether rows of rare classes weigh more in training, so that all classes weigh the same.
+        "balanced" gives all classes the same total weight in training.
     drop : sequence of str, default=()
-        Columns to leave out.
+        Columns to ignore.
     group : str, default=None
-        A column whose values name groups of rows that belong together, such as a patient: a group is never split
-        between training and test. It is no feature.
+        A column of groups, such as patients: the rows of a group are never split between training and test. The column
+        is not a feature.
     order : sequence of str, default=()
-        The classes from the lowest to the highest, for ordinal codes; by default those of an ordered category, else
-        the order of numbers or of the alphabet.
+        The classes from the lowest to the highest, for ordinal codes. The default is the order of an ordered
+        categorical column, otherwise numerical or alphabetical order.
     test : DataSet, default=None
-        Further rows that the final model is tested on.
+        Further rows to test the final model on.
     time_budget : float, default=None
-        Seconds to spend: methods that would take longer than what is left are skipped. A run that has begun is not
-        stopped, and the first method is tried in any case.
+        Time limit in seconds. Methods that would take longer than the remaining time are skipped. A run that has
+        started is not stopped, and the first method is always tried.
     max_rows : int, default=10_000
-        Rows that methods are compared on, at most; the model is trained on all.
+        Maximum number of rows to compare methods on; the final model is fitted to all rows.
     folds : int, default=5
         Number of folds, at least 2.
     seed : int, default=0
-        Seed of everything random.
+        Random seed.
     n_jobs : int, default=None
-        How many things are done at the same time; it changes no result.
+        Number of parallel jobs. It does not change the result.
     trusted : sequence of str, default=()
-        Further types that the model may hold, as for `skecoc.persistence.save_model`.
+        Further types that the model may contain; see `skecoc.persistence.save_model`.
     command : str, default=""
-        The command that repeats this, for reports.
+        The command line that repeats the fit, for reports.
     show_progress : bool, default=False
-        Whether a progress bar is drawn on standard error.
+        Whether to show a progress bar on standard error.
 
     Returns
     -------
     TableClassifier
-        Its `card_` holds the held-out results (``comparison``, ``reason``, ``confusion``, ``calibration``,
-        ``important``), the settings, ``notes`` and ``warnings``.
+        The fitted model. Its `card_` contains the held-out results (``comparison``, ``reason``, ``confusion``,
+        ``calibration``, ``important``), the settings, ``notes`` and ``warnings``.
 
     Examples
     --------

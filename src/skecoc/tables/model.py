@@ -1,4 +1,4 @@
-"""A classifier that takes a table as people have it, and files of such models: nothing of a bad one is run."""
+"""`TableClassifier`, a classifier for data frames with columns of any kind, and loading its files safely."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -27,38 +27,38 @@ Floats = NDArray[np.float64]
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):
-    """Classifier of the rows of a data frame.
+    """Classifier for data frames with numbers, dates, categories and text.
 
-    New rows may have the columns in any order, and others beside them. Numbers are scaled to [0, 1], and missing ones
-    stay missing if the classifier takes NaN; otherwise they become the median, beside an indicator where they are
-    frequent. Dates become elapsed days, year, month, weekday and hour, text of few values becomes indicators, that of
-    many the shares of the classes, and sentences become TF-IDF weights of words. Columns that are constant or only
-    number or name the rows are left out.
+    Numbers are scaled to [0, 1]. Missing numbers remain NaN if the classifier supports it; otherwise they are replaced
+    by the median, with a missing indicator where they are frequent. Dates are encoded as elapsed days, year, month,
+    weekday and hour; text with few values as indicators; text with many values by the shares of the classes; and
+    sentences as TF-IDF weights of words. Constant columns and identifiers of rows are ignored. New rows may have the
+    columns in any order, and further columns.
 
     Parameters
     ----------
     classifier : classifier, default=None
-        What is trained on the numbers that the columns become. None stands for ``WOLCClassifier()``.
+        The classifier that is trained on the encoded columns. None means ``WOLCClassifier()``.
     drop : sequence of str, default=()
-        Columns to leave out.
+        Columns to ignore.
     classes : sequence of labels, default=None
-        The class labels in their order, which ordinal codes depend on; those without a row are left out. None stands
-        for the labels in sorted order.
+        The class labels in their natural order, for ordinal codes; labels without rows are ignored. None means sorted
+        order.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The class labels, in their order.
+        The class labels, in the order of `classes`.
     classifier_ : classifier
         The trained classifier; its classes are indices into `classes_`.
     preprocessor_ : transformer
-        What turns the columns into numbers.
+        The fitted transformer that encodes the columns as numbers.
     kinds_ : dict of str to str
-        The columns that are used, and what each holds.
+        The columns that are used, with the kind of each.
     left_out_ : dict of str to str
-        The columns that are not used, and why: "constant", "identifier" or "dropped".
+        The columns that are not used, with the reason: "constant", "identifier" or "dropped".
     card_ : dict
-        Held-out results and settings of `skecoc.tables.fit_table`; empty unless that has made the model.
+        Held-out results and settings of `skecoc.tables.fit_table`; empty if the model was fitted otherwise.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
@@ -93,7 +93,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: "pd.DataFrame", y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn what the columns hold, and train the classifier.
+        """Detect the kinds of the columns, and fit the preprocessing and the classifier.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, for the classifier or the last step of a pipeline.
+            Weights of the rows, passed to the classifier or to the last step of a pipeline.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         Warns
         -----
         UserWarning
-            If cells are no values of their column's kind; they count as missing.
+            If a column has values that are not of its kind; they are treated as missing.
         """
         return self.classes_[self.classifier_.predict(self._encoded(X))]
 
@@ -159,7 +159,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         Warns
         -----
         UserWarning
-            If cells are no values of their column's kind; they count as missing.
+            If a column has values that are not of its kind; they are treated as missing.
         """
         return self.classifier_.predict_proba(self._encoded(X))
 
@@ -188,7 +188,7 @@ def _number_classes(y: ArrayLike, order: ArrayLike | None) -> tuple[NDArray[Any]
     if unknown:
         raise InputError(f"classes: the label {unknown[0]!r} is not among them; expected all labels in their order")
     if len(places) < len(ordered):
-        raise InputError("classes: a label is there more than once")
+        raise InputError("classes: a label occurs more than once")
     ranks = np.array([places[label] for label in classes.tolist()])
     by_rank = np.argsort(ranks)
     return classes[by_rank], np.argsort(by_rank)[indices]

@@ -1,4 +1,4 @@
-"""How people write numbers: decimal and thousands marks, currencies, percentages, accounting negatives."""
+"""Numbers as text: decimal and thousands marks, currencies, percentages, accounting negatives."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,16 +35,16 @@ _HAS_ARROW = find_spec("pyarrow") is not None
 
 
 def parse_numbers(texts: Any, decimal: str = ".", thousands: str | None = None) -> NDArray[np.float64]:
-    """Read numbers as people write them; what is none becomes NaN.
+    """Parse numbers as people write them; other text becomes NaN.
 
     Parameters
     ----------
     texts : array-like of shape (n_cells,)
-        Text, or something missing.
+        Text or missing values.
     decimal : str, default="."
         The decimal mark.
     thousands : str, default=None
-        The mark between groups of three digits, beside blanks and apostrophes, which are always taken for one.
+        The thousands mark. Spaces and apostrophes are always accepted as thousands marks too.
 
     Returns
     -------

@@ -77,14 +77,13 @@ def prepare_table(
 def as_data_set(name: str, X: "pd.DataFrame", y: ArrayLike) -> DataSet:
     """Make a data set of a table, for `skecoc.benchmarking.compare`.
 
-    Numbers, booleans and dates are imputed by the training part's median and scaled to [0, 1]; text becomes indicators,
-    shares of the classes or weights of words. Columns that only number or name the rows, or are
-    the same in all of them, are left out.
+    Numbers, booleans and dates are imputed by the median of the training part and scaled to [0, 1]; text is encoded as
+    indicators, shares of the classes or weights of words. Constant columns and identifiers of rows are ignored.
 
     Parameters
     ----------
     name : str
-        What reports call it.
+        Name of the data set in reports.
     X : DataFrame of shape (n_samples, n_columns)
         The table, without the classes.
     y : array-like of shape (n_samples,)
@@ -93,7 +92,7 @@ def as_data_set(name: str, X: "pd.DataFrame", y: ArrayLike) -> DataSet:
     Returns
     -------
     DataSet
-        The values of the columns with their preprocessor, and notes on columns that are left out or have stray cells.
+        The columns with their preprocessor, and notes on ignored columns and invalid values.
 
     Examples
     --------
@@ -186,7 +185,7 @@ def _notes_on_order(methods: Sequence[str], labels: NDArray[Any], *, has_order: 
     if has_order or labels.dtype.kind != "U" or not any(coding_of(method) == "ordinal" for method in methods):
         return []
     names = " < ".join(map(repr, np.unique(labels)[:4].tolist()))
-    return [f"the ordinal code takes the classes in the order of the alphabet ({names}); --order gives another"]
+    return [f"the ordinal code uses the alphabetical order of the classes ({names}); --order sets another"]
 
 
 def limit_rows(data_set: DataSet, most: int, seed: int) -> tuple[DataSet, list[str]]:

@@ -33,22 +33,22 @@ _FEW_COLUMNS = 50
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    r"""How a table is written, where this shall not be guessed.
+    r"""Format of a table; options that are None are detected.
 
     Parameters
     ----------
     sep : str, default=None
-        What separates the cells of a text: a character, or one of ``comma``, ``semicolon``, ``tab``, ``bar``.
+        Separator of the cells in a text file: a character, or one of ``comma``, ``semicolon``, ``tab``, ``bar``.
     decimal, thousands : str, default=None
-        The marks within numbers: characters, or ``comma``, ``point``; thousands also by ``space`` or ``apostrophe``.
+        Decimal and thousands marks: characters, or ``comma``, ``point``; for thousands also ``space``, ``apostrophe``.
     encoding : str, default=None
-        The encoding of a text, such as ``utf-8`` or ``latin-1``.
+        Encoding of a text file, such as ``utf-8`` or ``latin-1``.
     sheet : str, default=None
-        Name of a sheet of a workbook, or its number, counted from 1; the first one by default.
+        Sheet of a workbook, by name or by number (from 1); by default the first.
     na : tuple of str, default=()
-        Cells that stand for a missing value, beside empty ones, ``?``, ``NA`` and the like.
+        Further values that mean a missing value, in addition to empty cells, ``?``, ``NA`` and similar.
     usual_decimal : str, default=None
-        The decimal mark where a table shows none, such as that of the table that a model was fitted to.
+        Decimal mark if it cannot be detected, such as that of the table that a model was fitted to.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class ReadingOptions:
                 found[name] = _MARK_NAMES.get(given.lower(), given)
                 if len(found[name]) != 1 or found[name] not in marks:
                     expected = "comma or point" if name == "decimal" else "comma, point, space or apostrophe"
-                    raise InputError(f"{name}={given!r} is no mark within numbers; expected {expected}")
+                    raise InputError(f"{name}={given!r} cannot be a mark within numbers; expected {expected}")
         if self.decimal is not None and found["decimal"] == found.get("thousands"):
             raise InputError(f"decimal={self.decimal!r} and thousands={self.thousands!r} are the same mark")
         if self.encoding is not None:
@@ -117,7 +117,7 @@ class TableReader(ABC):
         self._open = ExitStack()  # what is closed in the end
         for option in ("sep", "encoding", "sheet"):
             if getattr(options, option) is not None and option not in self.takes:
-                self.notes.append(f"{option} says nothing about a file of this kind")
+                self.notes.append(f"{option} does not apply to a file of this kind")
 
     @abstractmethod
     def chunks(

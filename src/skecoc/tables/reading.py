@@ -1,4 +1,4 @@
-"""Read a table from a file of any usual kind: the one place where files become data frames."""
+"""Read tables from CSV, Excel, JSON, Parquet and Feather files."""
 
 import gzip
 import io
@@ -55,51 +55,51 @@ def load_table(
 ) -> Any:
     r"""Load features and classes from a CSV, Excel, JSON, Parquet or Feather file.
 
-    How text is written is guessed from its beginning (encoding, what separates cells, marks within numbers); each guess
-    that is not plain is in the `notes`, and can be given instead. Needs the packages that
-    ``pip install "scikit-ecoc[table]"`` installs.
+    The format of a text file (encoding, separator, marks within numbers) is detected from its beginning. What was
+    detected is listed in `notes` unless it is the usual format; it can also be given by parameters. Requires ``pip
+    install "scikit-ecoc[table]"``.
 
     Parameters
     ----------
     path : str, path-like or binary file
-        A file ending in ``.csv``, ``.tsv``, ``.txt``, ``.json``, ``.jsonl`` or ``.ndjson``, each perhaps with ``.gz``,
-        in ``.xlsx``, ``.xlsm``, ``.xls``, ``.ods``, ``.parquet``, ``.feather`` or ``.arrow``; or an open stream of any
-        of these, such as ``sys.stdin.buffer``. The first line of a text names the columns.
+        A file with the suffix ``.csv``, ``.tsv``, ``.txt``, ``.json``, ``.jsonl`` or ``.ndjson`` (optionally followed
+        by ``.gz``), ``.xlsx``, ``.xlsm``, ``.xls``, ``.ods``, ``.parquet``, ``.feather`` or ``.arrow``; or an open
+        stream of one of these, such as ``sys.stdin.buffer``. The first line of a text file contains the column names.
     target : str
-        Name of the column that holds the class; every other column is a feature.
+        Name of the column with the classes; all other columns are features.
     sep : str, default=None
-        What separates the cells of a text: a character, or one of ``comma``, ``semicolon``, ``tab``, ``bar``.
+        Separator of the cells in a text file: a character, or one of ``comma``, ``semicolon``, ``tab``, ``bar``.
     decimal, thousands : str, default=None
-        The marks within numbers: characters, or ``comma``, ``point``; thousands also by ``space`` or ``apostrophe``.
+        Decimal and thousands marks: characters, or ``comma``, ``point``; for thousands also ``space``, ``apostrophe``.
     encoding : str, default=None
-        The encoding of a text, such as ``utf-8`` or ``latin-1``.
+        Encoding of a text file, such as ``utf-8`` or ``latin-1``.
     sheet : str, default=None
-        Name of a sheet of a workbook, or its number, counted from 1; the first one by default.
+        Sheet of a workbook, by name or by number (from 1); by default the first.
     na : sequence of str, default=()
-        Cells that stand for a missing value, beside empty ones, ``?``, ``NA`` and the like.
+        Further values that mean a missing value, in addition to empty cells, ``?``, ``NA`` and similar.
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of the whole bunch.
+        Whether to return ``(data, target)`` instead of a bunch.
 
     Returns
     -------
     :class:`~sklearn.utils.Bunch` or tuple
-        With ``return_X_y=True`` the pair ``(data, target)``, otherwise a bunch with
+        With ``return_X_y=True`` the tuple ``(data, target)``, otherwise a bunch with
 
         data : DataFrame of shape (n_samples, n_features)
-            The features: numbers as numbers, booleans as booleans, text as text, gaps as gaps.
+            The features, with the types of their values; missing values are kept.
         target : Series of shape (n_samples,)
-            The class of each row; text unless every class is written as Python would print the number. An ordered
-            category stays one. Rows without a class are left out.
+            The class of each row. Classes are numbers if every class is written as Python would print the number,
+            otherwise strings. An ordered categorical column is kept. Rows without a class are dropped.
         feature_names, target_names : list of str and ndarray of shape (n_classes,)
-            Names of the features, and the distinct classes, sorted, or in the order that the file gives them.
+            Names of the features, and the distinct classes, sorted or in the order given by the file.
         frame : DataFrame of shape (n_samples, n_features + 1)
             The whole table, in the column order of the file.
         notes : list of str
-            What was guessed, renamed or left out.
+            What was detected, renamed or dropped.
         decimal : str
-            The decimal mark of numbers that are text.
+            The decimal mark of numbers in text columns.
         DESCR, filename : str
-            One line that says what was read, and the path.
+            One line that describes the table, and the path.
 
     Raises
     ------

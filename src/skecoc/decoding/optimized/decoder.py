@@ -43,31 +43,31 @@ _START_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is proved about optimised weights."""
+    """Certificate of optimised weights."""
 
-    #: What was minimised: the mean hinge with the margin plus the penalty. Appending columns never raises it.
+    #: The objective: mean hinge with the margin, plus the penalty. Appending columns never increases it.
     objective: float
-    #: The mean hinge with the margin alone.
+    #: The mean hinge with the margin, without the penalty.
     hinge: float
     #: The mean hinge without margin: eq. 7 of the paper, divided by the number of samples.
     risk: float
-    #: No weights have a smaller objective: the exact value of a feasible point of the dual problem.
+    #: Lower bound of the objective: the value of a feasible point of the dual problem.
     lower_bound: float
     #: ``(objective - lower_bound) / max(objective, 1e-3)``.
     gap: float
-    #: Passes over all samples.
+    #: Number of passes over all samples.
     n_rounds: int
-    #: Samples at a kink of their (smoothed) hinge in the last pass; where the dual was ascended, as for many weights,
-    #: pairs of a sample and a rival with a share; with `l2=0`, constraints of the last program.
+    #: Number of samples at a kink of their (smoothed) hinge in the last pass. With dual ascent, used for many weights:
+    #: pairs of a sample and a rival class with a non-zero dual variable. With `l2=0`: constraints of the last program.
     n_cuts: int
-    #: Samples after identical ones were put together.
+    #: Number of samples after identical ones were merged.
     n_rows: int
     #: Wall-clock time of the fit.
     seconds: float
 
 
 class OptimizedWeightDecoder(BaseDecoder):
-    r"""Score a class by a weighted sum of its codes' agreements, with weights of minimal training risk.
+    r"""Score a class by a weighted sum of outputs times code entries, with weights of minimal training risk.
 
     The score of class p for codeword x is :math:`t_p(x) = \sum_q W_{pq} M_{pq} x_q`, with weights in the unit simplex
     of each class and zero where the code is zero. They minimise
@@ -76,28 +76,29 @@ class OptimizedWeightDecoder(BaseDecoder):
         \frac{\lambda}{2} \|W\|^2 + \frac{1}{\sum_i w_i} \sum_i w_i
         \max\bigl(0, \max_{p \ne y_i} (\Delta + t_p(x_i) - t_{y_i}(x_i))\bigr),
 
-    which has one solution if :math:`\lambda` (`l2`) is positive. With ``l2=0`` the minimisers are a face, of which
-    the point of maximum entropy is taken. ``margin=0, l2=0`` is the problem of the paper (eq. 7), for study.
+    which has a unique solution if :math:`\lambda` (`l2`) is positive. With ``l2=0`` there can be many solutions, and
+    the one of maximum entropy is used. ``margin=0, l2=0`` is the problem of the paper (eq. 7).
 
-    Hard codewords of several classes may be the same, and their scores then tie, up to 1e-4: such samples go to the
-    class that holds most of the training samples that are tied with it. With ``margin=0`` a tie costs nothing and most
-    samples may be tied; scores within 0.05 of each other are then put in the order of the loss-weighted scores.
+    Samples of different classes may have the same hard codeword. Classes whose scores then differ by at most 1e-4 are
+    tied; the class with the most tied training samples is predicted. With ``margin=0`` a tie has no loss, so most
+    samples may be tied; scores that differ by at most 0.05 are then ordered by their loss-weighted scores.
 
     Parameters
     ----------
     margin : float, default=0.3
-        The margin :math:`\Delta \ge 0`, in units of codewords.
+        The margin :math:`\Delta \ge 0`, on the scale of the codewords.
     l2 : float, default=0.01
-        The penalty :math:`\lambda \ge 0`; the larger, the closer are the weights to equal ones.
+        The penalty :math:`\lambda \ge 0`. A larger penalty gives weights closer to equal weights.
     tol : float, default=1e-4
-        Relative gap between the objective and its lower bound at which to stop; hard codewords that were put together
-        are solved to 1e-8 if that is less, so that ties are sharp, unless there are more than 10,000 weights.
+        Relative gap between the objective and its lower bound at which the solver stops. For hard codewords, of which
+        identical ones were merged, the tolerance is at most 1e-8 (unless there are more than 10,000 weights), so that
+        ties are exact.
     max_rounds : int, default=500
-        Largest number of passes over the samples; a few dozen are usual.
+        Maximum number of passes over the samples; a few dozen are typical.
     class_weight : {"balanced"}, default=None
-        "balanced" gives every class the same total weight in the risk; None counts every sample by its weight.
+        "balanced" gives every class the same total weight in the risk; None uses the sample weights only.
     n_jobs : int, default=None
-        Number of threads that share the samples, as joblib counts them; it changes no bit of the result.
+        Number of threads, as in joblib. The result is exactly the same for any number.
 
     Attributes
     ----------
@@ -108,23 +109,23 @@ class OptimizedWeightDecoder(BaseDecoder):
     tie_tolerance_ : float
         Scores that differ by no more than this are tied; 0 unless codewords are hard.
     tie_shares_ : ndarray of shape (n_rows,)
-        Share of the training samples that are of this class and tied with others for the best score. The higher comes
-        first where scores tie; not with ``margin=0``.
+        Share of the training samples that belong to the class and are tied with other classes for the best score. Among
+        tied classes, the one with the highest share is predicted. Not with ``margin=0``.
     tie_weights_ : ndarray of shape (n_rows, n_columns)
-        Loss weights, whose scores order tied ones; only with ``margin=0``.
+        Loss weights, whose scores are used to break ties; only with ``margin=0``.
 
     See Also
     --------
     LossWeightedDecoder : Weights from how often columns are correct.
-    skecoc.decoding.risk.risk_and_confusion : Which classes cost how much.
+    skecoc.decoding.risk.risk_and_confusion : Losses and errors by pairs of classes.
 
     Notes
     -----
-    A pass over the samples at some weights sums up a mixture of the linear functions whose largest is a sample's hinge:
-    a cut, which bounds the objective from below everywhere and whose minimum is known exactly. A smooth mixture leaves
-    a smooth problem with a curvature, so that a dozen Newton steps lead to weights and a cut with a small primal-dual
-    gap. Many weights are found by ascent of the dual instead, with time per pass and memory linear in their number.
-    Identical hard codewords of a class are put together first.
+    The hinge of a sample is the maximum of linear functions. In each pass over the samples, a convex combination of
+    these functions is summed: a cut, which is a lower bound of the objective and can be minimised exactly. With a
+    smooth combination, about a dozen Newton steps reach weights and a cut with a small primal-dual gap. Problems with
+    many weights are solved by dual ascent, with time per pass and memory linear in the number of weights. Identical
+    hard codewords of a class are merged first.
 
     References
     ----------
@@ -175,23 +176,23 @@ class OptimizedWeightDecoder(BaseDecoder):
         warm_start_weights: ArrayLike | None = None,
         prior_weights: ArrayLike | None = None,
     ) -> Self:
-        """Find the weights of minimal training risk.
+        """Fit the weights of minimal training risk.
 
         Parameters
         ----------
         codewords : array-like of shape (n_samples, n_columns)
-            Predicted codewords of the training samples; arrays of floats or integers are read without a copy.
+            Predicted codewords of the training samples; arrays of floats or integers are not copied.
         y : array-like of int of shape (n_samples,)
-            Index of the matrix row that each sample belongs to; every one must occur.
+            Index of the matrix row that each sample belongs to; every row must occur.
         matrix : array-like of shape (n_rows, n_columns)
             The code matrix, with entries in {-1, 0, 1}.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the training samples; None means 1 each.
         warm_start_weights : array-like of shape (n_rows, n_columns), default=None
-            Feasible weights to start from, such as those of an earlier fit with zeros for new columns. The objective
-            will not be above theirs (with ``l2=0``, not by more than 1e-8).
+            Feasible weights to start from, such as those of an earlier fit with zeros for new columns. The final
+            objective is not above theirs (with ``l2=0``, by at most 1e-8).
         prior_weights : array-like of shape (n_rows, n_columns), default=None
-            Feasible weights that the penalty draws towards; None means equal ones.
+            Feasible weights that the penalty shrinks towards; None means equal weights.
 
         Returns
         -------
@@ -213,19 +214,19 @@ class OptimizedWeightDecoder(BaseDecoder):
         warm_start_weights: ArrayLike | None = None,
         prior_weights: ArrayLike | None = None,
     ) -> Self:
-        """Find the weights of minimal training risk from blocks of samples, which need not fit into memory together.
+        """Fit the weights of minimal training risk to blocks of samples, for out-of-core data.
 
         Parameters
         ----------
         blocks : iterable of (codewords, y, sample_weight or None)
-            Blocks of samples, as `fit` takes them. They are read in every pass over the samples, so this must be a
-            list, or an object whose ``__iter__`` starts afresh, and not an iterator.
+            Blocks of samples, with the arguments of `fit`. They are read in every pass over the samples, so this must
+            be a list or another object that can be iterated over several times, not an iterator.
         matrix : array-like of shape (n_rows, n_columns)
             The code matrix, with entries in {-1, 0, 1}.
         warm_start_weights : array-like of shape (n_rows, n_columns), default=None
             Feasible weights to start from.
         prior_weights : array-like of shape (n_rows, n_columns), default=None
-            Feasible weights that the penalty draws towards; None means equal ones.
+            Feasible weights that the penalty shrinks towards; None means equal weights.
 
         Returns
         -------
@@ -242,12 +243,12 @@ class OptimizedWeightDecoder(BaseDecoder):
         warm_start_weights: ArrayLike | None = None,
         prior_weights: ArrayLike | None = None,
     ) -> Self:
-        """Find the weights of minimal training risk from samples that may live elsewhere, such as on other machines."""
+        """Fit the weights of minimal training risk to samples that may be on other machines."""
         return self._minimize(lambda _: rows, matrix, warm_start_weights, prior_weights)
 
     @classmethod
     def from_weights(cls, weights: ArrayLike, matrix: ArrayLike) -> Self:
-        """Make a decoder with given weights in place of optimised ones; it has no certificate.
+        """Make a decoder with given weights instead of optimised ones; it has no certificate.
 
         Parameters
         ----------
@@ -259,7 +260,7 @@ class OptimizedWeightDecoder(BaseDecoder):
         Returns
         -------
         OptimizedWeightDecoder
-            Fitted.
+            The fitted decoder.
 
         Examples
         --------
@@ -275,7 +276,7 @@ class OptimizedWeightDecoder(BaseDecoder):
     def risk_and_confusion(
         self, codewords: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> RiskAndConfusion:
-        """Sum up losses and errors by worst rival with this decoder's margin, as the function of this name does.
+        """Sum losses and errors by pairs of classes, with the margin of this decoder.
 
         Parameters
         ----------

@@ -138,7 +138,7 @@ class RemoteRows(ABC):
 
     def blocks(self) -> Iterator[Block]:
         """Refuse: the rows do not come here."""
-        raise ValueError("l2 must be positive for rows that live elsewhere")
+        raise ValueError("l2 must be positive for rows that are not in local memory")
 
     @abstractmethod
     def map(self, function: Callable[[Block], Result]) -> list[Result]:
