@@ -7,7 +7,7 @@ short. Whatever is fitted to prepare features (medians, categories, ranges) is f
 
 import csv
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -50,17 +50,30 @@ def all_splits(name: str, n_folds: int = 3, seed: int = 0, *, max_rows: int = MA
 
 
 def suite_splits(name: str, n_folds: int = 3, seed: int = 0, *, max_rows: int = MAX_ROWS) -> Iterator[Fold]:
-    """Yield the folds of a table of benchmarks/suite.
-
-    Missing numbers become the median, missing categories are a category; categories become one feature each.
-    """
+    """Yield the folds of a table of benchmarks/suite; a column is a number if all its cells are."""
     X, y = suite(name)
-    is_number = [_is_numeric(column) for column in X.T]
+    yield from table_splits(X, y, [_is_numeric(column) for column in X.T], n_folds, seed, max_rows=max_rows)
+
+
+def table_splits(
+    X: np.ndarray,
+    y: np.ndarray,
+    is_number: Sequence[bool],
+    n_folds: int = 3,
+    seed: int = 0,
+    *,
+    max_rows: int = MAX_ROWS,
+) -> Iterator[Fold]:
+    """Yield the folds of a table of numbers and categories; an empty text is a missing cell.
+
+    Missing numbers become the median, or 0 if all are missing; missing categories are a category; categories become one
+    feature each.
+    """
     numbers = np.flatnonzero(is_number)
     X[:, numbers] = np.where(X[:, numbers] == "", np.nan, X[:, numbers]).astype(float)
     one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     prepare = make_column_transformer(
-        (make_pipeline(SimpleImputer(strategy="median"), MinMaxScaler()), numbers),
+        (make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), MinMaxScaler()), numbers),
         (one_hot, np.flatnonzero(~np.array(is_number))),
     )
     yield from _prepared(prepare, X, y, n_folds, seed, max_rows)

@@ -41,7 +41,7 @@ from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc.benchmarking.statistics import average_ranks
+from skecoc.benchmarking.statistics import average_ranks, nemenyi_critical_difference
 from skecoc.learners import TunedSVMClassifier
 
 Key = tuple[str, int, int, str]  # set, repeat, fold, method
@@ -193,8 +193,9 @@ def measured(method: str, fold: Fold) -> dict[str, float]:
 class Store:
     """Results by set, repeat, fold and method, and the JSON file that holds them."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, splits: Callable[[str, int, int], Iterator[Fold]] = all_splits) -> None:
         self.path = path
+        self.splits = splits  # folds of a set, given its name, their number and a seed
         self.settings = {"folds": FOLDS, "max_rows": MAX_ROWS, "inner_folds": INNER_FOLDS}
         self.versions: dict[str, str] = {}
         self.sets: dict[str, dict[str, int]] = {}
@@ -213,7 +214,9 @@ class Store:
 
     def write(self) -> None:
         """Write all results, a line for each; the file is replaced in one step."""
-        order = {name: place for place, name in enumerate((*real_sets(), *SYNTHETIC, *METHODS))}
+        known = (*real_sets(), *SYNTHETIC)
+        others = [name for name in self.sets if name not in known]
+        order = {name: place for place, name in enumerate((*known, *others, *METHODS))}
         keys = sorted(self.runs, key=lambda key: (order[key[0]], *key[1:3], order[key[3]]))
         names = ("set", "repeat", "fold", "method")
         lines = [json.dumps(dict(zip(names, key, strict=True)) | self.runs[key]) for key in keys]
@@ -233,7 +236,7 @@ class Store:
             keys = [[(name, repeat, fold, method) for method in methods] for fold in range(FOLDS)]
             if all(key in self.runs for row in keys for key in row):
                 continue
-            for row, fold in zip(keys, all_splits(name, FOLDS, repeat), strict=True):
+            for row, fold in zip(keys, self.splits(name, FOLDS, repeat), strict=True):
                 for key in row:
                     if key not in self.runs:
                         self.runs[key] = measured(key[3], fold)
@@ -261,6 +264,27 @@ def print_summary(store: Store) -> None:
     for k, method in enumerate(methods):
         accuracy, loss, fit, predict = values[:, k].mean(axis=0)
         print(f"{method:<22}{accuracy:10.2f}{ranks[0][k]:8.2f}{loss:10.3f}{ranks[1][k]:8.2f}{fit:10.3f}{predict:11.4f}")
+    if len(methods) > 1:
+        distance = nemenyi_critical_difference(len(methods), len(rows))
+        print(f"critical difference of average ranks (Nemenyi, 5 %): {distance:.2f}")
+
+
+def measure(store: Store, sets: list[str], n_repeats: int, methods: list[str]) -> None:
+    """Measure what is not there yet, small sets first, and print the accuracies of each set."""
+    packages = ["numpy", "scikit-learn", *(["lightgbm"] if "LightGBM" in methods else [])]
+    store.versions.update({name: version(name) for name in packages})
+    for name in sets:
+        X, y, *_ = next(store.splits(name, FOLDS, 0))
+        store.sets[name] = {"rows": X.shape[0], "features": X.shape[1], "classes": len(np.unique(y))}
+    with threadpool_limits(1):
+        for method in methods:  # compile and import what is compiled and imported on first use
+            measured(method, next(all_splits("glass", FOLDS)))
+        width = max(16, *(len(name) + 2 for name in sets))
+        print(f"{'':<{width}}" + "".join(f"{method[:12]:>14}" for method in methods))
+        for name in sorted(sets, key=lambda name: np.prod(list(store.sets[name].values()))):
+            store.run(name, n_repeats, methods)
+            cells = (store.means(name, method)["accuracy"] for method in methods)
+            print(f"{name:<{width}}" + "".join(f"{value:14.2f}" for value in cells), flush=True)
 
 
 def main() -> None:
@@ -283,18 +307,7 @@ def main() -> None:
         store.write()
         print_summary(store)
         return
-    store.versions.update({name: version(name) for name in ("numpy", "scikit-learn", "lightgbm")})
-    for name in options.sets:
-        X, y, *_ = next(all_splits(name, FOLDS))
-        store.sets[name] = {"rows": X.shape[0], "features": X.shape[1], "classes": len(np.unique(y))}
-    with threadpool_limits(1):
-        for method in options.methods:  # compile and import what is compiled and imported on first use
-            measured(method, next(all_splits("glass", FOLDS)))
-        print(f"{'':<16}" + "".join(f"{method[:12]:>14}" for method in options.methods))
-        for name in sorted(options.sets, key=lambda name: np.prod(list(store.sets[name].values()))):
-            store.run(name, options.repeats, options.methods)
-            cells = (store.means(name, method)["accuracy"] for method in options.methods)
-            print(f"{name:<16}" + "".join(f"{value:14.2f}" for value in cells), flush=True)
+    measure(store, options.sets, options.repeats, options.methods)
     store.write()
     print_summary(store)
 

@@ -5,10 +5,11 @@ class that each differ from the rest in ten of the features only, which suits tr
 with a limit on its processor time. Measured: processor seconds of fit and predict (of 10,000 samples at full size),
 peak memory above that of libraries and data, test accuracy, and bytes of the pickled model, all on one core.
 
-    python benchmarks/many_classes.py [--quick] [--limit SECONDS] [--data clouds clusters] [--only NAME ...]
+    python benchmarks/many_classes.py [--size quick full] [--limit SECONDS] [--data clouds clusters] [--only NAME ...]
 
-Lines that `--output` has already are not measured again, so that a run may be continued; "-" stands for lines that did
-not finish within their limit. `--quick` is 100 classes x 5,000 samples.
+The sizes are 100 classes x 5,000 samples ("quick") and 1,000 classes x 50,000 samples ("full"). Lines that `--output`
+has already are not measured again, so that a run may be continued; "-" stands for lines that did not finish within
+their limit. scripts/make_results.py makes the tables of docs/how_to/many_classes.md from the file.
 """
 
 import argparse
@@ -33,7 +34,7 @@ from threadpoolctl import threadpool_limits
 from skecoc import ECOCClassifier, WOLCClassifier
 
 N_FEATURES = 50
-SIZES = {"full": (1000, 50_000, 10_000), "quick": (100, 5_000, 1_000)}
+SIZES = {"quick": (100, 5_000, 1_000), "full": (1000, 50_000, 10_000)}
 GIGABYTES = 8
 
 
@@ -162,81 +163,35 @@ def shown(data: str, method: str, found: dict[str, Any]) -> str:
     )
 
 
-def table(lines: dict[str, dict[str, Any]]) -> str:
-    """Write the results of one size as a table in Markdown: a row for each method, both data side by side."""
-    rows = [
-        "| learner | method | columns | accuracy, clouds | clusters | fit, s | predict, s | peak MB | model MB |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for method in METHODS:
-        found = {data: lines.get(data, {}).get(method, {"failure": "not measured"}) for data in DATA}
-        done = [one for one in found.values() if "failure" not in one]
-        learner, _, how = method.partition("/")
-        accuracies = [f"{one['accuracy']:.3f}" if one in done else one["failure"] for one in found.values()]
-        if all(one["failure"] == "not measured" for one in found.values() if one not in done) and not done:
-            continue
-        numbers = ["-"] * 5
-        if done:
-            columns = [f"{one['columns']:,}" for one in done if one["columns"]]
-            names = ("fit_seconds", "predict_seconds", "peak_megabytes", "model_megabytes")
-            numbers = ["/".join(dict.fromkeys(columns)) or "-"]
-            numbers += ["/".join(_number(one[name]) for one in done) for name in names]
-        rows.append(f"| {learner} | {how} | {numbers[0]} | {' | '.join(accuracies + numbers[1:])} |")
-    return "\n".join(rows)
-
-
-def _number(value: float) -> str:
-    """Write a number with two digits or so."""
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
-
-
-def update_page(page: Path, results: dict[str, Any]) -> None:
-    """Write the tables into a page, between its marks."""
-    text = page.read_text()
-    for size in SIZES:
-        mark = f"<!-- many_classes.json: {size} -->\n"
-        if mark in text:
-            before, _, rest = text.partition(mark)
-            text = (
-                before
-                + mark
-                + table(results.get(size, {}))
-                + "\n"
-                + rest[rest.index("<!-- end of many_classes.json -->") :]
-            )
-    page.write_text(text)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="100 classes x 5,000 samples")
-    parser.add_argument("--limit", type=int, default=900, help="largest processor seconds of a line")
+    parser.add_argument("--size", nargs="+", choices=SIZES, default=[*SIZES])
+    parser.add_argument("--limit", type=int, default=200, help="largest processor seconds of a line")
     parser.add_argument("--data", nargs="+", choices=DATA, default=[*DATA])
     parser.add_argument("--only", nargs="+", choices=METHODS, default=[*METHODS])
     parser.add_argument("--output", type=Path, help="JSON file of results, read first if it exists")
-    parser.add_argument("--page", type=Path, help="measure nothing, but write the tables of --output into this page")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
         with threadpool_limits(1):
             print(json.dumps(measure(*arguments.one)))
         return
-    if arguments.page:
-        update_page(arguments.page, json.loads(arguments.output.read_text()))
-        return
-    size = "quick" if arguments.quick else "full"
     path: Path | None = arguments.output
     results = json.loads(path.read_text()) if path is not None and path.exists() else {}
-    lines = results.setdefault(size, {})
-    print(f"{'data':<9} {'learner/method':<30} {'coding':<13} columns accuracy    fit s predict s  peak MB model MB")
-    for method in arguments.only:
-        for data in arguments.data:
-            of_data = lines.setdefault(data, {})
-            if method not in of_data:
-                of_data[method] = measure_apart(size, data, method, arguments.limit)
-            print(shown(data, method, of_data[method]), flush=True)
-            if path is not None:
-                path.write_text(json.dumps(results, indent=1) + "\n")
+    for size in arguments.size:
+        n_classes, n_train, _ = SIZES[size]
+        print(f"{n_classes:,} classes x {n_train:,} samples")
+        print(
+            f"{'data':<9} {'learner/method':<30} {'coding':<13} columns accuracy    fit s predict s  peak MB model MB"
+        )
+        for method in arguments.only:
+            for data in arguments.data:
+                lines = results.setdefault(size, {}).setdefault(data, {})
+                if method not in lines:
+                    lines[method] = measure_apart(size, data, method, arguments.limit)
+                print(shown(data, method, lines[method]), flush=True)
+                if path is not None:
+                    path.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":
