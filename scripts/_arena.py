@@ -313,11 +313,20 @@ def how(arena: Arena) -> str:
     n_synthetic = int((~arena.is_real).sum())
     inner = {key: value for key, value in arena.settings.items() if key == "inner_folds"}
     repeats = "Stratified" if arena.n_repeats == 1 else f"{arena.n_repeats} times stratified"
-    about = {
-        "**Data.**": f"{len(names)} sets: {n_shipped} that the library ships, {len(names) - n_shipped - n_synthetic} "
+    data = (
+        f"{len(names)} sets: {n_shipped} that the library ships, {len(names) - n_shipped - n_synthetic} "
         f"of `benchmarks/suite` and {n_synthetic} synthetic ones. They are those of "
         "[Growth and weights](growth.md#how-it-was-measured), on which the defaults of this library, the learners of "
-        "mixed among them, were chosen; no method is tuned to a set.",
+        "mixed among them, were chosen; no method is tuned to a set."
+    )
+    if "max_table_rows" in arena.settings:  # of benchmarks/openml.py
+        data = (
+            f"{len(names)} sets of [OpenML](https://www.openml.org), not used to choose defaults of this library; no "
+            f"method is tuned to a set. Tables with more than {arena.settings['max_table_rows']:,} rows are reduced to "
+            "that number at random first."
+        )
+    about = {
+        "**Data.**": data,
         "**Folds.**": f"{repeats} {arena.settings['folds']}-fold, the same for all methods; means over the folds. "
         f"Training parts with more than {arena.settings['max_rows']:,} rows are reduced to that number at random. "
         "Medians, categories and ranges are fitted to the training part.",
@@ -336,7 +345,9 @@ def how(arena: Arena) -> str:
     return text + (f"\n{MEMBERS.format(**inner)}\n" if has_members else "")
 
 
-PAGE = """# Beside ordinary classifiers
+PAGE = """<!-- written by scripts/make_results.py -->
+
+# Beside ordinary classifiers
 
 WOLC-ECOC and other classifiers on the same folds: accuracy, log-loss and time (`benchmarks/arena.py`). This page is
 written by `python scripts/make_results.py` from the stored results.
@@ -409,6 +420,24 @@ def page(arena: Arena, decoders_path: Path | None = None) -> str:
         lost=lost_to_each(arena),
         times=times(arena),
     )
+
+
+def arena_row(path: Path) -> list[str]:
+    """Say in the cells of one row how the control and the best other method came out by accuracy."""
+    arena = read_arena(path)
+    scores = arena.scores("accuracy")
+    ranks, means = average_ranks(scores), scores.mean(axis=0)
+    own = [k for k, method in enumerate(arena.methods) if method in OURS]
+    other = min(set(range(len(ranks))) - set(own), key=lambda k: ranks[k])
+    mine, next_best = (f"{means[k]:.1f} %, rank {ranks[k]:.1f}" for k in (arena.control, other))
+    difference = nemenyi_critical_difference(*reversed(scores.shape), alpha=ALPHA)
+    return [
+        f"beside ordinary classifiers, `{arena.methods[arena.control]}`",
+        f"{len(scores)}",
+        mine,
+        f"{arena.methods[other]}: {next_best}",
+        f"{difference:.1f}",
+    ]
 
 
 def pictures(arena: Arena) -> Iterator[Picture]:

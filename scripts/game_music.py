@@ -2,13 +2,15 @@
 
     python scripts/game_music.py FOLDER [--packages NAME ...] [--seconds 10] [--clips 10]
 
-Needs Debian or one of its descendants (``apt-get``, ``dpkg-deb``), no rights, and 5 GB of disk. Packages are downloaded
-and unpacked, not installed. Then
+Needs Debian or a distribution based on it (``apt-get``, ``dpkg-deb``) and 5 GB of disk, but no root rights: packages
+are downloaded and unpacked, not installed. The licence of each is in
+FOLDER/unpacked/NAME/usr/share/doc/NAME/copyright. Existing files are kept. Then
 
     skecoc music compare FOLDER/clips --group-by track
+    python scripts/music_results.py FOLDER
 
-cross-validates with all clips of a track on the same side of every split. Each package's licence is in
-FOLDER/unpacked/NAME/usr/share/doc/NAME/copyright. What is there already is not made again.
+cross-validate with all clips of a track on the same side of every split; the second one runs the whole experiment and
+stores the results of docs/results/music.md.
 """
 
 import argparse

@@ -1,5 +1,15 @@
-"""Draw the figures of the user guide with the library itself. Run by ``make figures``."""
+"""Draw the figures of README.md and docs/ with the library itself. Run by ``make figures``.
 
+A figure that a page shows right below a block of Python is what that block draws. The code matrices of README.md are
+drawn here.
+
+    python scripts/make_figures.py                            # all
+    python scripts/make_figures.py docs/user_guide/growth.md  # those of one page
+"""
+
+import argparse
+import contextlib
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,14 +19,11 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from _pages import ROOT, figure_of, python_blocks, run_page, written_pages
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
-from sklearn.datasets import make_classification
-from sklearn.ensemble import HistGradientBoostingClassifier
 
-from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.coding import (
     decoc,
     dense_random,
@@ -29,9 +36,9 @@ from skecoc.coding import (
     sparse_random,
 )
 from skecoc.datasets import load_uci
-from skecoc.plotting import plot_code_matrix, plot_risk_coverage
+from skecoc.plotting import plot_code_matrix
 
-FIGURES = Path(__file__).resolve().parents[1] / "docs" / "figures"
+FIGURES = ROOT / "docs" / "figures"
 N_CLASSES = 6
 N_RANDOM_COLUMNS = 15
 # What satimage's class letters 1, 2, 3, 4, 5 and 7 stand for.
@@ -126,62 +133,35 @@ def _draw_legend(figure: Figure, size: tuple[float, float]) -> None:
     figure.legend(handles=handles, loc="upper center", ncols=3, frameon=False, bbox_to_anchor=(0.5, 1 - 0.32 / size[1]))
 
 
-def draw_growth() -> Figure:
-    """Draw test accuracy against rounds of growth, for classes of one cluster and of several."""
-    figure, panels = plt.subplots(1, 2, figsize=(9.0, 3.6), sharey=True, layout="constrained")
-    for axes, n_clusters in zip(panels, (1, 2), strict=True):
-        X, y = make_classification(
-            4_000, 12, n_informative=8, n_classes=6, n_clusters_per_class=n_clusters, class_sep=1.2, random_state=0
-        )
-        train, test = (X[::2], y[::2]), (X[1::2], y[1::2])
-        model = WOLCClassifier(patience=30, max_iter=30, random_state=0).fit(*train)
-        rounds = np.arange(len(model.history_))
-        shown = [record.out_of_fold_accuracy for record in model.history_]
-        scores = list(model.staged_score(*test))
-        axes.plot(rounds, scores, color="#2b6cb0", label="WOLC-ECOC, test")
-        axes.plot(rounds, shown, color="0.5", linestyle="--", label="its own estimate, out of fold")
-        axes.plot(model.best_round_, scores[model.best_round_], "o", color="#2b6cb0", label="the round that is kept")
-        pairs = ECOCClassifier(decoding="loss-based").fit(*train).score(*test)
-        axes.axhline(pairs, color="#d8822b", linewidth=1.2, label="one-vs-one, test")
-        axes.set_title(f"six classes of {('one cluster', 'two clusters')[n_clusters - 1]} each", fontsize=10)
-        axes.set_xlabel("round")
-        axes.spines[["top", "right"]].set_visible(False)
-    panels[0].set_ylabel("accuracy")
-    panels[0].yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    panels[1].legend(frameon=False, fontsize=9)
-    return figure
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure without the software's version, so that it is the same wherever matplotlib is the same."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150, metadata={"Software": None})
+    print(path.relative_to(ROOT))
 
 
-def draw_risk_coverage() -> Figure:
-    """Draw the error among samples that are decided against their share, of three models of vehicle."""
-    X, y = load_uci("vehicle", return_X_y=True)
-    models = {
-        "one-vs-one": ECOCClassifier(random_state=0),
-        "grown": WOLCClassifier(random_state=0),
-        "gradient boosting": HistGradientBoostingClassifier(random_state=0),
-    }
-    figure, axes = plt.subplots(figsize=(5.6, 3.4), layout="constrained")
-    plot_risk_coverage({name: model.fit(X[::2], y[::2]) for name, model in models.items()}, X[1::2], y[1::2], ax=axes)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure
+def draw_figures_of_page(page: Path) -> None:
+    """Run the code of a page and save the figures that its blocks draw and the page shows below them."""
+    text = page.read_text(encoding="utf-8")
+    if not any(map(figure_of, python_blocks(text))):
+        return
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for ran in run_page(text, str(page.relative_to(ROOT))):
+            target = figure_of(ran.block)
+            if target:
+                save(plt.gcf(), (page.parent / target).resolve())
+            plt.close("all")
 
 
 def main() -> None:
-    """Write every figure."""
-    FIGURES.mkdir(parents=True, exist_ok=True)
-    for name, draw in (
-        ("code_matrices", draw_code_matrices),
-        ("growth", draw_growth),
-        ("risk_coverage", draw_risk_coverage),
-    ):
-        path = FIGURES / f"{name}.png"
-        figure = draw()
-        # Without the software's version in it the file is the same wherever it is made with the same matplotlib.
-        figure.savefig(path, dpi=150, metadata={"Software": None})
-        plt.close(figure)
-        print(path.relative_to(FIGURES.parents[1]))
+    """Write every figure, or those of the pages that are named."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("pages", nargs="*", type=Path, help="pages of docs/ (default: all, and the code matrices)")
+    pages = parser.parse_args().pages
+    if not pages:
+        save(draw_code_matrices(), FIGURES / "code_matrices.png")
+    for page in pages or written_pages():
+        draw_figures_of_page(page.resolve())
 
 
 if __name__ == "__main__":

@@ -17,14 +17,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from _arena import arena_blocks, arena_files
+from _arena import arena_blocks, arena_files, arena_row
+from _as_printed import as_printed_blocks, as_printed_pictures
 from _choosing import choosing_blocks
 from _growth import growth_blocks, growth_pictures
+from _learners import learners_blocks
+from _many_classes import many_classes_blocks
 from _markdown import table
+from _music import music_blocks
+from _pages import written_pages
+from _provenance import provenance_blocks
 from scipy.stats import ttest_ind_from_stats
 
 from skecoc.benchmarking.results import Results, SettingSummary
-from skecoc.benchmarking.statistics import paired_t_test, paired_values
+from skecoc.benchmarking.statistics import (
+    nemenyi_critical_difference,
+    paired_t_test,
+    paired_values,
+    wilcoxon_holm,
+)
 from skecoc.paper.published import DATA_SETS, METHODS, WOLC, published_accuracy, recomputed_ranks
 from skecoc.paper.reproduction import outcome_files, read_results
 from skecoc.paper.summaries import setting_title, summarize_paper
@@ -35,10 +46,10 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "results"
 ARENA = FOLDER / "arena.json"
 CHOOSING = FOLDER / "choosing.json"
-GUIDE = ROOT / "docs" / "user_guide"
-PAGES = (ROOT / "README.md", FOLDER / "index.md", FOLDER / "growth.md", GUIDE / "growth.md", GUIDE / "choosing.md")
+PAGES = written_pages()
 BLOCK = re.compile(r"(<!-- results: (?P<name>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 PAPER_REPEATS = 10
+ALPHA = 0.05
 
 
 def averages(summary: SettingSummary) -> str:
@@ -89,14 +100,40 @@ def sets(summary: SettingSummary) -> str:
 
 
 def headline(summary: SettingSummary) -> str:
-    """Say how WOLC-ECOC came out."""
-    ranks = summary.ranks()
-    scores = dict(zip(summary.methods, 100 * summary.scores().mean(axis=0), strict=True))
+    """Say how WOLC-ECOC came out, and how far apart ranks must be to differ significantly."""
+    ranks, scores = summary.ranks(), summary.scores()
+    means = dict(zip(summary.methods, 100 * scores.mean(axis=0), strict=True))
     other = min((method for method in summary.methods if method != WOLC), key=lambda method: ranks[method])
+    tests = wilcoxon_holm(scores, summary.methods.index(WOLC))
+    better = sum(test.adjusted < ALPHA and test.wins > test.losses for test in tests)
+    distance = nemenyi_critical_difference(len(ranks), len(scores))
     return (
-        f"{setting_title(summary)}: WOLC-ECOC {scores[WOLC]:.2f} %, average rank {ranks[WOLC]:.2f} of "
-        f"{len(ranks)}; of the others {METHODS[other]} has the best, {ranks[other]:.2f}, with {scores[other]:.2f} %."
+        f"{setting_title(summary)}: WOLC-ECOC {means[WOLC]:.2f} %, average rank {ranks[WOLC]:.2f} of {len(ranks)}; "
+        f"of the others {METHODS[other]} has the best rank, {ranks[other]:.2f}, with {means[other]:.2f} %. "
+        f"WOLC-ECOC is significantly more accurate than {better} of the {len(tests)} others (Wilcoxon's signed-rank "
+        f"test over data sets, Holm's adjustment, {100 * ALPHA:.0f} %); average ranks alone differ significantly "
+        f"(Nemenyi) when they are {distance:.2f} apart."
     )
+
+
+def in_short(summaries: list[SettingSummary]) -> str:
+    """Set the flagship beside the best other method in every experiment, for README."""
+    rows = []
+    for summary in summaries:
+        ranks, scores = summary.ranks(), summary.scores()
+        means = dict(zip(summary.methods, 100 * scores.mean(axis=0), strict=True))
+        other = min((method for method in summary.methods if method != WOLC), key=lambda method: ranks[method])
+        rows.append(
+            [
+                f"paper's experiment, {setting_title(summary)}",
+                f"{len(scores)}",
+                f"{means[WOLC]:.1f} %, rank {ranks[WOLC]:.1f}",
+                f"{METHODS[other]}: {means[other]:.1f} %, rank {ranks[other]:.1f}",
+                f"{nemenyi_critical_difference(len(ranks), len(scores)):.1f}",
+            ]
+        )
+    header = ["experiment", "sets", "WOLC-ECOC", "next best by rank", "critical difference of ranks"]
+    return table(header, [arena_row(ARENA), *rows])
 
 
 def front(summary: SettingSummary) -> str:
@@ -131,17 +168,14 @@ def against_one_vs_one(summary: SettingSummary, results: Results) -> str:
 
 
 def lengths(summary: SettingSummary) -> str:
-    """Compare the code of WOLC-ECOC with one-vs-one's, over sets with six classes or more and with eight or more."""
+    """Compare the number of columns that WOLC-ECOC evaluates with one-vs-one's."""
     wolc, pairs = summary.methods.index(WOLC), summary.methods.index("one-vs-one/hamming")
     ratio = summary.columns[:, wolc] / summary.columns[:, pairs]
-    many, more = summary.columns[:, pairs] >= 15, summary.columns[:, pairs] >= 28
-    longer = [f"{name} {value:.2f}" for name, value in zip(summary.data_sets, ratio, strict=True) if value > 0.8]
-    large = [name for name, is_more in zip(summary.data_sets, more, strict=True) if is_more]
+    lowest, highest = ratio.argmin(), ratio.argmax()
     return (
-        f"Columns evaluated, as a share of one-vs-one's: {ratio[many].mean():.2f} on average over the "
-        f"{many.sum()} sets with six classes or more; with eight or more: "
-        + ", ".join(f"{name} {value:.2f}" for name, value in zip(large, ratio[more], strict=True))
-        + f". Above 0.8: {', '.join(longer) if longer else 'none'}.\n"
+        f"WOLC-ECOC evaluates {summary.columns[:, wolc].mean():.1f} columns on average, {ratio.mean():.1f} times as "
+        f"many as one-vs-one: from {ratio[lowest]:.1f} ({summary.data_sets[lowest]}) to {ratio[highest]:.1f} times "
+        f"({summary.data_sets[highest]}).\n"
     )
 
 
@@ -166,12 +200,24 @@ def beside_paper(summary: SettingSummary, results: Results) -> str:
     return text + table(["data set", "here", "paper", "difference", "significantly"], rows)
 
 
+def printed_blocks() -> dict[str, Callable[[], str]]:
+    """Make blocks of what the benchmarks printed, as it is: ``printed-stumps``."""
+    return {
+        f"printed-{path.stem}": lambda path=path: f"```text\n{path.read_text(encoding='utf-8').strip()}\n```\n"
+        for path in sorted((FOLDER / "benchmarks").glob("*.txt"))
+    }
+
+
 def blocks(results: Results) -> dict[str, Callable[[], str]]:
     """Name all blocks and say how they are made."""
-    found = growth_blocks() | arena_blocks(ARENA) | choosing_blocks(CHOOSING)
+    found = as_printed_blocks() | growth_blocks() | arena_blocks(ARENA) | choosing_blocks(CHOOSING) | learners_blocks()
+    found |= many_classes_blocks() | printed_blocks() | provenance_blocks()
+    found |= music_blocks()
     for name, made in paper_tables(results).items():
         found[name] = lambda made=made: to_markdown(made)
-    for summary in summarize_paper(results):
+    summaries = summarize_paper(results)
+    found["in-short"] = lambda: in_short(summaries)
+    for summary in summaries:
         setting = f"{summary.learner}-{summary.response}"
         for kind, make in {"averages": averages, "sets": sets, "headline": headline, "front": front}.items():
             found[f"{kind}-{setting}"] = lambda make=make, summary=summary: make(summary)
@@ -199,13 +245,13 @@ def files(results: Results, *, with_drawings: bool) -> Iterator[tuple[Path, str]
         if with_drawings or path.parts[0] == "tables":
             yield FOLDER / path, text
     if with_drawings:
-        for picture in growth_pictures():
+        for picture in (*growth_pictures(), *as_printed_pictures()):
             yield FOLDER / "figures" / f"{picture.name}.svg", picture.svg()
     for path, text in arena_files(ARENA, with_drawings=with_drawings):
         yield FOLDER / path, text
     made = blocks(results)
     for page in PAGES:
-        if page.exists():
+        if page != FOLDER / "arena.md":
             yield page, fill(page.read_text(encoding="utf-8"), made)
 
 

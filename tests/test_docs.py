@@ -1,21 +1,26 @@
 """The documentation is true: its code runs, its links lead somewhere, and it names what the library has."""
 
+import math
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import pytest
+from scripts._pages import figure_of, python_blocks, run_page, shown_output, split_page, written_pages
 
 from skecoc.coding import CODINGS
 from skecoc.decoding import DECODERS
 
 ROOT = Path(__file__).resolve().parents[1]
-# Without the copies of pages that the site offers for download.
-PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts)]
+PAGES = written_pages()
+# Of the guide, a list of pages and one of references show nothing.
+GUIDE_PAGES = [
+    ROOT / "docs" / "tutorial.md",
+    *(page for page in PAGES if page.parent.name == "user_guide" and page.stem not in {"index", "references"}),
+]
 
-_FENCE = re.compile(r"^(?P<indent>\s*)(?P<marks>`{3,}|~{3,})\s*(?P<info>.*)$")
 _LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(\s*<?(?P<target>[^)\s>]+)>?(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)")
 _REFERENCE = re.compile(r"^\s{0,3}\[[^\]^]+\]:\s+<?(?P<target>[^\s>]+)>?", re.MULTILINE)
 _HTML = re.compile(r"<(?:img|a)\b[^>]*?\b(?:src|href)=[\"'](?P<target>[^\"']+)[\"']", re.IGNORECASE)
@@ -23,49 +28,11 @@ _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,6}\s+(?P<text>.+?)\s*#*$", re.MULTILINE)
 
 
-class Block(NamedTuple):
-    """A fenced block of a page."""
-
-    info: str
-    line: int
-    text: str
-
-
-def split_page(text: str) -> tuple[list[Block], str]:
-    """Return the fenced blocks of a page, and the page with those lines blanked."""
-    blocks, prose = [], []
-    opening: re.Match[str] | None = None
-    content: list[str] = []
-    first_line = 0
-    for number, line in enumerate(text.splitlines(), start=1):
-        fence = _FENCE.match(line)
-        if opening is None:
-            if fence is None:
-                prose.append(line)
-                continue
-            opening, content, first_line = fence, [], number + 1
-        elif fence and not fence["info"] and fence["marks"].startswith(opening["marks"]):
-            blocks.append(Block(opening["info"].strip(), first_line, "\n".join(content) + "\n"))
-            opening = None
-        else:
-            content.append(line.removeprefix(opening["indent"]))
-        prose.append("")
-    if opening is not None:
-        raise ValueError(f"the block that begins in line {first_line - 1} has no end")
-    return blocks, "\n".join(prose)
-
-
-def python_blocks(text: str) -> list[Block]:
-    """Return the blocks of a page that are to be run: fenced with exactly ``python``."""
-    return [block for block in split_page(text)[0] if block.info == "python"]
-
-
 def run_blocks(text: str, filename: str) -> dict[str, object]:
-    """Run a page's blocks in order, in one namespace, so that errors name the page's own lines."""
+    """Run a page's blocks and return the names they define."""
     namespace: dict[str, object] = {"__name__": "__main__"}
-    for block in python_blocks(text):
-        source = "\n" * (block.line - 1) + block.text
-        exec(compile(source, filename, "exec"), namespace)  # noqa: S102
+    for _ in run_page(text, filename, namespace):
+        pass
     return namespace
 
 
@@ -101,14 +68,40 @@ def page_id(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
+def same_words(first: str, second: str) -> bool:
+    """Compare two texts word by word; numbers may differ a little, as they do between versions and machines."""
+    pairs = zip_longest(*(re.findall(r"[-+]?\d+(?:\.\d+)?|[^\s\d]+", text) for text in (first, second)), fillvalue="")
+    return all(one == two or _are_close(one, two) for one, two in pairs)
+
+
+def _are_close(first: str, second: str) -> bool:
+    """Tell whether both are numbers that differ by at most two hundredths, or by five in a hundred."""
+    try:
+        values = float(first), float(second)
+    except ValueError:
+        return False
+    return math.isclose(*values, rel_tol=0.05, abs_tol=0.02)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
+def test_code_of_the_page_runs_prints_what_is_shown_and_draws_its_figures(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     try:
-        run_blocks(page.read_text(encoding="utf-8"), page_id(page))
+        for ran in run_page(page.read_text(encoding="utf-8"), page_id(page)):
+            shown = shown_output(ran.block)
+            if shown is not None:
+                assert same_words(ran.printed, shown), ran.printed
+            if figure_of(ran.block):
+                assert plt.get_fignums(), f"the block of line {ran.block.line} draws nothing"
+            plt.close("all")
     finally:
         plt.close("all")
+
+
+@pytest.mark.parametrize("page", GUIDE_PAGES, ids=page_id)
+def test_page_of_the_guide_has_a_figure_that_its_own_code_draws(page):
+    assert any(map(figure_of, python_blocks(page.read_text(encoding="utf-8"))))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
@@ -137,8 +130,7 @@ def linked_pages(first: Path) -> set[Path]:
 
 def test_every_page_can_be_reached_from_the_first_one():
     reached = linked_pages(ROOT / "docs" / "index.md")
-    # Tables are files beside the results page, which links to the more important ones.
-    written = [page for page in PAGES if "docs" in page.parts and "tables" not in page.parts]
+    written = [page for page in PAGES if "docs" in page.parts]
     assert [page_id(page) for page in written if page not in reached] == []
 
 

@@ -1,8 +1,8 @@
 """Many classes and modern learners: compact codes, bounded memory, sparse text, boosting, learners of two classes."""
 
+import importlib
 import json
 import tracemalloc
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,8 @@ from skecoc.coding import choose_coding, dense_random, min_row_distance, one_vs_
 from skecoc.decoding import LossBasedDecoder, LossWeightedDecoder, ProbabilisticDecoder
 from skecoc.growth import wolc
 from skecoc.learners import StumpAdaBoostClassifier
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def clouds(n_classes, n_rows_each, n_features=8, scale=0.2):
@@ -235,7 +237,7 @@ def test_a_compact_code_of_many_classes_does_not_grow(monkeypatch):
     model = WOLCClassifier(StumpAdaBoostClassifier(10), random_state=0).fit(X, y)
     assert model.pool_shares_ == {"dense-random": 1.0}
     assert model.weights_optimized_
-    assert model.stop_reason_ == "dense-random was taken as it is: there are too many classes to grow"
+    assert model.stop_reason_ == "there are too many classes to grow dense-random"
     fixed = ECOCClassifier(StumpAdaBoostClassifier(10), random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.predict(X_test), fixed.predict(X_test))
     assert model.score(X_test, y_test) > 0.9
@@ -285,13 +287,48 @@ def test_of_many_samples_those_that_are_held_out_count(n_samples, expected, monk
     assert wolc._is_too_long(11, n_samples) == expected
 
 
-def test_tables_of_the_page_are_those_of_the_stored_results():
-    root = Path(__file__).resolve().parents[1]
-    spec = spec_from_file_location("many_classes", root / "benchmarks" / "many_classes.py")
-    benchmark = module_from_spec(spec)
-    spec.loader.exec_module(benchmark)
-    results = json.loads((root / "docs" / "results" / "many_classes.json").read_text())
-    page = (root / "docs" / "how_to" / "many_classes.md").read_text()
-    for size in benchmark.SIZES:
-        table = benchmark.table(results.get(size, {}))
-        assert f"<!-- many_classes.json: {size} -->\n{table}\n<!-- end of many_classes.json -->" in page
+@pytest.fixture
+def script(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    return importlib.import_module("_many_classes")
+
+
+def test_blocks_of_a_small_file(script, tmp_path):
+    done = {"columns": 200, "accuracy": 0.8204, "fit_seconds": 36.0, "peak_megabytes": 280, "model_megabytes": 3.72}
+    kept = {
+        "quick": {
+            "clouds": {"stumps/auto": done, "tree/alone": {"failure": "not finished within 200 s"}},
+            "clusters": {"stumps/auto": done | {"accuracy": 0.5906, "fit_seconds": 37.0, "peak_megabytes": 1278}},
+        }
+    }
+    path = tmp_path / "many_classes.json"
+    path.write_text(json.dumps(kept), encoding="utf-8")
+    made = {name: make() for name, make in script.many_classes_blocks(path, tmp_path / "missing.txt").items()}
+    assert made["many-classes-quick"].splitlines()[2:] == [
+        "| boosted stumps, `ECOCClassifier` | 200 | 0.820 | 0.591 | 36 | 1,278 | 3.7 |",
+        "| tree alone | - | not finished within 200 s | - | - | - | - |",
+    ]
+    assert made["many-classes-full"] == made["many-codings"] == "Not measured."
+
+
+def test_printed_codings_become_a_table(script):
+    printed = (
+        "classes data       learner   coding       weighted  based optimized    fit s model MB\n"
+        "    200 clouds     tree      one-vs-rest     0.331  0.330         -      3.0     10.0\n"
+        "    200 clouds     stumps    one-vs-rest     0.662  0.860         -      3.0     10.0\n"
+        "    200 clouds     stumps    dense20         0.928  0.725     0.959      3.0     10.0\n"
+    )
+    assert script.by_coding(printed).splitlines() == [
+        r"| learner, data | one-vs-rest | dense random, $20 \log_2 P$ |",
+        "| --- | ---: | ---: |",
+        "| boosted stumps, clouds | 0.860 | 0.725, 0.959 |",
+        "| tree, clouds | 0.330 | - |",
+    ]
+
+
+def test_the_page_knows_all_methods_of_the_benchmark(script, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    benchmark = importlib.import_module("many_classes")
+    assert sorted(benchmark.METHODS) == sorted(script.METHODS)
+    assert sorted(benchmark.SIZES) == sorted(script.SIZES)
+    assert list(benchmark.DATA) == list(script.DATA)
