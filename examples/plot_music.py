@@ -3,8 +3,8 @@
 Music genres: from a folder of audio to a confusion matrix
 ==========================================================
 
-A collection of music is usually a folder with one folder per genre. This example makes such a folder with synthetic
-music, so that it runs by itself; with your own, begin at the second part.
+A collection of music is usually a folder with one folder per genre. This example writes such a folder with synthetic
+music and trains a classifier on it. With music of your own, start at the second part.
 
 Needs the extras ``audio`` and ``plot``: ``pip install "scikit-ecoc[audio,plot]"``.
 """
@@ -12,8 +12,7 @@ Needs the extras ``audio`` and ``plot``: ``pip install "scikit-ecoc[audio,plot]"
 # %%
 # A folder of music
 # -----------------
-# Four genres of eight-second clips. Every artist has a tempo and a pitch of their own, and plays in all of their clips
-# much the same, as artists do.
+# Four genres of eight-second clips. Every artist has a tempo and a pitch, which vary little between clips.
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -53,7 +52,7 @@ def harp(rng, tempo, pitch):
 
 
 def band(rng, tempo, pitch):
-    """Play drums and organ together, easily taken for either."""
+    """Play drums and organ together, which is easily confused with either."""
     return 0.4 * drums(rng, tempo, pitch) + 0.5 * organ(rng, tempo, pitch)
 
 
@@ -73,8 +72,8 @@ for play in (drums, organ, harp, band):
 # %%
 # Clips, genres and artists
 # -------------------------
-# :func:`~skecoc.music.load_audio_folder` lists the files, leaves out what is no audio, and tells who plays: here by
-# the part of the file's name before the hyphen.
+# :func:`~skecoc.music.load_audio_folder` lists the audio files and their genres and artists. The artist is the part of
+# the file name before the hyphen.
 music = load_audio_folder(root)
 print(music.DESCR)
 print(music.artists[:3], music.target_names)
@@ -82,8 +81,8 @@ print(music.artists[:3], music.target_names)
 # %%
 # A model, from file to genre
 # ---------------------------
-# :class:`~skecoc.music.ModulationFeatures` turns files into rows of numbers, keeps them in a cache, and is a step of a
-# pipeline like any other. :class:`~skecoc.WOLCClassifier` grows a code of support vector machines.
+# :class:`~skecoc.music.ModulationFeatures` is a transformer that turns files into rows of numbers and caches them.
+# :class:`~skecoc.WOLCClassifier` grows a code of support vector machines.
 model = make_pipeline(
     ModulationFeatures("mosc", cache_dir=root / ".features"),
     MinMaxScaler(),
@@ -91,15 +90,15 @@ model = make_pipeline(
 )
 
 # %%
-# Which genres are taken for which?
-# ---------------------------------
-# An artist's clips resemble each other. If some were learnt from and others predicted, we would measure how well
-# artists are recognised. So all clips of an artist stay on one side of every split.
+# Which genres are confused?
+# --------------------------
+# The clips of an artist are alike. If some of them were in the training part and others in the test part, the accuracy
+# would measure how well artists are recognised. So all clips of an artist are on the same side of every split.
 folds = StratifiedGroupKFold(n_splits=5)
 predicted = cross_val_predict(model, music.data, music.target, groups=music.artists, cv=folds)
 print(f"accuracy {accuracy_score(music.target, predicted):.2f}")
 display = ConfusionMatrixDisplay.from_predictions(music.target, predicted, cmap="Blues", colorbar=False)
-display.ax_.set_title("Genres of artists never heard before")
+display.ax_.set_title("Genres of new artists")
 plt.tight_layout()
 plt.show()
 
