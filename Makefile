@@ -9,7 +9,7 @@ PIP    := -m pip install --quiet --quiet --disable-pip-version-check
 # Each of the two processes takes one half of the tests, then what the other has left: modules stay together.
 PYTEST := -m pytest -n 2 --dist worksteal
 
-.PHONY: install demo test test-fast test-array-api test-oldest lint format benchmarks figures docs build clean
+.PHONY: install demo test test-fast test-array-api test-oldest lint format benchmarks results figures docs build check-install clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -64,6 +64,10 @@ format: install
 benchmarks: install
 	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+# Pages, tables and figures of docs/results and the numbers that pages quote, from the files stored there.
+results: install
+	$(BIN)/python scripts/make_results.py
+
 figures: install
 	$(BIN)/python scripts/make_figures.py
 
@@ -76,6 +80,10 @@ build: install
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python scripts/check_wheel.py dist
+
+# Both archives in environments of their own, and the commands from a folder that is not the checkout.
+check-install: build
+	$(BIN)/python scripts/check_install.py dist
 
 clean:
 	rm -rf $(VENV) $(OLDEST) .pytest_cache .mypy_cache .ruff_cache build dist skecoc-report.html
