@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from _markdown import table
+from _markdown import ranks_differ, table
 from scipy.stats import rankdata
 
 from skecoc.benchmarking.statistics import (
@@ -49,8 +49,9 @@ OURS = ("mixed", "WOLC stumps", "WOLC SVM")
 #: Of members that stacking and voting have, and of calibration.
 MEMBERS = (
     "Stacking and calibration have {inner_folds} inner folds, stratified. Learners without probabilities are "
-    "calibrated as SVC is, binary ones solve all pairs of classes. Where a class has a single training sample, "
-    "calibration has it twice, and stacking sees a probability of 0 for it in the fold that it is left out of."
+    "calibrated in the same way as SVC; binary learners are applied one-vs-one. If a class has a single training "
+    "sample, this sample is duplicated for calibration; in the fold of stacking that leaves it out, its class has "
+    "probability 0."
 )
 TIME_BASES = ("RandomForest", "Stacking")
 ALPHA = 0.05
@@ -290,11 +291,13 @@ learner; "one group" has a single one. Hinge weights are `OptimizedWeightDecoder
 codewords.
 
 {table}
+
+{differ}
 """
 
 
 def short(arena: Arena) -> str:
-    """Say in two sentences how the methods came out."""
+    """Say in some sentences how the methods came out."""
     name, parts = arena.methods[arena.control], []
     for measure, title in {"accuracy": "accuracy", "log_loss": "log-loss"}.items():
         ranks = average_ranks(arena.scores(measure))
@@ -303,7 +306,7 @@ def short(arena: Arena) -> str:
         parts.append(f"{ranks[arena.control]:.1f} by {title} (then {others})")
     return (
         f"Average ranks of {name} among {len(arena.methods)} methods on {len(arena.sets)} sets: {joined(parts)}. "
-        f"{time_words(arena)}\n"
+        f"{ranks_differ(len(arena.methods), len(arena.sets))} {time_words(arena)}\n"
     )
 
 
@@ -332,8 +335,8 @@ def how(arena: Arena) -> str:
         "Medians, categories and ranges are fitted to the training part.",
         "**Log-loss**": "is the mean of -log of the probability that the true class is given, clipped at 2.2e-16: "
         "a probability of 0 costs 36, which can dominate a mean but not a rank.",
-        "**Time**": "is that of the processor on one core, after a first fit that compiles what is compiled. `fit` "
-        "includes what probabilities need.",
+        "**Time**": "is CPU time on one core, after a first fit that triggers compilation. The time of `fit` "
+        "includes the calibration of probabilities.",
         "**Versions.**": ", ".join(f"{name} {number}" for name, number in arena.versions.items()) + ".",
     }
     if arena.left_out:
@@ -347,7 +350,7 @@ def how(arena: Arena) -> str:
 
 PAGE = """<!-- written by scripts/make_results.py -->
 
-# Beside ordinary classifiers
+# Compared with ordinary classifiers
 
 WOLC-ECOC and other classifiers on the same folds: accuracy, log-loss and time (`benchmarks/arena.py`). This page is
 written by `python scripts/make_results.py` from the stored results.
@@ -372,9 +375,9 @@ Less is better; the best of each set in bold.
 {log_loss}
 {decoders}## One by one
 
-{control} against each other method over the sets: p of the two-sided Wilcoxon signed-rank test, as it is, adjusted by
-Holm's method for all rows of the table, and as it is over the real sets alone. Accuracy, where a positive difference is
-in favour of {control}:
+{control} against each other method over the sets: p-values of the two-sided Wilcoxon signed-rank test, unadjusted,
+adjusted by Holm's method over all rows of the table, and unadjusted over the real sets alone. Accuracy, where a
+positive difference is in favour of {control}:
 
 {against_accuracy}
 Log-loss, where a negative difference is in favour of {control}:
@@ -403,7 +406,8 @@ def decoders(path: Path) -> str:
         for k, (name, (accuracy, loss)) in enumerate(zip(stored["decoders"], values.mean(axis=0), strict=True))
     ]
     header = ["decoder", "accuracy", "average rank", "log-loss", "average rank"]
-    return DECODERS.format(n_sets=len(values), table=table(header, rows))
+    differ = ranks_differ(len(rows), len(values))
+    return DECODERS.format(n_sets=len(values), table=table(header, rows), differ=differ)
 
 
 def page(arena: Arena, decoders_path: Path | None = None) -> str:
@@ -432,7 +436,7 @@ def arena_row(path: Path) -> list[str]:
     mine, next_best = (f"{means[k]:.1f} %, rank {ranks[k]:.1f}" for k in (arena.control, other))
     difference = nemenyi_critical_difference(*reversed(scores.shape), alpha=ALPHA)
     return [
-        f"beside ordinary classifiers, `{arena.methods[arena.control]}`",
+        f"compared with ordinary classifiers, `{arena.methods[arena.control]}`",
         f"{len(scores)}",
         mine,
         f"{arena.methods[other]}: {next_best}",

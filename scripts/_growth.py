@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _markdown import table
+from _markdown import ranks_differ, table
 from scipy.stats import rankdata
 
 from skecoc.reports.pictures import Picture, drawing_style, new_figure
@@ -224,7 +224,8 @@ def ablation() -> str:
             ]
         )
     header = ["", "accuracy %", "against the default", "standard error", "better/worse by 1 point", "worst"]
-    return table([*header, "rank", "columns"], rows)
+    differ = ranks_differ(len(rows), int(everywhere.sum()))
+    return f"{table([*header, 'rank', 'columns'], rows)}\n{differ}\n"
 
 
 def peers() -> str:

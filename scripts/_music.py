@@ -174,7 +174,7 @@ def growth() -> str:
     )
 
 
-def growth_picture() -> Picture:
+def music_picture() -> Picture:
     """Draw the errors of all folds by round."""
     folds = growth_folds()
     with drawing_style():

@@ -24,7 +24,7 @@ from _growth import growth_blocks, growth_pictures
 from _learners import learners_blocks
 from _many_classes import many_classes_blocks
 from _markdown import table
-from _music import music_blocks
+from _music import music_blocks, music_picture
 from _pages import written_pages
 from _provenance import provenance_blocks
 from scipy.stats import ttest_ind_from_stats
@@ -132,7 +132,7 @@ def in_short(summaries: list[SettingSummary]) -> str:
                 f"{nemenyi_critical_difference(len(ranks), len(scores)):.1f}",
             ]
         )
-    header = ["experiment", "sets", "WOLC-ECOC", "next best by rank", "critical difference of ranks"]
+    header = ["experiment", "sets", "WOLC-ECOC", "best other method by rank", "critical difference of ranks"]
     return table(header, [arena_row(ARENA), *rows])
 
 
@@ -145,7 +145,8 @@ def front(summary: SettingSummary) -> str:
         for k, method in enumerate(summary.methods)
         if accuracy[k] > accuracy[wolc] and length[k] < length[wolc]
     ]
-    return f"At once more accurate on average and shorter than WOLC-ECOC: {', '.join(above) if above else 'none'}."
+    names = ", ".join(above) if above else "none"
+    return f"Methods that are both more accurate on average and shorter than WOLC-ECOC: {names}."
 
 
 def against_one_vs_one(summary: SettingSummary, results: Results) -> str:
@@ -196,7 +197,11 @@ def beside_paper(summary: SettingSummary, results: Results) -> str:
         if verdict == "below":
             below.append(name)
         rows.append([name, f"{repeats.mean():.2f}", f"{mean:.2f}", f"{repeats.mean() - mean:+.2f}", verdict])
-    text = f"Significantly below the paper's WOLC-ECOC: {', '.join(below) if below else 'no set'}.\n\n"
+    text = (
+        "Significantly below the paper's WOLC-ECOC (Welch's t test at 5 % with the paper's standard deviations, which "
+        "come from one split and are probably too small; not tested where there is one repeat): "
+        f"{', '.join(below) if below else 'no set'}.\n\n"
+    )
     return text + table(["data set", "here", "paper", "difference", "significantly"], rows)
 
 
@@ -247,6 +252,7 @@ def files(results: Results, *, with_drawings: bool) -> Iterator[tuple[Path, str]
     if with_drawings:
         for picture in (*growth_pictures(), *as_printed_pictures()):
             yield FOLDER / "figures" / f"{picture.name}.svg", picture.svg()
+        yield FOLDER / "music" / "growth.svg", music_picture().svg()
     for path, text in arena_files(ARENA, with_drawings=with_drawings):
         yield FOLDER / path, text
     made = blocks(results)

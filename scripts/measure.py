@@ -61,13 +61,20 @@ def _paper(about: str, *targets: str) -> Measurement:
     return Measurement(f"the paper's experiment: {about}", " && ".join(commands), ("runs.csv.gz", "rounds.csv.gz"))
 
 
+def _music(about: str, options: str, *names: str) -> Measurement:
+    """Describe a part of the experiment on music, whose clips are collected first."""
+    commands = ("python scripts/game_music.py skecoc-music", f"python scripts/music_results.py skecoc-music {options}")
+    return Measurement(f"music: {about}", " && ".join(commands).strip(), tuple(f"music/{name}.csv" for name in names))
+
+
 #: Everything that is measured.
 MEASUREMENTS: dict[str, Measurement] = {
     "paper_stumps": _paper("boosted stumps", "table2", "fig6", "fig7"),
     "paper_svm": _paper("support vector machines, WOLC-ECOC and ECOC-ONE", "table3"),
     "paper_svm_fixed": _paper("support vector machines, other codes", "table3"),
     "ablation": _kept("what each choice of WOLC-ECOC is worth", "ablation", "ablation"),
-    "arena": _kept("beside ordinary classifiers", "arena", "arena"),
+    "arena": _kept("compared with ordinary classifiers", "arena", "arena"),
+    "as_printed": _kept("the algorithm as printed", "as_printed", "as_printed"),
     "choosing": _kept("which classifier for how many samples and classes", "choosing", "choosing"),
     "fixed_codes": _kept("optimised weights on fixed codes", "fixed_codes", "fixed_codes"),
     "growth": _kept("WOLC-ECOC beside one-vs-one and one-vs-rest", "growth", "growth"),
@@ -76,6 +83,13 @@ MEASUREMENTS: dict[str, Measurement] = {
     ),
     "many_classes": _kept("a thousand classes", "many_classes", "many_classes", flag="--output"),
     "mixed_decoders": _kept("decoders of several learners", "mixed_decoders", "mixed_decoders"),
+    "music": _music(
+        "soundtracks of games",
+        "",
+        *("all_features_by_track", "boosted_stumps_by_track", "by_track", "encoders", "growth"),
+        *("paper_settings_by_track", "plain_svm_by_track", "soundtracks", "split_freely"),
+    ),
+    "music_dortmund": _music("features of the Dortmund set", "--dortmund features.csv", "dortmund_features"),
     "peers": _kept("WOLC-ECOC beside scikit-learn's meta-estimators", "wolc_peers", "peers"),
     "probabilities": _kept("log-loss beside calibration", "probabilities", "probabilities", flag="--output"),
     "agreement": _printed("fits from blocks and in memory", "agreement"),

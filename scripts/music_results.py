@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import soundfile
 from _music import FOLDER as STORED
-from _music import growth_picture
 from game_music import PACKAGES
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -85,7 +84,6 @@ def main() -> int:
         print(f"written: {STORED / name}")
     for name, rows in {"soundtracks": soundtracks, "encoders": encoders}.items():
         (STORED / f"{name}.csv").write_text(to_csv(rows(options.folder)), encoding="utf-8")
-    (STORED / "growth.svg").write_text(growth_picture().svg(), encoding="utf-8")
     return 0
 
 
