@@ -261,7 +261,7 @@ def test_class_weights_beside_other_metadata():
         with pytest.raises(ValueError, match=r"with groups given .*GridSearchCV has to request it: call set_fit_requ"):
             searched(LOGISTIC, class_weight=weights).fit(X, y, groups=groups)
         neighbours = Grouped().set_fit_request(groups=True)
-        with pytest.raises(ValueError, match="learners that take sample_weight, but the estimator Grouped"):
+        with pytest.raises(ValueError, match="learners that support sample_weight, which the estimator Grouped"):
             ECOCClassifier(neighbours, class_weight=weights).fit(X, y, groups=groups)
         asking = clone(LOGISTIC).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         one, two = (
@@ -350,7 +350,7 @@ def test_extreme_weights_give_a_result(model, name):
 @pytest.mark.parametrize("model", BLOCKED, ids=str)
 def test_blocks_refuse_extreme_weights_by_name(model, name):
     X, y, _ = unequal()
-    with pytest.raises(ValueError, match="samples 0 to 39: sample_weight must hold weights that are zero or from"):
+    with pytest.raises(ValueError, match="samples 0 to 39: sample_weight times class_weight must be zero or from"):
         clone(model).fit(X, y, sample_weight=EXTREMES[name](y))
 
 

@@ -171,7 +171,7 @@ def test_mixed_brings_its_learners():
 
 
 def test_mixed_cannot_be_told_how_its_learners_predict():
-    with pytest.raises(InputError, match="methods: 'mixed/logistic-weight' has no choice of the response"):
+    with pytest.raises(InputError, match="methods: 'mixed/logistic-weight' has a fixed response"):
         make_classifier("mixed/logistic-weight", GaussianNB(), seed=0, response="labels")
 
 

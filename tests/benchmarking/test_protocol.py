@@ -61,7 +61,7 @@ def test_a_protocol_survives_json():
         ({"settings": ()}, "learners: expected at least one"),
         ({"methods": ("one-vs-two/hamming",)}, "methods: the coding 'one-vs-two'.* expected one of .*one-vs-one"),
         ({"methods": ("wolc/hamming",)}, "methods: the decoding 'hamming' .* expected one of optimized-weight"),
-        ({"methods": ("sklearn/one-vs-one",)}, "methods: 'sklearn/one-vs-one' has no choice of the response"),
+        ({"methods": ("sklearn/one-vs-one",)}, "methods: 'sklearn/one-vs-one' has a fixed response"),
         ({"n_folds": 1}, "expected at least 2 folds .* got n_folds=1"),
         ({"n_repeats": 0}, "1 repeat, got .*n_repeats=0"),
     ],

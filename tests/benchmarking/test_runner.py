@@ -60,13 +60,20 @@ def path(tmp_path):
     return tmp_path / "results.sqlite"
 
 
-def start(path, n_jobs):
+class SlowStore(Store):
+    """A store that leaves time to disturb the process that writes to it, however busy the machine is."""
+
+    def save(self, outcome):
+        super().save(outcome)
+        time.sleep(0.3)
+
+
+def start(path, n_jobs, store="Store"):
     """Run the experiment in another process, which is a group of its own, as that of a terminal's command is."""
     code = f"""
 from skecoc.benchmarking.runner import run
-from skecoc.benchmarking.store import Store
-from tests.benchmarking.test_runner import PROTOCOL
-with Store({str(path)!r}) as store:
+from tests.benchmarking.test_runner import PROTOCOL, SlowStore, Store
+with {store}({str(path)!r}) as store:
     run(PROTOCOL, store, n_jobs={n_jobs})
 """
     return subprocess.Popen(
@@ -129,7 +136,7 @@ def test_the_number_of_jobs_changes_nothing(path, expected):
 
 @pytest.mark.slow
 def test_resuming_after_a_kill_gives_the_same_results(path, expected):
-    process = start(path, n_jobs=1)
+    process = start(path, n_jobs=1, store="SlowStore")
     wait_for_runs(process, path, 4)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -156,7 +163,7 @@ def test_two_processes_share_a_store_and_the_work(path, expected):
 @pytest.mark.slow
 @pytest.mark.usefixtures("interrupts_heard")
 def test_an_interrupt_ends_all_quietly_and_keeps_what_is_done(path, expected):
-    process = start(path, n_jobs=2)
+    process = start(path, n_jobs=2, store="SlowStore")
     wait_for_runs(process, path, 4)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)

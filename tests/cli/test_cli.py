@@ -232,7 +232,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, own_file, mon
         (["compare", "--format", "xml"], "argument --format: invalid choice: 'xml'"),
         (["compare", "--methods"], "argument --methods: expected at least one argument"),
         (["compare", "--nothing"], "unrecognized arguments: --nothing"),
-        (["nothing"], "'nothing' is no command; expected compare, fit,"),
+        (["nothing"], "'nothing' is not a command; expected compare, fit,"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(arguments, message, capsys):
@@ -365,7 +365,7 @@ def test_an_interruption_is_one_line(jobs, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["fti", "x.csv"], "'fti' is no command (did you mean 'fit'"),
+        (["fti", "x.csv"], "'fti' is not a command (did you mean 'fit'"),
         (["compare", "x.csv", "--method", "wolc"], "unrecognized arguments: --method wolc (see skecoc compare --help)"),
     ],
 )

@@ -31,8 +31,23 @@ _LEARNER, _RESPONSE = "learner", "auto"
 class Record:
     """Results of one method on one fold of one data set.
 
-    Methods with the same coding share their trained columns; the time of each method includes the training of all
-    columns.
+    Attributes
+    ----------
+    data_set, method : str
+        Their names.
+    repeat, fold : int
+        Numbers of the repeat and of the fold, from 0.
+    n_train, n_test : int
+        Numbers of training and test samples.
+    accuracy : float
+        Accuracy on the test samples, in [0, 1].
+    score : float
+        Score by the metric of the comparison.
+    n_columns : int
+        Number of columns that are evaluated for prediction; 0 for classifiers other than output codes.
+    fit_seconds, predict_seconds : float
+        Time to fit and to predict. Methods with the same coding share their trained columns; the time of each method
+        includes the training of all columns.
     """
 
     data_set: str
@@ -74,9 +89,17 @@ class Comparison:
     notes: list[str] = field(default_factory=list)
 
     def runs(self, measure: str) -> NDArray[np.float64]:
-        """Arrange a numeric field of `Record`, such as ``"accuracy"``, by data set, method and run.
+        """Return a numeric field of the records as an array.
 
-        The array has shape (n_data_sets, n_methods, n_repeats * n_folds).
+        Parameters
+        ----------
+        measure : str
+            Name of a field of `Record`, such as ``"accuracy"``.
+
+        Returns
+        -------
+        ndarray of shape (n_data_sets, n_methods, n_repeats * n_folds)
+            The values by data set, method and run.
         """
         values = np.array([getattr(record, measure) for record in self.records], dtype=np.float64)
         return values.reshape(len(self.data_sets), -1, len(self.methods)).transpose(0, 2, 1)
@@ -103,15 +126,17 @@ def compare(
     """Cross-validate every method on every data set.
 
     All methods use the same stratified folds. Preprocessing (imputation, scaling, encoding of text) is fitted on the
-    training part of each fold (see `DataSet`), in the same way for all methods.
+    training part of each fold (see `DataSet`). Missing numbers are not imputed for methods that support them.
 
     Parameters
     ----------
     data_sets : sequence of DataSet
         The data sets, with distinct names.
     methods : sequence of str, default=DEFAULT_METHODS
-        Names ``coding/decoding``, such as ``"one-vs-one/loss-weighted"``; ``"mixed"`` and ``"wolc"``, which have their
-        own decoding; the strategies of scikit-learn, ``"sklearn/one-vs-one"``, ``"sklearn/one-vs-rest"`` and
+        Names ``coding/decoding``, such as ``"one-vs-one/loss-weighted"``, also with the codings ``"ecoc-one"``,
+        ``"lc-ecoc"``, ``"subclass-ecoc"`` and ``"random-10"`` (dense random, ten columns); ``"mixed"``, ``"wolc"``,
+        ``"wolc-one-vs-rest"`` and ``"wolc-paper"`` (with this initial code, and with the settings of the paper), which
+        have their own decoding; the strategies of scikit-learn, ``"sklearn/one-vs-one"``, ``"sklearn/one-vs-rest"`` and
         ``"sklearn/output-code"``; its classifiers ``"sklearn/random-forest"``, ``"sklearn/extra-trees"``,
         ``"sklearn/boosting"``, ``"sklearn/svm"`` and ``"sklearn/logistic"``; and the baseline ``"sklearn/majority"``.
     learner : str or classifier, default="stumps"

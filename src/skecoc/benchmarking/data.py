@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skecoc.datasets import list_uci, load_uci
 from skecoc.support.errors import InputError, spell_out
 
-#: The shipped sets with at most 2,310 rows; the three larger ones would take most of the time.
+#: The data sets that ``skecoc compare`` uses by default: all included ones with at most 2,310 rows.
 DEFAULT_DATA_SETS = (
     "iris",
     "wine",
@@ -50,8 +50,8 @@ class DataSet:
         Class labels.
     preprocessor : transformer, default=None
         Transformer that turns X into a dense float array, fitted on the training part of each fold. None means median
-        imputation and scaling to [0, 1]. `skecoc.tables.as_data_set` makes a data set with a preprocessor for a data
-        frame.
+        imputation (unless a method supports missing values) and scaling to [0, 1]. `skecoc.tables.as_data_set` makes a
+        data set with a preprocessor for a data frame.
     notes : sequence of str, default=()
         Remarks on X, such as ignored columns.
     classes : ndarray of shape (n_classes,), default=None
@@ -67,6 +67,8 @@ class DataSet:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from skecoc.benchmarking import DataSet
     >>> DataSet("tiny", np.zeros((2, 1)), np.array(["a", "b"])).name
     'tiny'
     """
@@ -224,6 +226,7 @@ def load_data_sets(names: Sequence[str]) -> list[DataSet]:
 
     Examples
     --------
+    >>> from skecoc.benchmarking import load_data_sets
     >>> [data_set.X.shape for data_set in load_data_sets(["iris", "wine"])]
     [(150, 4), (178, 13)]
     """

@@ -27,8 +27,7 @@ from skecoc.growth.wolc import WOLCClassifier
 from skecoc.learners.columns import seeded_clone, takes_weights
 from skecoc.support.errors import InputError, did_you_mean
 
-#: The codes that grow, the classical ones, each with the decoding that shows it well, what plain votes lose beside it,
-#: and a forest.
+#: The methods that `compare` uses by default: grown and classical codes, `OutputCodeClassifier` and a random forest.
 DEFAULT_METHODS = (
     "mixed/logistic-weight",
     "wolc/optimized-weight",
@@ -169,7 +168,7 @@ def make_classifier(method: str, learner: BaseEstimator, seed: int, response: st
     coding, decoding = method.split("/")
     if coding == MIXED:
         if response != "auto":
-            raise InputError(f"methods: {method!r} has no choice of the response of its learners")
+            raise InputError(f"methods: {method!r} has a fixed response, which cannot be chosen")
         return GROWN_CODINGS[coding](random_state=seed)
     parameters: dict[str, Any] = {"random_state": seed}
     if response != "auto":

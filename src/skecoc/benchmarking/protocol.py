@@ -26,9 +26,10 @@ class Protocol:
     data_sets : tuple of str
         Names of data sets of the package.
     settings : tuple of (str, str)
-        Pairs of learner and response. All methods are run with every setting and reported separately.
+        Pairs of a learner, such as ``"stumps"``, and the outputs that are used: ``"labels"``, ``"probabilities"`` or
+        ``"margins"``. All methods are run with every setting and reported separately.
     methods : tuple of str
-        Names that `skecoc.benchmarking.methods.check_methods` accepts.
+        Names of methods as in `skecoc.benchmarking.compare`, except ``"mixed"`` and those of scikit-learn.
     n_repeats : int, default=10
         Number of repetitions of the cross-validation.
     n_folds : int, default=10
@@ -63,14 +64,14 @@ class Protocol:
         object.__setattr__(self, "methods", tuple(check_methods(self.methods)))
         peers = [method for method in self.methods if method in PEERS or not takes_learner(method)]
         if peers:
-            raise InputError(f"methods: {peers[0]!r} has no choice of the response of its learners")
+            raise InputError(f"methods: {peers[0]!r} has a fixed response, which cannot be chosen")
         if self.n_folds < 2 or self.n_repeats < 1:
             raise InputError(
                 f"expected at least 2 folds and 1 repeat, got n_folds={self.n_folds}, n_repeats={self.n_repeats}"
             )
 
     def repeats_of(self, learner: str, data_set: str) -> int:
-        """Return how often a data set is split anew for a learner."""
+        """Return the number of repeats of a learner on a data set."""
         return min(self.n_repeats, self.fewer_repeats.get((learner, data_set), self.n_repeats))
 
     def batches(self) -> Iterator[Batch]:
@@ -88,7 +89,7 @@ class Protocol:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Make a protocol from what `to_dict` returned, also after a way through JSON."""
+        """Make a protocol from what `to_dict` returned, also after a round trip through JSON."""
         changed = {
             "data_sets": tuple(values["data_sets"]),
             "settings": tuple((learner, response) for learner, response in values["settings"]),

@@ -1,4 +1,4 @@
-"""Classifiers for out-of-core data in blocks of rows, and the parts that they share with `skecoc.dask`."""
+"""Classifiers for out-of-core data, read in blocks of rows."""
 
 from typing import TYPE_CHECKING
 

@@ -561,7 +561,7 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
     n_regions : int, array-like of int or "auto", default="auto"
         Numbers of regions of clustering-based columns, at most 255.
     validation_fraction : float, default="deprecated"
-        Deprecated; has no effect. Out-of-fold codewords are used instead of held-out samples.
+        Deprecated, has no effect; use `n_folds`.
     margin : float or "auto", default="auto"
         The margin of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     l2 : float or "auto", default="auto"
@@ -622,7 +622,7 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
     have at most 2^24 entries (rows times columns); decision values are then exactly the same. Otherwise, they differ by
     rounding.
 
-    For clustering, the values of a row are replaced by the middles of their bins, the means of sampled values.
+    For clustering, each value is replaced by the mean of the sampled values in its bin.
 
     Examples
     --------

@@ -357,8 +357,8 @@ def _check_division(name: str, values: Any, X: Any) -> None:
         raise ValueError(f"{name} must be a Dask collection, got {type(values).__name__}")
     if values.npartitions != X.npartitions:
         raise ValueError(
-            f"{name} must have as many partitions as X: got {values.npartitions} and {X.npartitions}. Columns of one "
-            "frame have, unless each is persisted or made an array by itself: persist the frame"
+            f"{name} must have as many partitions as X: got {values.npartitions} and {X.npartitions}. The columns of "
+            "a frame do, unless they are persisted or converted to arrays separately: persist the whole frame"
         )
 
 

@@ -146,8 +146,8 @@ def _checked(block: RawBlock, seed: int, factors: Factors) -> CleanBlock:
         weight, counted = given, given > 0
         if not ((weight[counted] >= SMALLEST_WEIGHT) & (weight[counted] <= LARGEST_WEIGHT)).all():
             raise ValueError(
-                "sample_weight must hold weights that are zero or from 1e-60 to 1e60, with those of classes; got "
-                f"{weight[counted].min():g} to {weight[counted].max():g}: multiply all weights by one number"
+                "sample_weight times class_weight must be zero or from 1e-60 to 1e60 for every sample; got "
+                f"{weight[counted].min():g} to {weight[counted].max():g}: rescale all weights by a common factor"
             )
         X, y, weight = X[counted], y[counted], weight[counted]
     X = read_only(np.ascontiguousarray(X))  # one compiled version serves all

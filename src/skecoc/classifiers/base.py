@@ -331,7 +331,8 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         -------
         ndarray of shape (n_samples, n_columns)
             Outputs of the learners: hard labels as -1 and 1, probabilities p as 2p - 1, or margins divided by the
-            largest absolute margin of the training samples (so new samples can exceed 1).
+            largest absolute margin of the training samples (so new samples can exceed 1). With several learners,
+            margins f become tanh(f).
         """
         check_is_fitted(self)
         refuse_other_arrays(X=X)

@@ -220,10 +220,11 @@ class BatchesMixin(BaseCodeClassifier):
         learner is updated with the samples whose classes take part in the column. A batch need not contain all classes.
         The code must not depend on the data: `coding` cannot be ``"decoc"``, ``"forest"`` or a function.
 
-        The decoder and the temperature are fitted to the outputs for each batch before it is learnt; about the last
-        thousand of these are kept. Decodings that need the codewords of all samples, ``"optimized-weight"`` and
-        ``"logistic-weight"``, raise an error. "auto" is ``"loss-based"``, or ``"hamming"`` for learners that only have
-        margins and codes with zeros. After `fit`, the decoding does not change.
+        Each batch is evaluated before the learners are updated with it. The decoder and the temperature are fitted to
+        these outputs, of which about the last thousand are kept. Decodings that need the codewords of all samples,
+        ``"optimized-weight"`` and ``"logistic-weight"``, raise an error, and so does ``class_weight="balanced"``. With
+        ``decoding="auto"``, margins of a code with zeros are decoded by ``"hamming"``, other outputs by
+        ``"loss-based"``. After `fit`, the decoding does not change.
 
         Parameters
         ----------

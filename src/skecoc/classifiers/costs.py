@@ -410,6 +410,14 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
         Examples
         --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from skecoc import CostSensitiveClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = CostSensitiveClassifier(LogisticRegression(max_iter=1000), reject=0.9).fit(X[:, :2], y)
+        >>> round(model.mean_cost(X[:, :2], y), 3)
+        0.078
+
         In a search: ``GridSearchCV(model, {"reject": ...}, scoring=lambda model, X, y: -model.mean_cost(X, y))``.
         """
         rule = self._rule()

@@ -103,13 +103,13 @@ class ECOCClassifier(BatchesMixin):
     verbose : int, default=0
         Passed to joblib, which reports progress.
     n_folds : int, "auto" or None, default="auto"
-        Number of folds of the out-of-fold codewords that probabilities are calibrated on. "auto" uses three folds or,
-        with more than 5,000 samples, a single held-out third of the samples. With several learners or
-        ``"logistic-weight"`` it uses five folds, and the decoding weights are fitted to out-of-fold codewords as well.
-        Other decodings are fitted to training codewords unless `n_folds` is a number. "auto" uses no folds with more
-        than 16 million codeword entries (samples times columns), with boosted stumps and more than 10,000 samples, or,
-        with a warning, if the learner cannot be trained on fewer samples. None uses no folds: fitting is several times
-        as fast, but probabilities are less reliable.
+        Number of folds of the out-of-fold codewords that probabilities are calibrated on. "auto" uses three folds, or
+        five with several learners or ``"logistic-weight"``; with more than 5,000 samples, a single third of the samples
+        is held out instead. With several learners or ``"logistic-weight"``, the decoding weights are fitted to
+        out-of-fold codewords as well. Other decodings are fitted to training codewords unless `n_folds` is a number;
+        for these, "auto" uses no folds with more than 16 million codeword entries (samples times columns), with boosted
+        stumps and more than 10,000 samples, or, with a warning, if the learner cannot be trained on fewer samples. None
+        uses no folds: fitting is several times as fast, but probabilities are less reliable.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
         with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every

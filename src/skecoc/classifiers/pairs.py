@@ -193,8 +193,10 @@ class PairInsight:
         Returns
         -------
         PairReport
-            A list of pairs, the most confused first. Each has the labels `first` and `second`, `n_samples`,
-            `n_confused`, `share` and `columns`. It prints as text; `to_frame` returns a pandas DataFrame.
+            A list of pairs, the most confused first, or in the given order. Each has the labels `first` and `second`,
+            `n_samples`, `n_confused`, `share` (of the samples that are confused) and `columns`. A column has a `name`,
+            its `share` of the sum of absolute contributions (negative if it misleads) and `correct`, the share of
+            samples for which it favours the true class. It prints as text; `to_frame` returns a pandas DataFrame.
 
         Examples
         --------
@@ -284,8 +286,8 @@ class PairInsight:
         Returns
         -------
         PairImportances
-            A list of pairs, the hardest first. Each has the labels `first` and `second`; `separated`, the share of
-            their samples that score higher for their own class than for the other; and `importances_mean` and
+            A list of pairs, the hardest first, or in the given order. Each has the labels `first` and `second`;
+            `separated`, the share of their samples that score higher for their own class; and `importances_mean` and
             `importances_std` of shape (n_features,), the mean and standard deviation of the decrease of `separated`
             when a feature is shuffled. It prints as text; `to_frame` returns a pandas DataFrame.
 

@@ -18,7 +18,7 @@ from skecoc.support.notices import notices_shown
 _COMMANDS = {
     "compare": ("compare", "compare methods on data sets by cross-validation"),
     "fit": ("fit", "fit a model to a table of your own"),
-    "predict": ("predict", "predict the rows of a table with a model from skecoc fit"),
+    "predict": ("predict", "predict the classes of a table's rows with a model from skecoc fit"),
     "inspect": ("inspect", "show what a model has learnt and how accurate it is"),
     "reproduce": ("reproduce", "run the experiments of the WOLC-ECOC paper and compare with the published numbers"),
     "report": ("reproduce", "write tables, figures and report from stored results"),
@@ -60,7 +60,8 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
     """Read the arguments; an unknown command or option ends the process with one line."""
     parser = _parser(words)
     if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
-        parser.error(f"{words[0]!r} is no command{did_you_mean(words[0], _COMMANDS)}; expected {', '.join(_COMMANDS)}")
+        hint = did_you_mean(words[0], _COMMANDS)
+        parser.error(f"{words[0]!r} is not a command{hint}; expected {', '.join(_COMMANDS)}")
     options, rest = parser.parse_known_args(words)
     if rest:
         parser.prog = f"skecoc {words[0]}"

@@ -68,8 +68,12 @@ def discard_output() -> None:
 
 def add_splits(group: argparse._ActionsContainer, folds: int) -> None:
     """Add the options of a repeated cross-validation."""
-    group.add_argument("--folds", type=at_least(2), default=folds, metavar="N", help=f"folds (default: {folds})")
-    group.add_argument("--repeats", type=at_least(1), default=1, metavar="N", help="new splits (default: 1)")
+    group.add_argument(
+        "--folds", type=at_least(2), default=folds, metavar="N", help=f"number of folds (default: {folds})"
+    )
+    group.add_argument(
+        "--repeats", type=at_least(1), default=1, metavar="N", help="repetitions with other splits (default: 1)"
+    )
     add_seed(group)
 
 

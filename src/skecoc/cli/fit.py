@@ -13,8 +13,8 @@ from skecoc.support.files import check_model_path, check_writable, write_bytes, 
 
 _EPILOG = f"""\
 Without --method, these are tried, and the best by --metric is saved: mixed (several learners
-for one code), codes of boosted stumps, a forest, gradient boosting and logistic regression; with
---learner, codes of that learner. The majority class is shown for comparison.
+for one code), codes of boosted stumps, a random forest, gradient boosting and logistic regression;
+with --learner, codes of that learner. The majority class is shown for comparison.
 
 A METHOD is auto, CODING, CODING/DECODING, or one of scikit-learn's classifiers.
 {
@@ -63,7 +63,7 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         "--time-budget",
         type=table_options.seconds,
         metavar="TIME",
-        help="time limit in seconds, or such as 5m or 1h; methods that would take longer are skipped",
+        help="time limit: a number of seconds, or a time such as 5m or 1h; methods that would take longer are skipped",
     )
     how.add_argument("--test", type=Path, metavar="FILE", help="a further table to test the final model on")
     how.add_argument("--folds", type=console.at_least(2), default=5, metavar="N", help="number of folds (default: 5)")

@@ -73,7 +73,14 @@ def _add_compare(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=_part("compare"))
     _add_folder(parser)
     what = parser.add_argument_group("methods and features")
-    what.add_argument("--features", nargs="+", choices=_FEATURE_CHOICES, default=list(FEATURES), metavar="FEATURE")
+    what.add_argument(
+        "--features",
+        nargs="+",
+        choices=_FEATURE_CHOICES,
+        default=list(FEATURES),
+        metavar="FEATURE",
+        help=f"features to compare: {', '.join(FEATURES)} or all of them together, all (default: the first three)",
+    )
     what.add_argument(
         "--methods",
         nargs="+",
@@ -104,7 +111,7 @@ def _add_train(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     group.add_argument(
         "--method",
         help="mixed-features (one code with a learner for each of the three features and for all of them; the default) "
-        "or coding/decoding (with --feature or --learner, the default is wolc/optimized-weight)",
+        "or coding/decoding (with a single feature or a --learner, the default is wolc/optimized-weight)",
     )
     group.add_argument("--learner", help=_LEARNER_HELP)
     how = parser.add_argument_group("held-out accuracy", "Small genres reduce the number of folds.")

@@ -22,7 +22,7 @@ from skecoc.support.files import make_folder
 _DEFAULT_FOLDER = Path("skecoc-results")
 _EPILOG = """\
 The full experiment takes hours. You can interrupt it at any time (Ctrl-C), start it again, or
-start it in a second terminal: finished runs are stored in OUTPUT/results.sqlite and never
+start it in a second terminal: finished runs are stored in FOLDER/results.sqlite and never
 repeated. All files are written when the command ends, even if not all runs are finished.
 
 examples:
@@ -58,7 +58,9 @@ def _add_reproduce(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         metavar="TARGET",
         help=f"one of {', '.join(TARGETS)} (default: all)",
     )
-    parser.add_argument("--quick", action="store_true", help="2 x 3 folds on 6 small data sets, in minutes")
+    parser.add_argument(
+        "--quick", action="store_true", help="2 repeats of 3-fold cross-validation on 6 small data sets; takes minutes"
+    )
     parser.add_argument(
         "--output",
         type=Path,

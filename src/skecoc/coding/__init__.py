@@ -75,7 +75,7 @@ def _from_data(coding: Callable[..., CodeMatrix]) -> NamedCoding:
     return lambda X, y, n_classes, seed, sample_weight: coding(X, y, sample_weight=sample_weight)  # noqa: ARG005
 
 
-#: What each name that a `coding` argument takes stands for; see `resolve_coding`.
+#: The codings by the names that `coding` accepts; see `resolve_coding`.
 CODINGS: Mapping[str, NamedCoding] = MappingProxyType(
     {
         "one-vs-rest": _from_classes(one_vs_rest),
@@ -125,11 +125,41 @@ def resolve_coding(
 ) -> CodeMatrix:
     """Turn a name of `CODINGS`, a code matrix or a function ``f(X, y)`` that returns one into a valid code matrix.
 
-    Seed and sample weights are used by the named codings that need them; `ranks`, the position of each class in the
-    order of the classes, by ``"ordinal"``; `argument` is the name in error messages. With `max_columns`, random codes
-    and forests are made with at most this length, and from other codes columns are selected that separate all classes;
-    a ValueError is raised if that is not possible.
+    Parameters
+    ----------
+    coding : str, array-like of shape (n_classes, n_columns) or callable
+        The coding, as in `skecoc.ECOCClassifier`, except "auto".
+    X : {array-like, sparse matrix, frame} of shape (n_samples, n_features) or None
+        The samples; only for codings that depend on the data.
+    y : ndarray of int of shape (n_samples,) or None
+        Their class indices.
+    n_classes : int
+        Number of classes.
+    random_state : int, RandomState instance or None, default=None
+        Seed of random codings.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples; only for codings that depend on the data.
+    argument : str, default="coding"
+        Name of the coding in error messages.
+    ranks : ndarray of int of shape (n_classes,), default=None
+        Position of each class in the order of the classes, for ``"ordinal"``.
+    max_columns : int, default=None
+        Maximum number of columns. Random codes and forests are generated with at most this length; from other codes,
+        columns are selected that separate all classes.
 
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_columns)
+        A valid code matrix.
+
+    Raises
+    ------
+    ValueError
+        If the coding is invalid, or too long and cannot be shortened.
+
+    Examples
+    --------
+    >>> from skecoc.coding import resolve_coding
     >>> resolve_coding(lambda X, y: [[1], [-1]], None, None, 2).tolist()
     [[1], [-1]]
     """

@@ -145,12 +145,48 @@ def min_row_distance(matrix: ArrayLike) -> float:
 
 
 def mean_row_distance(matrix: ArrayLike) -> float:
-    """Mean distance over all pairs of different rows of a code; see `row_distances`."""
+    """Mean distance over all pairs of different rows of a code; see `row_distances`.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_columns)
+        Entries in {-1, 0, 1}, at least two rows.
+
+    Returns
+    -------
+    float
+        The mean distance.
+
+    Examples
+    --------
+    >>> from skecoc.coding import hadamard, mean_row_distance
+    >>> mean_row_distance(hadamard(8))
+    4.0
+    """
     return float(_pair_distances(matrix).mean())
 
 
 def canonical_columns(matrix: ArrayLike) -> CodeMatrix:
-    """Give every column the sign that makes its first non-zero entry +1: the same for a column and its negation."""
+    """Change the signs of columns such that the first non-zero entry of each is +1.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_columns)
+        Entries in {-1, 0, 1}.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_classes, n_columns)
+        The matrix. A column and its negation become equal.
+
+    Examples
+    --------
+    >>> from skecoc.coding import canonical_columns
+    >>> canonical_columns([[-1, 0], [1, -1], [0, 1]])
+    array([[ 1,  0],
+           [-1,  1],
+           [ 0, -1]], dtype=int8)
+    """
     M = _as_ternary(matrix, "matrix")
     first = (M != 0).argmax(axis=0)
     return M * M[first, np.arange(M.shape[1])]

@@ -401,7 +401,7 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
     n_regions : int, array-like of int or "auto", default="auto"
         Numbers of regions of clustering-based columns, at most 255.
     validation_fraction : float, default="deprecated"
-        Deprecated; has no effect. Out-of-fold codewords are used instead of held-out samples.
+        Deprecated, has no effect; use `n_folds`.
     margin : float or "auto", default="auto"
         The margin of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     l2 : float or "auto", default="auto"

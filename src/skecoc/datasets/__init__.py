@@ -91,7 +91,7 @@ def load_uci(name: str, *, return_X_y: bool = False, as_frame: bool = False) -> 
         feature_names=feature_names,
         target_names=np.unique(target),
         frame=None,
-        DESCR=(_DATA / f"{name}.rst").read_text(encoding="utf-8"),
+        DESCR=(_DATA / path.name.replace(".csv.gz", ".rst")).read_text(encoding="utf-8"),
         filename=str(path),
     )
     if as_frame:

@@ -71,6 +71,19 @@ DECODERS: Mapping[str, type[BaseDecoder]] = MappingProxyType(
 def decoding_name(decoder: Any) -> str:
     """Return the name of a decoder, "custom" if it has none.
 
+    Parameters
+    ----------
+    decoder : decoder
+        Any object.
+
+    Returns
+    -------
+    str
+        A key of `DECODERS`, or "custom".
+
+    Examples
+    --------
+    >>> from skecoc.decoding import LossWeightedDecoder, decoding_name
     >>> decoding_name(LossWeightedDecoder())
     'loss-weighted'
     """
@@ -80,8 +93,21 @@ def decoding_name(decoder: Any) -> str:
 def resolve_decoder(decoding: str | BaseDecoder, *, also: Sequence[str] = ()) -> BaseDecoder:
     """Return a new decoder for a name of `DECODERS`, or an unfitted clone of an object with `fit` and `scores`.
 
-    Of a name that is not known, the error lists those that are, and those in `also`.
+    Parameters
+    ----------
+    decoding : str or decoder
+        A name, in any case and with hyphens, underscores or spaces, or an object with the methods `fit` and `scores`.
+    also : sequence of str, default=()
+        Further names to list in the error for an unknown name.
 
+    Returns
+    -------
+    decoder
+        The decoder, not fitted.
+
+    Examples
+    --------
+    >>> from skecoc.decoding import LossBasedDecoder, resolve_decoder
     >>> resolve_decoder("Loss_Based")
     LossBasedDecoder()
     >>> resolve_decoder(LossBasedDecoder("hinge"))

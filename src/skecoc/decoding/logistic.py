@@ -69,6 +69,8 @@ class LogisticWeightDecoder(BaseDecoder):
     .. math::
         s_p(x) = b_p + \sum_q v_{pq} M_{pq} x_q, \qquad v_{pq} = r_{pq} v^0_{pq} \ge 0
 
+    `scores` returns the log-probabilities :math:`s_p(x) - \log \sum_r e^{s_r(x)}`.
+
     The prior weights :math:`v^0` are equal within a group of columns: for each class, the columns of group k share its
     steepness :math:`\beta_k` equally. A group is, for example, the columns of one learner. First the few numbers
     :math:`\beta_k` are fitted; a group that adds nothing to the others gets :math:`\beta_k = 0` and has no weight. Then

@@ -35,7 +35,7 @@ def risk_and_confusion(
 
     With :math:`t_p(x) = \sum_q W_{pq} M_{pq} x_q`, a sample of class i whose worst rival is :math:`j = \arg\max_{p \ne
     i} t_p(x)` adds its weight times :math:`\max(0, \Delta + t_j(x) - t_i(x))` to ``risk[i, j]`` (for :math:`\Delta = 0`
-    the paper's training risk matrix), and its weight to ``confusion[i, j]`` if :math:`t_j(x) > t_i(x)`, otherwise to
+    the risk matrix of WOLC-ECOC), and its weight to ``confusion[i, j]`` if :math:`t_j(x) > t_i(x)`, otherwise to
     ``confusion[i, i]``.
 
     Parameters
@@ -62,7 +62,7 @@ def risk_and_confusion(
 
     Examples
     --------
-    >>> from skecoc.decoding.risk import risk_and_confusion
+    >>> from skecoc.decoding import risk_and_confusion
     >>> equal = [[0.5, 0.5], [0.5, 0.5]]
     >>> risk_and_confusion([[0.5, -0.5], [-0.25, 0.0], [-1.0, 1.0]], [0, 0, 1], [[1, -1], [-1, 1]], equal).risk
     array([[0.  , 0.25],

@@ -49,12 +49,33 @@ def best_of_classes(scores: Floats, row_classes: Indices) -> Floats:
 
 
 def break_ties(scores: ArrayLike, second_key: ArrayLike, prior: ArrayLike, scale: ArrayLike = 1.0) -> Floats:
-    """Separate tied scores, (n_samples, n_rows), by a second key, then by the prior, then by the index.
+    """Separate tied scores by a second key, then by the prior, then by the index.
 
-    Two scores a and b tie if ``abs(a - b) <= 1e-10 * max(scale, abs(a), abs(b))``, in chains; keys and priors are
-    compared in the same way. The scale, one number or one per sample, is the size of what scores were computed from. A
-    score that ties with no other is returned as it is, but bounded by 1e300. Of tied ones the best has the highest of
-    their scores, each next one is lower by ``0.5e-10 / n_rows`` times the larger of the scale and its size.
+    Two scores a and b are tied if ``abs(a - b) <= 1e-10 * max(scale, abs(a), abs(b))``; scores that are tied with the
+    same score are tied with each other. Keys and priors are compared in the same way.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, n_rows)
+        The scores.
+    second_key : array-like of shape (n_samples, n_rows)
+        Key that orders tied scores; higher is better.
+    prior : array-like of shape (n_rows,)
+        Key that orders scores whose second keys are tied, too; higher is better. Then the lower index is better.
+    scale : float or array-like of shape (n_samples,), default=1.0
+        Magnitude of the numbers that the scores were computed from.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_rows)
+        The scores, clipped to ±1e300. The best of tied scores gets the highest of them; each next one is lower by
+        ``0.5e-10 / n_rows`` times the larger of its magnitude and the scale.
+
+    Examples
+    --------
+    >>> from skecoc.decoding import break_ties
+    >>> break_ties([[1.0, 1.0, 0.5]], [[0.2, 0.4, 0.1]], prior=[0.3, 0.3, 0.4]).argmax(axis=1)
+    array([1])
     """
     values, second, shares = _check_keys(scores, second_key, prior)
     # Any order of equal scores will do: the kernel orders them afresh.

@@ -1,4 +1,4 @@
-"""Classifiers that add columns to a code where it still makes errors."""
+"""Growth of codes: `GrowthRound`, one entry of `history_`. The classifiers that grow a code are in `skecoc`."""
 
 from skecoc.growth.engine import GrowthRound
 

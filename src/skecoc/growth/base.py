@@ -253,6 +253,15 @@ class GrownClassifier(BaseCodeClassifier):
         ndarray of shape (n_samples,)
             Class labels predicted with the code of each round in `history_`. Round `best_round_` gives the labels that
             `predict` returns.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from skecoc import WOLCClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = WOLCClassifier(max_iter=1, random_state=0).fit(X[::2], y[::2])
+        >>> [predicted.shape for predicted in model.staged_predict(X[1::2])]
+        [(75,), (75,)]
         """
         check_is_fitted(self)
         codewords = self._outputs(self._all_learners, self._check_rows(X, reset=False))
@@ -263,7 +272,7 @@ class GrownClassifier(BaseCodeClassifier):
             yield self.classes_[decode(decoder, shown, decoder.matrix_, self._prior).argmax(axis=1)]
 
     def staged_score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Iterator[float]:
-        """Return the accuracy on test samples after every round of growth.
+        """Compute the accuracy on test samples after every round of growth.
 
         Parameters
         ----------

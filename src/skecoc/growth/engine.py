@@ -121,8 +121,10 @@ class GrowthRound:
     loss : float
         The loss that growth minimises: the hinge loss of optimised weights, the log-loss of logistic weights or the
         error rate.
-    objective, hinge, risk, gap : float
-        Values of the certificate of optimised weights; NaN for other decoders.
+    objective, gap : float
+        Objective and relative gap of optimised or logistic weights, from their certificate; NaN for other weights.
+    hinge, risk : float
+        Hinge loss with and without the margin, from the certificate of optimised weights; NaN for other weights.
     accuracy : float
         Accuracy on the training samples, from learners trained on them; NaN if these are not evaluated.
     out_of_fold_accuracy : float

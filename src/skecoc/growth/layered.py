@@ -69,7 +69,8 @@ class LCECOCClassifier(LayeredClassifier):
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
         The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
-        learner is trained on all columns (a `MulticlassLearner` needs a single fit for this), and "drop" instead of a
+        learner is trained on all columns of the initial code (a `MulticlassLearner` needs a single fit for this), and
+        each added column is trained with the learner that lowers the loss of its pair most; "drop" instead of a
         classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
         The initial code, in any form that `coding` of `ECOCClassifier` accepts.
@@ -84,8 +85,8 @@ class LCECOCClassifier(LayeredClassifier):
         Maximum number of columns. A longer `init` is shortened as in `ECOCClassifier`; if that is not possible, a
         ValueError is raised.
     tol : float, default=0.01
-        Relative tolerance: a round makes progress if it lowers the loss by more than this fraction. The last round with
-        progress is kept.
+        Relative tolerance: a round makes progress if its loss (the out-of-fold error rate) is lower than that of the
+        previous round by more than this fraction of the new loss. The last round with progress is kept.
     standard_errors : float, default=1.0
         Significance threshold: to make progress, a round must also lower the loss by more than this many standard
         errors of the paired difference over samples. 0 disables this condition.
@@ -143,9 +144,9 @@ class LCECOCClassifier(LayeredClassifier):
     history_ : list of GrowthRound
         One record per round: losses, accuracies, code length, next pairs and times.
     best_round_ : int
-        Index of the round that is kept.
+        Index in `history_` of the round that is kept; 0 is the initial code.
     n_iter_ : int
-        Number of rounds.
+        Number of rounds including the initial code: the length of `history_`.
     stop_reason_ : str
         Why growth stopped.
     temperature_ : float

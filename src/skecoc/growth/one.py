@@ -139,7 +139,8 @@ class ECOCOneClassifier(GrownClassifier):
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
         The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
-        learner is trained on all columns (a `MulticlassLearner` needs a single fit for this), and "drop" instead of a
+        learner is trained on all columns of the initial code (a `MulticlassLearner` needs a single fit for this), and
+        each added column is trained with the learner that lowers the loss of its pair most; "drop" instead of a
         classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
         The initial code, in any form that `coding` of `ECOCClassifier` accepts.
@@ -150,8 +151,7 @@ class ECOCOneClassifier(GrownClassifier):
         Whether other classes may join the two sides of the pair: a floating search adds and removes classes as long as
         the error decreases. This trains many columns.
     validation_fraction : float, default=0.2
-        Share of each class that is held out for validation, in (0, 0.5]; rounded to one part of an integer number of
-        parts.
+        Share of each class that is held out for validation, in (0, 0.5]; rounded to 1 / k for an integer k.
     validation_weight : float, default=0.5
         Weight of the validation samples in the weighted sum of the confusion matrices; that of the training samples is
         one minus this.
@@ -209,9 +209,9 @@ class ECOCOneClassifier(GrownClassifier):
     history_ : list of GrowthRound
         One record per round: losses, accuracies, code length, next pairs and times.
     best_round_ : int
-        Index of the round that is kept.
+        Index in `history_` of the round that is kept; 0 is the initial code.
     n_iter_ : int
-        Number of rounds.
+        Number of rounds including the initial code: the length of `history_`.
     stop_reason_ : str
         Why growth stopped.
     temperature_ : float

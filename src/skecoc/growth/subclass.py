@@ -302,8 +302,8 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     -----
     The paper measures errors on the training samples of a bipartition, regardless of the size of its sides, and uses
     ``"loss-weighted"`` decoding. Both favour splits that leave few samples on one side: a learner that always predicts
-    the other side then has a low error, and a row whose own column fails gets its weights on columns that do not
-    separate it from its neighbours.
+    the other side has a low error, and if a column fails to separate a row from a similar one, most of the row's
+    weight is on columns that do not separate them either.
 
     For k-means, features are divided by their standard deviations. With more than 1,000 features, bipartitions are
     searched with the 1,000 features whose class means differ most relative to the variation within classes; the

@@ -166,13 +166,15 @@ class WOLCClassifier(LayeredClassifier):
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
         The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
-        learner is trained on all columns (a `MulticlassLearner` needs a single fit for this), and "drop" instead of a
+        learner is trained on all columns of the initial code (a `MulticlassLearner` needs a single fit for this), and
+        each added column is trained with the learner that lowers the loss of its pair most; "drop" instead of a
         classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
         The initial code, in any form that `coding` of `ECOCClassifier` accepts. "auto" joins one-vs-rest and
         one-vs-one, except in these cases:
 
-        - two classes, ``weights_every_round=True``, or a `max_columns` too small for one-vs-one: one-vs-rest only;
+        - two classes, ``weights_every_round=True``, or a `max_columns` too small for one-vs-one: one-vs-rest only (a
+          compact random code if `max_columns` is smaller than the number of classes);
         - 11 to 50 classes and more than 5,000 samples, or a `max_columns` too small for both: one-vs-one only;
         - more than 10 classes, where the joined code would have more than 120 million entries of codewords (samples
           times columns; only a third of the samples counts if there are more than 5,000): one-vs-one, without growth;
@@ -191,8 +193,10 @@ class WOLCClassifier(LayeredClassifier):
         Maximum number of columns. "auto" is a small budget of three columns per class and learner. A longer `init` is
         shortened as in `ECOCClassifier`; if that is not possible, a ValueError is raised.
     tol : float, default=0.0
-        Relative tolerance: a round makes progress if its loss (the out-of-fold error rate) is lower, by more than this
-        fraction, than that of the last round with progress. The last round with progress is kept.
+        Relative tolerance: a round makes progress if its loss is lower than that of the last round with progress (with
+        `weights_every_round`, of the previous round) by more than this fraction of the new loss. The loss is the
+        out-of-fold error rate; with several learners it is the log-loss, with `weights_every_round` the hinge loss.
+        The last round with progress is kept.
     standard_errors : float, default=2.0
         Significance threshold: to make progress, the loss of a round must also be lower than that of the first round
         (with `weights_every_round`, of the previous round) by more than this many standard errors of the paired
@@ -274,9 +278,9 @@ class WOLCClassifier(LayeredClassifier):
     history_ : list of GrowthRound
         One record per round: losses, accuracies, code length, next pairs and times.
     best_round_ : int
-        Index of the round that is kept.
+        Index in `history_` of the round that is kept; 0 is the initial code.
     n_iter_ : int
-        Number of rounds.
+        Number of rounds including the initial code: the length of `history_`.
     stop_reason_ : str
         Why growth stopped.
     temperature_ : float
@@ -413,6 +417,7 @@ class WOLCClassifier(LayeredClassifier):
 
         Examples
         --------
+        >>> from skecoc import WOLCClassifier
         >>> WOLCClassifier.paper(max_columns=20).margin
         0.0
         """

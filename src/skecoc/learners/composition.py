@@ -225,8 +225,8 @@ def _no_weights(which: str, is_given: bool) -> str:
     if is_given:
         return f"sample_weight was given, but {which} does not take it"
     return (
-        f"class_weight needs learners that take sample_weight, but {which} does not take it: choose another learner, "
-        "draw rare classes more often before fit, or leave class_weight and decide by predict(X, cost_matrix=...)"
+        f"class_weight needs learners that support sample_weight, which {which} does not: choose another learner, "
+        "oversample rare classes before fit, or omit class_weight and use predict(X, cost_matrix=...)"
     )
 
 

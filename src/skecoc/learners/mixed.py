@@ -56,8 +56,8 @@ def mixed_learners(
     """Return the learners of ``estimator="mixed"``, the fastest first.
 
     Boosted stumps are trained column by column, and also by regions if the code grows. The others are multiclass
-    learners that are fitted once: logistic regression, two support vector machines with a wide and a narrow margin
-    (these three scale the features), extra trees, and gradient boosting with small trees.
+    learners that are fitted once: logistic regression, two support vector machines with ``C=1`` and ``C=100`` (these
+    three scale the features), extra trees, and gradient boosting with small trees.
 
     Parameters
     ----------

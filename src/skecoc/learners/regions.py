@@ -82,8 +82,8 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
     ----------
     classes_ : ndarray of shape (2,)
         The class labels.
-    centres_ : ndarray of shape (n_regions_, n_features)
-        Centres of the regions with at least one training sample.
+    centres_ : ndarray of shape (n_regions_, n_numeric_features)
+        Centres of the regions with at least one training sample, over the numeric features.
     n_regions_ : int
         Number of these regions.
     estimators_ : list of length n_regions_

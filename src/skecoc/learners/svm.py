@@ -71,11 +71,10 @@ class TunedSVMClassifier(MarginClassifier):
     n_folds : int, default=3
         Number of stratified folds; at most the number of (distinct) samples of a class.
     search_rows : int, default=None
-        Maximum number of (distinct) samples for search and calibration, drawn stratified by class; the final machine is
-        trained on all samples. A few hundred save most of the time of a large fit. None uses all samples.
+        Maximum number of (distinct) samples for search and calibration, at least 10, drawn stratified by class; the
+        final model is trained on all samples. With a few hundred, a large fit is much faster. None uses all samples.
     tune : {"column", "ensemble"}, default="column"
-        How C and width are searched if the machine is the learner of an output-code classifier; no effect on `fit` of a
-        single machine.
+        How C and width are searched if this is the learner of an output-code classifier; it has no effect otherwise.
 
         - "column": separately for each column.
         - "ensemble": once for all columns, by the cross-validated accuracy of one-vs-one votes over all classes,

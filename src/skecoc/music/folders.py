@@ -75,7 +75,10 @@ def load_audio_folder(root: str | os.PathLike[str], *, on_error: str = "skip") -
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
     >>> import soundfile
+    >>> from skecoc.music import load_audio_folder
     >>> with tempfile.TemporaryDirectory() as root:
     ...     for name in ["jazz/Ann-Blue.wav", "jazz/Ann-Red.wav", "rock/Bob-Hey.wav"]:
     ...         Path(root, name).parent.mkdir(exist_ok=True)
@@ -112,6 +115,7 @@ def load_dortmund(root: str | os.PathLike[str], *, on_error: str = "skip") -> Bu
 
     Examples
     --------
+    >>> from skecoc.music import load_dortmund
     >>> load_dortmund("no-such-folder")
     Traceback (most recent call last):
     ...

@@ -21,7 +21,7 @@ from skecoc.music.modulation import FEATURE_CHOICES, feature_names
 class ModulationFeatures(TransformerMixin, BaseEstimator):
     """Transformer for audio clips: features by modulation spectral analysis of MFCC, OSC or NASE.
 
-    Needs the ``audio`` extra: ``pip install "scikit-ecoc[audio]"``.
+    Reading files and resampling need the ``audio`` extra: ``pip install "scikit-ecoc[audio]"``.
 
     Parameters
     ----------

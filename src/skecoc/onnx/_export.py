@@ -215,7 +215,7 @@ def _feed(exported: ModelProto, X: Any) -> dict[str, NDArray[Any]]:
 
 
 def register_converters() -> None:
-    """Tell skl2onnx how to convert the classifiers, alone or as a part of anything else that it converts."""
+    """Register converters for the classifiers of this library with skl2onnx; called when `skecoc.onnx` is imported."""
     for kind in CLASSIFIERS:
         update_registered_converter(
             kind, f"Skecoc{kind.__name__}", _infer_outputs, _convert_classifier, options=_OPTIONS

@@ -35,7 +35,7 @@ from skecoc.support.files import replacement
 
 __all__ = ["TRUSTED_TYPES", "ModelFileError", "dump_model", "load_model", "save_model"]
 
-#: What this package adds to the types that skops trusts: all that fitted models of it are made of.
+#: Types of this package that a model file may contain, in addition to the types that skops trusts.
 TRUSTED_TYPES = (
     *(f"{decoder.__module__}.{decoder.__qualname__}" for decoder in DECODERS.values()),
     *(f"{loss.__module__}.{loss.__qualname__}" for loss in LOSSES.values()),
@@ -107,8 +107,10 @@ def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[st
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from skecoc import ECOCClassifier
     >>> from skecoc.datasets import load_uci
+    >>> from skecoc.persistence import load_model, save_model
     >>> X, y = load_uci("iris", return_X_y=True)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_model(ECOCClassifier().fit(X, y), Path(folder, "iris.skops"))
@@ -121,7 +123,33 @@ def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[st
 
 
 def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
-    """Turn a fitted model into the content of a file; see `save_model`."""
+    """Return the content of the file that `save_model` writes.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of this package or of scikit-learn, or a pipeline of them.
+    trusted : sequence of str, default=()
+        Names of further types that the model may contain.
+
+    Returns
+    -------
+    bytes
+        The content of the file.
+
+    Raises
+    ------
+    ModelFileError
+        If the model contains an object that could not be loaded again.
+
+    Examples
+    --------
+    >>> from skecoc import ECOCClassifier
+    >>> from skecoc.datasets import load_uci
+    >>> from skecoc.persistence import dump_model
+    >>> dump_model(ECOCClassifier().fit(*load_uci("iris", return_X_y=True)))[:2]
+    b'PK'
+    """
     skops = _skops()
     hint = "; save model.to_local() instead" if hasattr(model, "to_local") else ""
     try:
@@ -167,6 +195,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
 
     Examples
     --------
+    >>> from skecoc.persistence import load_model
     >>> load_model("missing.skops")
     Traceback (most recent call last):
     ...

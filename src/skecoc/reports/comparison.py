@@ -197,6 +197,7 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
     Examples
     --------
     >>> from skecoc.benchmarking import compare, load_data_sets
+    >>> from skecoc.reports import summarize
     >>> result = compare(load_data_sets(["iris"]), ["one-vs-one/hamming"], folds=2)
     >>> summarize(result)["methods"][0]["rank"]
     1.0

@@ -8,7 +8,7 @@ from skecoc.support.text_layout import printable
 
 
 def check_template_engine() -> None:
-    """Refuse to start work towards a report without jinja2 and matplotlib, which are optional dependencies."""
+    """Raise an InputError, a ValueError, if jinja2 or matplotlib, which reports need, is not installed."""
     for module in ("jinja2", "matplotlib"):
         if find_spec(module) is None:
             raise InputError(f"a report needs {module}: pip install 'scikit-ecoc[report]'")
@@ -34,7 +34,7 @@ def render(template: str, summary: dict[str, Any], package: str = "skecoc.report
     Examples
     --------
     >>> from skecoc.benchmarking import compare, load_data_sets
-    >>> from skecoc.reports import summarize
+    >>> from skecoc.reports import render, summarize
     >>> result = compare(load_data_sets(["iris"]), ["one-vs-one/hamming"], folds=2)
     >>> render("comparison.html.jinja", summarize(result)).splitlines()[0]
     '<!doctype html>'

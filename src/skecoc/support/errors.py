@@ -162,8 +162,8 @@ def refuse_lazy_frame(estimator: object, X: Any) -> None:
     """Refuse a Dask frame, which cannot be indexed by samples, and say which classifier takes it."""
     if hasattr(X, "__dask_graph__") and hasattr(X, "columns"):
         name = type(estimator).__name__.removeprefix("Block")
-        twin = f", skecoc.dask.Dask{name} fits and predicts where it is" if name in _ON_CLUSTERS else ""
-        raise ValueError(f"X must be in memory, got a Dask {type(X).__name__}: X.compute() puts it there{twin}")
+        twin = f", or use skecoc.dask.Dask{name}" if name in _ON_CLUSTERS else ""
+        raise ValueError(f"X must be in memory, got a Dask {type(X).__name__}: call X.compute(){twin}")
 
 
 def refuse_multilabel(y: Any) -> None:

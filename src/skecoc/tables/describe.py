@@ -39,6 +39,7 @@ def describe_model(model: Any) -> dict[str, Any]:
     Examples
     --------
     >>> from skecoc import ECOCClassifier
+    >>> from skecoc.tables import describe_model
     >>> description = describe_model(ECOCClassifier().fit([[0.0], [1.0], [2.0]], ["a", "b", "c"]))
     >>> description["classes"], description["code"]["matrix"]
     (['a', 'b', 'c'], [[1, 1, 0], [-1, 0, 1], [0, -1, -1]])

@@ -125,7 +125,10 @@ def fit_table(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pandas as pd
+    >>> from skecoc.benchmarking import DataSet
+    >>> from skecoc.tables import fit_table
     >>> frame = pd.DataFrame({"size": np.arange(30.0) % 7, "unit": "cm"})
     >>> data_set = DataSet("things.csv", frame, np.where(frame["size"] > 3, "big", "small"))
     >>> model = fit_table(data_set, method="wolc", folds=3)

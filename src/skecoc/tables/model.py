@@ -68,6 +68,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     --------
     >>> import pandas as pd
     >>> from skecoc import ECOCClassifier
+    >>> from skecoc.tables import TableClassifier
     >>> colours = ["red", "blue", "blue", None, "red", "blue"]
     >>> frame = pd.DataFrame({"size": [1.5, 3.5, None, 1.0, 4.0, 3.0], "colour": colours})
     >>> model = TableClassifier(ECOCClassifier()).fit(frame, ["a", "b", "a", "a", "b", "b"])

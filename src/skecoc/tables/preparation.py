@@ -77,8 +77,9 @@ def prepare_table(
 def as_data_set(name: str, X: "pd.DataFrame", y: ArrayLike) -> DataSet:
     """Make a data set of a table, for `skecoc.benchmarking.compare`.
 
-    Numbers, booleans and dates are imputed by the median of the training part and scaled to [0, 1]; text is encoded as
-    indicators, shares of the classes or weights of words. Constant columns and identifiers of rows are ignored.
+    Numbers, booleans and dates are scaled to [0, 1]; missing ones are imputed by the median of the training part,
+    unless a method supports missing values. Text is encoded as indicators, shares of the classes or weights of words.
+    Constant columns and identifiers of rows are ignored.
 
     Parameters
     ----------
@@ -97,6 +98,7 @@ def as_data_set(name: str, X: "pd.DataFrame", y: ArrayLike) -> DataSet:
     Examples
     --------
     >>> import pandas as pd
+    >>> from skecoc.tables import as_data_set
     >>> frame = pd.DataFrame({"id": [7, 8, 9], "size": [1.5, 2.5, None]})
     >>> as_data_set("things", frame, ["a", "b", "a"]).notes
     ["things: left out: column 'id' (only numbers or names the rows)"]

@@ -105,9 +105,9 @@ class OptimizedWeightDecoder(BaseDecoder):
     weights_ : ndarray of shape (n_rows, n_columns)
         The weights :math:`W`; every row sums to 1.
     certificate_ : Certificate
-        Objective, lower bound, gap and effort.
+        Objective, lower bound, gap and effort; not set by `from_weights`.
     tie_tolerance_ : float
-        Scores that differ by no more than this are tied; 0 unless codewords are hard.
+        Scores that differ by no more than this are tied; 0 unless codewords are hard. Not used with ``margin=0``.
     tie_shares_ : ndarray of shape (n_rows,)
         Share of the training samples that belong to the class and are tied with other classes for the best score. Among
         tied classes, the one with the highest share is predicted. Not with ``margin=0``.
@@ -190,7 +190,7 @@ class OptimizedWeightDecoder(BaseDecoder):
             Non-negative weights of the training samples; None means 1 each.
         warm_start_weights : array-like of shape (n_rows, n_columns), default=None
             Feasible weights to start from, such as those of an earlier fit with zeros for new columns. The final
-            objective is not above theirs (with ``l2=0``, by at most 1e-8).
+            objective does not exceed theirs (with ``l2=0``, by no more than 1e-8).
         prior_weights : array-like of shape (n_rows, n_columns), default=None
             Feasible weights that the penalty shrinks towards; None means equal weights.
 
@@ -264,6 +264,7 @@ class OptimizedWeightDecoder(BaseDecoder):
 
         Examples
         --------
+        >>> from skecoc.decoding import OptimizedWeightDecoder
         >>> OptimizedWeightDecoder.from_weights([[1, 0], [0.5, 0.5]], [[1, 1], [-1, 1]]).scores([[0.2, 0.4]])
         array([[0.2, 0.1]])
         """
