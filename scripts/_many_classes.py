@@ -89,7 +89,9 @@ def by_coding(printed: str) -> str:
     | tree, clouds | 0.749, 0.751 |
     """
     scores: dict[tuple[str, str], dict[str, str]] = {}
-    for line in printed.splitlines()[1:]:
+    for line in printed.splitlines():
+        if line.startswith("classes"):  # the header of every run
+            continue
         _, data, learner, coding, _, equal, optimized, *_ = line.split()
         shown = equal if optimized == MISSING else f"{equal}, {optimized}"
         scores.setdefault((learner, data), {})[coding] = shown

@@ -49,9 +49,10 @@ def _kept(about: str, script: str, name: str, options: str = "", flag: str = "--
     return Measurement(about, " ".join(command.split()), (f"{name}.json",))
 
 
-def _printed(about: str, script: str, options: str = "", name: str = "") -> Measurement:
-    """Describe a script of benchmarks/ whose printed lines are kept."""
-    return Measurement(about, f"python benchmarks/{script}.py {options}".strip(), (f"benchmarks/{name or script}.txt",))
+def _printed(about: str, script: str, *options: str) -> Measurement:
+    """Describe a script of benchmarks/ whose printed lines are kept; it may be run several times, by other options."""
+    commands = [f"python benchmarks/{script}.py {option}".strip() for option in options or ("",)]
+    return Measurement(about, " && ".join(commands), (f"benchmarks/{script}.txt",))
 
 
 def _paper(about: str, *targets: str) -> Measurement:
@@ -97,7 +98,12 @@ MEASUREMENTS: dict[str, Measurement] = {
     "cluster_memory": _printed("memory of a cluster's workers", "cluster_memory"),
     "columns": _printed("columns of tables beside skrub", "columns"),
     "ensembles": _printed("one-vs-one of stumps beside scikit-learn's", "ensembles"),
-    "many_codings": _printed("codes for many classes", "many_codings"),
+    "many_codings": _printed(
+        "codes for many classes",
+        "many_codings",
+        "",
+        "--coding one-vs-one --learner stumps logistic --data clouds clusters hierarchy",
+    ),
     "meta_estimators": _printed("time beside scikit-learn's meta-estimators", "meta_estimators"),
     "onnx_converters": _printed("ONNX converters beside skl2onnx's", "onnx_converters"),
     "onnx_export": _printed("models as ONNX graphs", "onnx_export"),
@@ -128,6 +134,7 @@ def measure(name: str) -> float:
     """Run a measurement and keep its files; return the seconds it took."""
     wanted = MEASUREMENTS[name]
     begin = time.monotonic()
+    printed = ""
     for file in wanted.files:
         if file.endswith(".json"):  # scripts add to what is there
             (RESULTS / file).unlink(missing_ok=True)
@@ -143,9 +150,10 @@ def measure(name: str) -> float:
         )
         if wanted.prints:
             print(done.stdout, end="", flush=True)
+            printed += done.stdout
             path = RESULTS / wanted.prints
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(done.stdout, encoding="utf-8")
+            path.write_text(printed, encoding="utf-8")
         if done.returncode:
             print(f"{command}: exit code {done.returncode}", file=sys.stderr)
     return time.monotonic() - begin

@@ -317,12 +317,14 @@ def test_printed_codings_become_a_table(script):
         "    200 clouds     tree      one-vs-rest     0.331  0.330         -      3.0     10.0\n"
         "    200 clouds     stumps    one-vs-rest     0.662  0.860         -      3.0     10.0\n"
         "    200 clouds     stumps    dense20         0.928  0.725     0.959      3.0     10.0\n"
+        "classes data       learner   coding       weighted  based optimized    fit s model MB\n"
+        "    200 clouds     stumps    one-vs-one      0.662  0.935         -      3.0     10.0\n"
     )
     assert script.by_coding(printed).splitlines() == [
-        r"| learner, data | one-vs-rest | dense random, $20 \log_2 P$ |",
-        "| --- | ---: | ---: |",
-        "| boosted stumps, clouds | 0.860 | 0.725, 0.959 |",
-        "| tree, clouds | 0.330 | - |",
+        r"| learner, data | one-vs-one | one-vs-rest | dense random, $20 \log_2 P$ |",
+        "| --- | ---: | ---: | ---: |",
+        "| boosted stumps, clouds | 0.935 | 0.860 | 0.725, 0.959 |",
+        "| tree, clouds | - | 0.330 | - |",
     ]
 
 
