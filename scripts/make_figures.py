@@ -101,7 +101,7 @@ def draw_code_matrices() -> Figure:
     width = max(sum(panel.width + panel.gap for panel in row) - row[0].gap for row in rows)
     size = (LEFT + width + RIGHT, TOP + len(rows) * height + (len(rows) - 1) * ROW_GAP + BOTTOM)
     figure = plt.figure(figsize=size, facecolor="white")
-    figure.suptitle("Code matrices for six classes: a row per class, a column per question", y=1 - 0.18 / size[1])
+    figure.suptitle("Code matrices for six classes: a row per class, a column per binary problem", y=1 - 0.18 / size[1])
     for i, row in enumerate(rows):
         x = LEFT - row[0].gap
         y = size[1] - TOP - height - i * (height + ROW_GAP)
