@@ -1,12 +1,11 @@
 """How fast optimised weights are found. Every figure is a ratio; times are CPU seconds with one BLAS thread.
 
-Run ``python benchmarks/ow.py [full-program] [one-cut] [scaling] [hard] [share]``; without arguments, all five:
+Run ``python benchmarks/ow.py [full-program] [one-cut] [scaling] [hard] [classes]``; without arguments, all five:
 
 full-program   against the full quadratic program with one slack per row, given to the same solver library (minutes)
 one-cut        against the paper's loop with one aggregated cut per round, to the same gap
 scaling        10^4, 10^5 and 10^6 rows against one plain numpy pass; exponent of time; peak memory
 hard           hard codewords of the fourteen data sets: milliseconds of a fit
-share          the part of a WOLC fit that goes into weights
 classes        dense one-vs-rest codes of 10 to 100 classes, 5,000 rows: seconds of a fit and of a plain pass
 """
 
@@ -15,7 +14,6 @@ import sys
 import tempfile
 from pathlib import Path
 from time import process_time
-from unittest.mock import patch
 
 import numpy as np
 import piqp
@@ -214,33 +212,6 @@ def report_hard():
         )
 
 
-def report_share():
-    from skecoc import WOLCClassifier
-    from skecoc.datasets import load_uci
-
-    fit = OptimizedWeightDecoder.fit
-    spent = []
-
-    def timed(*arguments, **keywords):
-        start = process_time()
-        fitted = fit(*arguments, **keywords)
-        spent.append(process_time() - start)
-        return fitted
-
-    for name in ("vehicle", "vowel", "segmentation", "satimage"):
-        data = load_uci(name)
-        spent.clear()
-        with patch.object(OptimizedWeightDecoder, "fit", timed):
-            start = process_time()
-            model = WOLCClassifier(random_state=0).fit(data.data, data.target)
-            total = process_time() - start
-        columns = model.code_matrix_.shape[1]
-        print(
-            f"WOLC on {name}: {100 * sum(spent) / total:.0f} % of the fit in {len(spent)} weight fits "
-            f"({columns} columns)"
-        )
-
-
 def many_classes(n_classes, n_rows=5_000, seed=0):
     """Make one-vs-rest codewords of overlapping classes: noisy log odds, squashed."""
     rng = np.random.default_rng(seed)
@@ -272,13 +243,12 @@ REPORTS = {
     "one-cut": report_one_cut,
     "scaling": report_scaling,
     "hard": report_hard,
-    "share": report_share,
     "classes": report_classes,
 }
 
 
 def main():
-    arguments = sys.argv[1:] or ["one-cut", "scaling", "hard", "share", "classes", "full-program"]
+    arguments = sys.argv[1:] or ["one-cut", "scaling", "hard", "classes", "full-program"]
     with threadpool_limits(1):
         if arguments[0] == "one-size":
             one_size(arguments[1])
