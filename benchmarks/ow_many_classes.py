@@ -3,7 +3,7 @@
 Run ``python benchmarks/ow_many_classes.py [quick]``. A *pass* evaluates the objective and a subgradient over all rows:
 scores of all classes over the non-zero weights, each row's worst rival and its hinge, and the cut. Its time is the best
 of several, and the smaller of the library's and of one in plain numpy and scipy. Every case runs in a process of its
-own; memory is the peak above that of the codewords, labels and matrix, which are there before.
+own, for at most two minutes; memory is the peak above that of the codewords, labels and matrix, which are there before.
 
 Codewords are those of learners that err: ``noise`` and ``clean`` are codes of the own class plus more or less noise,
 squashed; ``posterior`` are ``2 p - 1`` with the posterior probability of a column's positive side among points around
@@ -38,6 +38,7 @@ SIZES = {
 }
 CODEWORDS = ("noise", "clean", "posterior")
 MARGIN, L2 = 0.3, 0.01
+LIMIT = 120  # seconds of a case
 
 
 def code_matrix(kind, n_classes, n_columns, rng):
@@ -161,7 +162,11 @@ def main():
         size = [str(value) for value in sizes["quick" in sys.argv]]
         cases = [(outputs, "equal") for outputs in CODEWORDS] + [("posterior", "pooled")]
         for case in cases:
-            subprocess.run([sys.executable, __file__, "case", kind, *case, *size], check=True)
+            try:
+                subprocess.run([sys.executable, __file__, "case", kind, *case, *size], check=True, timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                shape = f"{int(size[0]):,} x {int(size[1]):,}"
+                print(f"| {kind} | {' | '.join(case)} | {shape} | not finished within {LIMIT} s |", flush=True)
 
 
 if __name__ == "__main__":
