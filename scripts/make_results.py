@@ -27,6 +27,7 @@ from _markdown import table
 from _music import music_blocks, music_picture
 from _pages import written_pages
 from _provenance import provenance_blocks
+from _readme import readme_blocks
 from scipy.stats import ttest_ind_from_stats
 
 from skecoc.benchmarking.results import Results, SettingSummary
@@ -217,7 +218,7 @@ def blocks(results: Results) -> dict[str, Callable[[], str]]:
     """Name all blocks and say how they are made."""
     found = as_printed_blocks() | growth_blocks() | arena_blocks(ARENA) | choosing_blocks(CHOOSING) | learners_blocks()
     found |= many_classes_blocks() | printed_blocks() | provenance_blocks()
-    found |= music_blocks()
+    found |= music_blocks() | readme_blocks()
     for name, made in paper_tables(results).items():
         found[name] = lambda made=made: to_markdown(made)
     summaries = summarize_paper(results)
