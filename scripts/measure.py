@@ -95,7 +95,6 @@ MEASUREMENTS: dict[str, Measurement] = {
     "probabilities": _kept("log-loss beside calibration", "probabilities", "probabilities", flag="--output"),
     "agreement": _printed("fits from blocks and in memory", "agreement"),
     "audio": _printed("features of music beside librosa", "audio"),
-    "cluster_memory": _printed("memory of a cluster's workers", "cluster_memory"),
     "columns": _printed("columns of tables beside skrub", "columns"),
     "ensembles": _printed("one-vs-one of stumps beside scikit-learn's", "ensembles"),
     "many_codings": _printed(
