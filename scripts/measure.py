@@ -82,7 +82,9 @@ MEASUREMENTS: dict[str, Measurement] = {
     "ablation": _kept("what each choice of WOLC-ECOC is worth", "ablation", "ablation"),
     "arena": _kept("compared with ordinary classifiers", "arena", "arena"),
     "as_printed": _kept("the algorithm as printed", "as_printed", "as_printed"),
-    "choosing": _kept("which classifier for how many samples and classes", "choosing", "choosing"),
+    "choosing": _kept(
+        "which classifier for how many samples and classes", "choosing", "choosing", "--samples 300 1000 5000 20000"
+    ),
     "fixed_codes": _kept("optimised weights on fixed codes", "fixed_codes", "fixed_codes"),
     "growth": _kept("WOLC-ECOC beside one-vs-one and one-vs-rest", "growth", "growth"),
     "learners_and_codings": _kept(
