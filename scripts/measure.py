@@ -71,7 +71,7 @@ def _music(about: str, options: str, *names: str) -> Measurement:
 # The methods that finish within minutes at full size.
 _FULL_SIZE = (
     "python benchmarks/many_classes.py --size full --output docs/results/many_classes.json --only stumps/auto "
-    "logistic/auto logistic/OneVsRestClassifier lightgbm/auto lightgbm/alone tree/auto tree/alone"
+    "logistic/auto logistic/OneVsRestClassifier lightgbm/auto lightgbm/alone tree/alone"
 )
 
 #: Everything that is measured.
