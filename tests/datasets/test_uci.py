@@ -234,3 +234,8 @@ def test_empty_cells_anywhere_become_nan(rows):
     expected = [[np.nan if cell is None else cell for cell in row] for row, _ in rows]
     np.testing.assert_array_equal(data, expected)
     assert target.tolist() == [label for _, label in rows]
+
+
+def test_names_are_found_in_any_case():
+    one, two = load_uci("Iris"), load_uci("iris")
+    assert (one.DESCR, one.filename) == (two.DESCR, two.filename)
