@@ -273,7 +273,8 @@ def test_a_damaged_file_is_reported(run, server):
     with pytest.warns(RuntimeWarning, match="Invalid cache"):
         code, _, reported = run("--sets", "flowers", "--fetch-only")
     assert code == 1
-    assert "flowers (OpenML 101): OpenML's data cannot be used: ValueError: The md5 checksum" in reported
+    assert "flowers (OpenML 101): OpenML's data cannot be used: ValueError: " in reported
+    assert "md5 checksum" in reported
 
 
 def test_the_list_is_printed_and_other_names_are_refused(run, openml, capsys):
