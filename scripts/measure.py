@@ -170,8 +170,16 @@ def measure(name: str) -> float:
     return time.monotonic() - begin
 
 
+def _today() -> str:
+    """Return the date, as in 2026-11-18."""
+    return dt.datetime.now(tz=dt.UTC).date().isoformat()
+
+
 def record(name: str, commit: str, seconds: float | None) -> None:
-    """Write down which commit made the files of a measurement, when, how and with which versions."""
+    """Write down which commit made the files of a measurement, when, how and with which versions.
+
+    Files that were made elsewhere, without `seconds`, get the date of their commit.
+    """
     entries: dict[str, Any] = json.loads(PROVENANCE.read_text("utf-8")) if PROVENANCE.exists() else {}
     wanted = MEASUREMENTS[name]
     files = {
@@ -181,7 +189,7 @@ def record(name: str, commit: str, seconds: float | None) -> None:
         "about": wanted.about,
         "command": wanted.command,
         "commit": git("rev-parse", commit),
-        "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
+        "date": git("show", "-s", "--format=%cs", commit) if seconds is None else _today(),
         "seconds": None if seconds is None else round(seconds),
         "versions": {"python": sys.version.split()[0]} | installed(),
         "files": files,
