@@ -193,7 +193,7 @@ def test_learner_shares_are_stacked_to_one_bar_per_class():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c"]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first class is on top
     given = mpl.figure.Figure().subplots()
-    assert plot_learner_shares(model, given, class_names=["x", "y", "z"]) is given
+    assert plot_learner_shares(model, ax=given, class_names=["x", "y", "z"]) is given
     assert given.get_yticklabels()[0].get_text() == "x"
 
 

@@ -60,7 +60,7 @@ def distance_bound(certificate, l2):
 def test_the_default_objective_is_that_of_the_full_quadratic_program(problem):
     codewords, y, matrix = random_problem(**problem)
     for margin, l2 in [(0.1, 1e-2), (0.3, 1e-3), (0.0, 1e-2)]:
-        decoder = OptimizedWeightDecoder(margin, l2, tol=1e-7).fit(codewords, y, matrix)
+        decoder = OptimizedWeightDecoder(margin, l2=l2, tol=1e-7).fit(codewords, y, matrix)
         optimum, weights = smallest_objective(codewords, y, matrix, margin, l2)
         found = decoder.certificate_
         assert found.objective == pytest.approx(optimum, abs=1e-6)
@@ -157,7 +157,7 @@ def test_no_point_of_the_face_has_more_entropy(problem, margin):
 def test_l2_shares_the_burden_on_a_problem_worked_by_hand():
     # As above with margin 2: the hinge is max(0, 8 - 4 (a + b)), so its minimum 0 needs a = b = 1, and with the
     # penalty l2 / 2 (a^2 + (1-a)^2 + b^2 + (1-b)^2) the optimum has 4 = l2 (2 a - 1) for l2 >= 4.
-    decoder = OptimizedWeightDecoder(2.0, 8.0, tol=1e-9).fit([[1, -3], [-1, 3]], [0, 1], [[1, 1], [-1, -1]])
+    decoder = OptimizedWeightDecoder(2.0, l2=8.0, tol=1e-9).fit([[1, -3], [-1, 3]], [0, 1], [[1, 1], [-1, -1]])
     np.testing.assert_allclose(decoder.weights_, [[0.75, 0.25], [0.75, 0.25]], atol=1e-4)
     assert decoder.certificate_.hinge == pytest.approx(2.0, abs=1e-3)
 

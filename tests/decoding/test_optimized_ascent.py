@@ -43,7 +43,7 @@ def test_the_objective_is_that_of_the_full_quadratic_program(problem, margin, l2
     codewords, y, matrix = random_problem(**problem)
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
     weight[: len(matrix)] = 1.0
-    decoder = OptimizedWeightDecoder(margin, l2, tol=1e-4, max_rounds=2000).fit(codewords, y, matrix, weight)
+    decoder = OptimizedWeightDecoder(margin, l2=l2, tol=1e-4, max_rounds=2000).fit(codewords, y, matrix, weight)
     optimum, _ = smallest_objective(codewords, y, matrix, margin, l2, weight)
     found = decoder.certificate_
     assert found.gap <= 1e-4
@@ -75,7 +75,7 @@ def test_prior_weights_move_the_objective_by_a_linear_term(seed):
     codewords, y, matrix = random_problem(seed)
     space = WeightSpace(matrix)
     prior = space.project(np.random.default_rng(seed).random(matrix.shape))
-    decoder = OptimizedWeightDecoder(0.2, 0.1, tol=1e-6, max_rounds=5000)
+    decoder = OptimizedWeightDecoder(0.2, l2=0.1, tol=1e-6, max_rounds=5000)
     decoder.fit(codewords, y, matrix, prior_weights=prior)
     found = decoder.certificate_
     assert found.gap <= 1e-6
@@ -160,7 +160,7 @@ def test_jobs_and_blocks_change_no_bit(monkeypatch):
 def test_newton_steps_that_are_stuck_find_a_way_out(seed, n_rows, l2):
     # With a smoothing that only becomes narrower, the gap stays at 1e-5.
     codewords, y, matrix = random_problem(seed, n_rows=n_rows)
-    decoder = OptimizedWeightDecoder(0.3, l2, tol=1e-8).fit(codewords, y, matrix)
+    decoder = OptimizedWeightDecoder(0.3, l2=l2, tol=1e-8).fit(codewords, y, matrix)
     optimum, _ = smallest_objective(codewords, y, matrix, 0.3, l2)
     found = decoder.certificate_
     assert found.gap <= 1e-8

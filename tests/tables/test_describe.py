@@ -352,7 +352,7 @@ def test_certificates_of_solved_weights_are_shown(several, grown):
 
 def test_text_of_several_learners():
     X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "b", "c", "c"]
-    model = ECOCClassifier(LEARNERS, "one-vs-rest", "hamming", random_state=0).fit(X, y)
+    model = ECOCClassifier(LEARNERS, coding="one-vs-rest", decoding="hamming", random_state=0).fit(X, y)
     assert model_text(describe_model(model)).split("\n\n")[2].splitlines() == [
         "Learners: how many columns each has, and how much it counts, in % of the columns that a class takes part in",
         "            stumps  bayes",

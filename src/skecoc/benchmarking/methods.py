@@ -214,7 +214,7 @@ def learner_names(classifier: Any, default: str) -> str:
 
 def _ten_random_columns(X: Any, y: NDArray[np.intp], seed: int) -> CodeMatrix:  # noqa: ARG001
     """Make the paper's random code for the classes that have samples."""
-    return dense_random(int(y.max()) + 1, 10, random_state=seed)
+    return dense_random(int(y.max()) + 1, n_columns=10, random_state=seed)
 
 
 def count_columns(classifier: Any) -> int:

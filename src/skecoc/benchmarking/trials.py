@@ -235,7 +235,7 @@ class SharedColumns:
         """Fit the decoder of a run and predict the test samples."""
         codewords = self.codewords[key.response]
         begin = time.perf_counter()
-        classifier = self.trained.with_decoding(
+        classifier = self.trained._with_decoding(
             key.decoding, RESPONSES[key.response], codewords.train, self.y, margin_scale=codewords.scale
         )
         fitted = time.perf_counter()

@@ -197,11 +197,11 @@ def _short_code(
         return None
     check_length(n_classes, max_columns)
     if name == "dense-random" and default_length(n_classes) > max_columns:
-        return dense_random(n_classes, max_columns, random_state=random_state)
+        return dense_random(n_classes, n_columns=max_columns, random_state=random_state)
     if name == "sparse-random" and default_length(n_classes, 15) > max_columns:
-        return sparse_random(n_classes, max_columns, random_state=random_state)
+        return sparse_random(n_classes, n_columns=max_columns, random_state=random_state)
     if name == "forest" and n_classes - 1 <= max_columns < 3 * (n_classes - 1):
-        return forest(X, y, max_columns // (n_classes - 1), sample_weight=sample_weight)
+        return forest(X, y, n_trees=max_columns // (n_classes - 1), sample_weight=sample_weight)
     return None
 
 

@@ -150,7 +150,7 @@ def fit_table(
     if test is not None:
         match_classes(test, table.classes)  # an error now, not after the work
     if learner is not None:
-        _rehearse(data_set, ECOCClassifier(clone(estimator), "one-vs-rest", "hamming"), table, trusted)
+        _rehearse(data_set, ECOCClassifier(clone(estimator), coding="one-vs-rest", decoding="hamming"), table, trusted)
     values, about_rows = limit_rows(table.data_set, max_rows, seed)
     notes = [*table.notes, *about_rows]
     found = evaluate(

@@ -147,13 +147,13 @@ class OptimizedWeightDecoder(BaseDecoder):
     learns_from_codewords: ClassVar[bool] = True
     weights_: Floats
     certificate_: Certificate
-    tie_tolerance_: float = SOLVED_TIE_TOLERANCE  # of models that were saved before they had the attribute
+    tie_tolerance_: float
 
     def __init__(
         self,
         margin: float = 0.3,
-        l2: float = 0.01,
         *,
+        l2: float = 0.01,
         tol: float = 1e-4,
         max_rounds: int = 500,
         class_weight: str | None = None,
