@@ -2,10 +2,14 @@
 
 Requires skops: ``pip install "scikit-ecoc[persistence]"``. The file of a model is a zip archive with the description of
 the model by skops, its arrays, and ``skecoc.json`` with the versions that wrote it. Only types of scikit-learn, numpy
-and scipy that skops trusts, and those of `TRUSTED_TYPES`, are loaded. Data for compiled code is checked before it is
-used: stumps, support vectors, indicators, and trees, also in forests and boosting. Search trees of nearest neighbours
-are not loaded but built again. All classifiers of scikit-learn except `TunedThresholdClassifierCV` can be loaded;
-estimators that run other compiled code, such as `KMeans`, must be listed as trusted.
+and scipy that skops trusts, those of `TRUSTED_TYPES`, and those that installed distributions register are loaded. Data
+for compiled code is checked before it is used: stumps, support vectors, indicators, and trees, also in forests and
+boosting. Search trees of nearest neighbours are not loaded but built again. All classifiers of scikit-learn except
+`TunedThresholdClassifierCV` can be loaded; estimators that run other compiled code, such as `KMeans`, must be listed as
+trusted.
+
+A distribution registers types of its own by an entry point of the group ``skecoc.model_types``, which names a function
+that returns these types or their names.
 """
 
 import hashlib
@@ -13,8 +17,8 @@ import json
 import os
 import warnings
 import zipfile
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from types import ModuleType
@@ -26,7 +30,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from skecoc import __version__
 from skecoc.decoding import DECODERS
 from skecoc.decoding.losses import LOSSES
-from skecoc.persistence.allowed import SKLEARN_TYPES
+from skecoc.persistence.allowed import SKLEARN_TYPES, registered_types
 from skecoc.persistence.neighbours import leave_out_search_trees
 from skecoc.persistence.restored import check_restored, rebuild, unchecked_types
 from skecoc.persistence.shared import share_learners
@@ -156,7 +160,7 @@ def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
         content = skops.dumps(model)
     except Exception as error:  # whatever the state of a foreign estimator makes skops stumble over
         raise ModelFileError(f"{type(model).__name__} cannot be saved: {_one_line(error)}{hint}") from error
-    foreign = _foreign_types(content, model, trusted)
+    foreign = _foreign_types({*skops.get_untrusted_types(data=content), *unchecked_types(model)}, trusted)
     if foreign:
         raise ModelFileError(f"{type(model).__name__} cannot be saved: it holds {', '.join(foreign)}{hint}", foreign)
     try:
@@ -209,20 +213,22 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     if other:
         warnings.warn(f"{name} was saved with {' and '.join(other)}", UserWarning, stacklevel=2)
     skops = _skops()
-    untrusted = import_module("skops.io.exceptions").UntrustedTypesFoundException
     try:
-        with warnings.catch_warnings():
-            # Every learner would warn on its own of what is said above.
-            warnings.simplefilter("ignore", InconsistentVersionWarning)
-            model = skops.loads(content, trusted=[*TRUSTED_TYPES, *trusted])
-        check_restored(model)
-        foreign = _foreign_types(content, model, trusted)
+        found = skops.get_untrusted_types(data=content)
+        foreign = _foreign_types(found, trusted)
         if not foreign:
-            rebuild(model)
-    except untrusted:
-        model, foreign = None, _foreign_types(content, None, trusted)
+            with warnings.catch_warnings():
+                # Every learner would warn on its own of what is said above.
+                warnings.simplefilter("ignore", InconsistentVersionWarning)
+                model = skops.loads(content, trusted=found)
+            check_restored(model)
+            foreign = _foreign_types(unchecked_types(model), trusted)
+            if not foreign:
+                rebuild(model)
     except Exception as error:  # skops checks types, not whether the rest of a description makes sense
         raise ModelFileError(f"{name}, saved with {origin}, cannot be loaded: {_one_line(error)}") from error
+    if any(kind.startswith("skecoc_study.") for kind in foreign) and find_spec("skecoc_study") is None:
+        raise ModelFileError(f"{name} needs the distribution scikit-ecoc-study: pip install scikit-ecoc-study", foreign)
     if foreign:
         names = ", ".join(foreign)
         raise ModelFileError(f"{name} is refused: it holds types that are not trusted, {names}", foreign)
@@ -237,10 +243,10 @@ def _skops() -> ModuleType:
     return skops
 
 
-def _foreign_types(content: bytes, model: Any, trusted: Sequence[str]) -> list[str]:
-    """Name the types of a model, and of the content of its file, that may not be loaded."""
-    found = set(_skops().get_untrusted_types(data=content)) | unchecked_types(model)
-    return sorted(found - {*TRUSTED_TYPES, *trusted})
+def _foreign_types(found: Iterable[str], trusted: Sequence[str]) -> list[str]:
+    """Return those of the types that skops does not trust which may not be loaded."""
+    foreign = set(found) - {*TRUSTED_TYPES, *trusted}
+    return sorted(foreign - registered_types()) if foreign else []
 
 
 def _versions() -> dict[str, str]:

@@ -1,5 +1,8 @@
 """What fitted learners of scikit-learn are made of, and which of its estimators predict from files without harm."""
 
+from functools import cache
+from importlib.metadata import entry_points
+
 from sklearn import calibration
 from sklearn._loss import loss as losses
 from sklearn._loss._loss import CyExponentialLoss, CyHalfBinomialLoss, CyHalfMultinomialLoss
@@ -89,6 +92,13 @@ _PLAIN_CLASSES = (
 )
 # Compiled code takes what they hold for trees of the right number, which is checked for classifiers only.
 _COMPILED_CLASSES = ("sklearn.ensemble._gb.GradientBoostingRegressor",)
+
+
+@cache
+def registered_types() -> frozenset[str]:
+    """Return the names of types that other distributions register, by functions that return these names or types."""
+    types = [kind for entry in entry_points(group="skecoc.model_types") for kind in entry.load()()]
+    return frozenset(kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}" for kind in types)
 
 
 def is_plain(name: str) -> bool:

@@ -27,7 +27,7 @@ from skecoc.learners.columns import Response
 from skecoc.learners.features import widths_of
 from skecoc.learners.mixed import MarginColumn
 from skecoc.learners.multiclass import MulticlassColumn
-from skecoc.persistence.allowed import is_plain
+from skecoc.persistence.allowed import is_plain, registered_types
 from skecoc.persistence.encoders import (
     check_generator,
     check_hasher,
@@ -135,8 +135,8 @@ def _parts(model: Any) -> Iterator[Any]:
 
 
 def _is_ours(part: Any) -> bool:
-    """Tell whether an object is of scikit-learn or of this package, and not of a type that somebody has to trust."""
-    return type(part).__module__.split(".")[0] in ("sklearn", "skecoc")
+    """Tell whether an object is of scikit-learn, of this package or registered; a user has to trust others."""
+    return type(part).__module__.split(".")[0] in ("sklearn", "skecoc") or _name(part) in registered_types()
 
 
 def _may_hold_a_tree(part: Any) -> bool:
