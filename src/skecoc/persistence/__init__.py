@@ -28,51 +28,14 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
 from skecoc import __version__
-from skecoc.decoding import DECODERS
-from skecoc.decoding.losses import LOSSES
-from skecoc.persistence.allowed import SKLEARN_TYPES, registered_types
-from skecoc.persistence.neighbours import leave_out_search_trees
+from skecoc.persistence.allowed import TRUSTED_TYPES, registered_types
 from skecoc.persistence.restored import check_restored, rebuild, unchecked_types
-from skecoc.persistence.shared import share_learners
+from skecoc.persistence.sklearn_parts import require
+from skecoc.persistence.skops_states import register_states
 from skecoc.support.errors import import_extra
 from skecoc.support.files import replacement
 
 __all__ = ["TRUSTED_TYPES", "ModelFileError", "dump_model", "load_model", "save_model"]
-
-#: Types of this package that a model file may contain, in addition to the types that skops trusts.
-TRUSTED_TYPES = (
-    *(f"{decoder.__module__}.{decoder.__qualname__}" for decoder in DECODERS.values()),
-    *(f"{loss.__module__}.{loss.__qualname__}" for loss in LOSSES.values()),
-    "skecoc.music.transformer.ModulationFeatures",
-    "skecoc.classifiers.ECOCClassifier",  # of files from before it had its own module
-    "skecoc.classifiers.costs.CostSensitiveClassifier",
-    "skecoc.classifiers.ecoc.ECOCClassifier",
-    "skecoc.decoding.logistic.LogisticCertificate",
-    "skecoc.decoding.optimized.decoder.Certificate",
-    "skecoc.benchmarking.data.MedianImputer",
-    "skecoc.tables.dates.DateEncoder",
-    "skecoc.tables.encoders.CategoryEncoder",
-    "skecoc.tables.encoders.SentenceEncoder",
-    "skecoc.tables.preprocessing._days",
-    "skecoc.tables.preprocessing._floats",
-    "skecoc.tables.preprocessing._strings",
-    "skecoc.growth.layered.LCECOCClassifier",
-    "skecoc.growth.one.ECOCOneClassifier",
-    "skecoc.growth.subclass.SubclassECOCClassifier",
-    "skecoc.growth.wolc.WOLCClassifier",
-    "skecoc.growth.engine.GrowthRound",
-    "skecoc.classifiers.batches.Batches",
-    "skecoc.learners.columns.ConstantClassifier",
-    "skecoc.learners.mixed.MarginColumn",
-    "skecoc.learners.mixed.ZeroForMissing",
-    "skecoc.learners.multiclass.MulticlassColumn",
-    "skecoc.learners.multiclass.MulticlassLearner",
-    "skecoc.learners.regions.RegionClassifier",
-    "skecoc.learners.stumps.StumpAdaBoostClassifier",
-    "skecoc.learners.svm.TunedSVMClassifier",
-    "skecoc.tables.model.TableClassifier",
-    *SKLEARN_TYPES,
-)
 
 _FORMAT = "skecoc-model-1"
 _LABEL = "skecoc.json"
@@ -158,7 +121,7 @@ def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
     hint = "; save model.to_local() instead" if hasattr(model, "to_local") else ""
     try:
         content = skops.dumps(model)
-    except Exception as error:  # whatever the state of a foreign estimator makes skops stumble over
+    except Exception as error:  # another library's estimator may have any state
         raise ModelFileError(f"{type(model).__name__} cannot be saved: {_one_line(error)}{hint}") from error
     foreign = _foreign_types({*skops.get_untrusted_types(data=content), *unchecked_types(model)}, trusted)
     if foreign:
@@ -236,10 +199,8 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
 
 
 def _skops() -> ModuleType:
-    """Import skops, or say how to get it."""
     skops = import_extra("skops.io", "persistence", "saving and loading models")
-    share_learners()
-    leave_out_search_trees()
+    register_states()
     return skops
 
 
@@ -250,7 +211,6 @@ def _foreign_types(found: Iterable[str], trusted: Sequence[str]) -> list[str]:
 
 
 def _versions() -> dict[str, str]:
-    """Name what a model's file depends on."""
     return {"skecoc": __version__, "scikit-learn": sklearn.__version__}
 
 
@@ -282,7 +242,11 @@ def _check_label(content: bytes, name: str) -> dict[str, str]:
     """Return what made a file; refuse files of other origin, and those that have changed."""
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
-            _check_stored(archive, len(content))
+            # Models are stored without compression: an archive must not unpack to more than it is.
+            members = archive.infolist()
+            is_stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
+            total = sum(member.file_size for member in members)
+            require(is_stored and total <= len(content), "its parts are compressed")
             label = json.loads(archive.read(_LABEL))
         is_known = label["format"] == _FORMAT and all(isinstance(label[key], str) for key in (*_versions(), "sha256"))
         is_whole = is_known and label["sha256"] == _checksum(content)
@@ -293,14 +257,6 @@ def _check_label(content: bytes, name: str) -> dict[str, str]:
     if not is_whole:
         raise ModelFileError(f"{name} has been changed since it was saved")
     return dict(label)
-
-
-def _check_stored(archive: zipfile.ZipFile, size: int) -> None:
-    """Refuse archives that unpack to more than they are: models are stored without compression."""
-    members = archive.infolist()
-    plain = all(member.compress_type == zipfile.ZIP_STORED for member in members)
-    if not plain or sum(member.file_size for member in members) > size:
-        raise ValueError("its parts are compressed")
 
 
 def _checksum(content: bytes) -> str:
@@ -314,5 +270,4 @@ def _checksum(content: bytes) -> str:
 
 
 def _one_line(error: Exception) -> str:
-    """Say what an error says, in one line."""
     return " ".join(str(error).split()) or type(error).__name__
