@@ -61,7 +61,12 @@ class TreeTable:
         features, thresholds, left, right, missing, leaf_nodes, leaf_targets, values = (
             np.concatenate(arrays) for arrays in zip(*self.trees, strict=True)
         )
-        coarse = self._coarse(values, leaf_trees, leaf_targets, n_targets)
+        # Sums of multiples of this step have no more than 24 binary digits.
+        largest = np.zeros((len(sizes), n_targets))
+        np.maximum.at(largest, (leaf_trees, leaf_targets), np.abs(values))
+        bound = largest.sum(axis=0).max()
+        step = np.exp2(np.ceil(np.log2(bound)) - 23.0) if bound > 0.0 else 1.0
+        coarse = np.rint(values / step) * step
         sums = graph.node(
             "TreeEnsembleRegressor",
             rows,
@@ -87,15 +92,6 @@ class TreeTable:
         )
         sums = graph.double(sums)
         return graph.node("Add", graph.part(sums, 0, n_targets), graph.part(sums, n_targets, 2 * n_targets))
-
-    @staticmethod
-    def _coarse(values: Floats, trees: NDArray[np.intp], targets: NDArray[np.int64], n_targets: int) -> Floats:
-        """Round leaf values to multiples of a power of two whose sums have no more than 24 binary digits."""
-        largest = np.zeros((trees[-1] + 1, n_targets))
-        np.maximum.at(largest, (trees, targets), np.abs(values))
-        bound = largest.sum(axis=0).max()
-        step = np.exp2(np.ceil(np.log2(bound)) - 23.0) if bound > 0.0 else 1.0
-        return np.rint(values / step) * step
 
 
 def stump_margins(graph: Graph, rows: str, learners: Sequence[StumpAdaBoostClassifier]) -> str:
@@ -144,7 +140,6 @@ def _stumps_by_feature(
 
 
 def _sums_by_model(owners: NDArray[np.intp], votes: Floats) -> Floats:
-    """Sum up the votes of each model that occurs."""
     return np.bincount(np.unique(owners, return_inverse=True)[1], votes).astype(np.float64)
 
 
@@ -192,26 +187,17 @@ def boosted_tree_margins(graph: Graph, rows: str, learners: Sequence[Any]) -> st
     for first, learner in zip(firsts, learners, strict=False):
         for stage in learner._predictors:
             for target, predictor in enumerate(stage, start=int(first)):
-                _add_boosted_tree(table, predictor.nodes, target)
+                nodes = predictor.nodes
+                if nodes["is_categorical"].any():
+                    raise NotImplementedError(
+                        "HistGradientBoostingClassifier with categorical features cannot be exported to ONNX; "
+                        "encode them in a pipeline"
+                    )
+                missing_left = nodes["missing_go_to_left"].astype(np.int64)
+                children, values = (nodes["left"], nodes["right"]), nodes["value"][:, np.newaxis]
+                features, thresholds = nodes["feature_idx"], nodes["num_threshold"]
+                table.add(features, thresholds, *children, np.array([target]), values, missing_left)
     return graph.node("Add", table.write(graph, rows, int(firsts[-1])), np.concatenate(base))
-
-
-def _add_boosted_tree(table: TreeTable, nodes: NDArray[Any], target: int) -> None:
-    """Add one tree of a HistGradientBoostingClassifier."""
-    if nodes["is_categorical"].any():
-        raise NotImplementedError(
-            "HistGradientBoostingClassifier with categorical features cannot be exported to ONNX; "
-            "encode them in a pipeline"
-        )
-    table.add(
-        nodes["feature_idx"],
-        nodes["num_threshold"],
-        nodes["left"],
-        nodes["right"],
-        np.array([target]),
-        nodes["value"][:, np.newaxis],
-        nodes["missing_go_to_left"].astype(np.int64),
-    )
 
 
 def forest_probabilities(graph: Graph, rows: str, learner: Any) -> str:
