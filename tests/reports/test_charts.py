@@ -1,22 +1,16 @@
 """What reports draw is where it should be, and said in words."""
 
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from skecoc.benchmarking.results import Results
 from skecoc.reports.charts import (
     calibration_picture,
-    convergence_alt,
-    convergence_picture,
     curve_picture,
     dot_picture,
     rank_picture,
-    summarize_convergence,
 )
-from tests.benchmarking.synthetic import make_rounds
 
 
 def titles_of(picture):
@@ -47,21 +41,6 @@ def test_curves_of_growth():
     assert kept.get_xdata()[0] == 5
     assert all(float(tick).is_integer() for tick in picture.figure.axes[0].get_xticks())
     assert "3 to 7 columns: one from 1 to 3; two from 3 to 1" in picture.alt
-
-
-def test_growth_without_objective_and_training_accuracy():
-    rounds = [replace(record, objective=np.nan, risk=np.nan, train_accuracy=np.nan) for record in make_rounds("iris")]
-    results, setting = Results([], rounds, {}), ("iris", "stumps", "labels")
-    left, right = convergence_picture(results, *setting).figure.axes
-    lines = {line.get_label(): line for line in left.lines}
-    assert lines.keys() == {"loss", "mean round kept"}
-    assert list(lines["loss"].get_ydata()) == [0.25] * 3
-    assert left.get_ylabel() == "loss"
-    assert [line.get_label() for line in right.lines] == ["test rows", "mean round kept"]
-    alt = convergence_alt(summarize_convergence(results, *setting))
-    assert "The loss goes from 0.25 to 0.25; the test accuracy in % goes from 50.0 to 68.8. 1 of the runs" in alt
-    lost = Results([], [replace(record, loss=np.nan) for record in rounds], {})
-    assert "rounds 0 to 2. The test accuracy in % goes from" in convergence_alt(summarize_convergence(lost, *setting))
 
 
 def test_dots_of_methods_are_named_after_data_sets():

@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc.benchmarking import DataSet
+from skecoc.compare import DataSet
 from skecoc.datasets import load_uci
 from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
 from skecoc.reports import model as report

@@ -12,8 +12,8 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from skecoc.benchmarking.methods import WOLC_CODINGS, coding_of
 from skecoc.cli import console
+from skecoc.compare.methods import WOLC_CODINGS, coding_of
 from skecoc.music import ModulationFeatures, feature_names
 from skecoc.music.clips import as_clips
 from skecoc.music.experiment import MusicComparison, MusicData, compare_music

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skecoc.benchmarking.statistics import interval_half_width
+from skecoc.compare.statistics import interval_half_width
 from skecoc.reports.charts import calibration_picture, curve_picture, interval_picture
 from skecoc.reports.pictures import Picture
 from skecoc.reports.templating import render

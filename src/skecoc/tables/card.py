@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 import skecoc
-from skecoc.benchmarking.data import DataSet
-from skecoc.benchmarking.methods import MAJORITY
-from skecoc.benchmarking.metrics import Metric, common_measures
-from skecoc.benchmarking.statistics import TIE_DECIMALS, corrected_t_test, holm, interval_of_folds, wilson_interval
+from skecoc.compare.data_sets import DataSet
+from skecoc.compare.methods import MAJORITY
+from skecoc.compare.metrics import Metric, common_measures
+from skecoc.compare.statistics import TIE_DECIMALS, corrected_t_test, holm, interval_of_folds, wilson_interval
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.scores import ALPHA, p_phrase
 from skecoc.support.threads import thread_pools
