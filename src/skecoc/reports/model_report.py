@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skecoc.reports.charts import calibration_picture, curve_picture, interval_picture
+from skecoc.reports.charts import calibration_picture, growth_picture, interval_picture
 from skecoc.reports.templating import render
 from skecoc.support.scores import MEASURES, ScoreFormat, p_text
 from skecoc.support.text_layout import align, align_left, blocks, join, printable_data
@@ -245,7 +245,7 @@ def model_page(description: dict[str, Any]) -> str:
         "p_text": p_text,
         "measures": MEASURES,
         "round_measures": _measured(rounds),
-        "convergence": _convergence(rounds) if len(rounds) > 1 else [],
+        "convergence": growth_picture(rounds, growth["kept"]).for_page() if len(rounds) > 1 else None,
         "code_columns": _code_columns(code) if code else [],
         "pairs": _pairs(description["important"], description["classes"]) if description["important"] else None,
     }
@@ -293,22 +293,6 @@ def _code_columns(code: dict[str, Any]) -> list[dict[str, Any]]:
             }
         )
     return columns
-
-
-def _convergence(rounds: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """Draw accuracy and loss against the number of columns, as far as they were measured."""
-    columns, measured = [row["columns"] for row in rounds], _measured(rounds)
-    kept = max(row["columns"] for row in rounds if row["is_kept"])
-    accuracies = {"accuracy": "training rows", "out_of_fold_accuracy": "training rows, out of fold"}
-    pictures = []
-    for name, title, labels, factor in (
-        ("growth-accuracy", "accuracy in %", accuracies, 100),
-        ("growth-loss", "loss", {"loss": "loss"}, 1),
-    ):
-        curves = {labels[key]: [factor * row[key] for row in rounds] for key in measured if key in labels}
-        if curves:
-            pictures.append(curve_picture(name, title, columns, curves, kept).for_page())
-    return pictures
 
 
 def _pairs(important: list[dict[str, Any]], classes: list[str]) -> dict[str, Any]:
