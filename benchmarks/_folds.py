@@ -19,8 +19,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
-from skecoc.benchmarking.data import scaled_numbers
-from skecoc.benchmarking.runs import split_rows
+from skecoc.compare.data_sets import scaled_numbers
+from skecoc.compare.runs import split_rows
 from skecoc.datasets import list_uci, load_uci
 from skecoc.paper.reproduction import PROTOCOLS
 

@@ -41,7 +41,7 @@ from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc.benchmarking.statistics import average_ranks, nemenyi_critical_difference
+from skecoc.compare.statistics import average_ranks, nemenyi_critical_difference
 from skecoc.learners import TunedSVMClassifier
 
 Key = tuple[str, int, int, str]  # set, repeat, fold, method

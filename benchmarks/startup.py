@@ -78,7 +78,7 @@ def show_help():
 
 def show_compilation(folder):
     """Time the first fit with nothing compiled beside the second; return the longest compilation."""
-    loading = best([["-c", "import skecoc.benchmarking"]])[0]
+    loading = best([["-c", "import skecoc.compare"]])[0]
     print(f"\n{'fit':>18}{'first s':>9}{'second s':>10}{'compiling s':>13}{'/ import skecoc':>17}")
     longest = 0.0
     for method in METHODS:

@@ -13,9 +13,9 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from skecoc.benchmarking import DataSet
-from skecoc.benchmarking.learners import make_learner
-from skecoc.benchmarking.methods import make_classifier
+from skecoc.compare import DataSet
+from skecoc.compare.methods import make_classifier
+from skecoc.compare.named_learners import make_learner
 from skecoc.tables import fit_table
 
 METHOD, FOLDS = "wolc/optimized-weight", 5

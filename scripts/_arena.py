@@ -16,7 +16,7 @@ import numpy as np
 from _markdown import ranks_differ, table
 from scipy.stats import rankdata
 
-from skecoc.benchmarking.statistics import (
+from skecoc.compare.statistics import (
     average_ranks,
     best_per_row,
     nemenyi_critical_difference,

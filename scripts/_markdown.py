@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from skecoc.benchmarking.statistics import nemenyi_critical_difference
+from skecoc.compare.statistics import nemenyi_critical_difference
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

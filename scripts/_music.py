@@ -9,7 +9,7 @@ import numpy as np
 from _markdown import table
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.statistics import TTest, corrected_t_test
+from skecoc.compare.statistics import TTest, corrected_t_test
 from skecoc.music.methods import MIXED_FEATURES, MUSIC_METHODS, WOLC
 from skecoc.paper.published import published_music
 from skecoc.reports.pictures import Picture, drawing_style, new_figure

@@ -30,8 +30,7 @@ from _provenance import provenance_blocks
 from _readme import readme_blocks
 from scipy.stats import ttest_ind_from_stats
 
-from skecoc.benchmarking.results import Results, SettingSummary
-from skecoc.benchmarking.statistics import (
+from skecoc.compare.statistics import (
     nemenyi_critical_difference,
     paired_t_test,
     paired_values,
@@ -39,6 +38,7 @@ from skecoc.benchmarking.statistics import (
 )
 from skecoc.paper.published import DATA_SETS, METHODS, WOLC, published_accuracy, recomputed_ranks
 from skecoc.paper.reproduction import outcome_files, read_results
+from skecoc.paper.results import Results, SettingSummary
 from skecoc.paper.summaries import setting_title, summarize_paper
 from skecoc.paper.tables import paper_tables
 from skecoc.reports.tables import to_markdown

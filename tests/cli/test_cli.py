@@ -112,7 +112,7 @@ def test_another_learner(capsys):
 
 def test_all_data_sets(monkeypatch, capsys):
     loaded = []
-    monkeypatch.setattr("skecoc.benchmarking.load_data_sets", lambda names: loaded.extend(names) or [])
+    monkeypatch.setattr("skecoc.compare.load_data_sets", lambda names: loaded.extend(names) or [])
     assert main(["compare", "--datasets", "all"]) == 2
     assert loaded == list_uci()
     assert capsys.readouterr().err == "skecoc: error: datasets: expected at least one data set\n"
@@ -168,7 +168,7 @@ except SystemExit:
 """
     loaded = loaded_modules(code, tmp_path)
     assert [name for name in loaded if name.startswith("skecoc.cli.")] == ["skecoc.cli.console"]
-    above = ("skecoc.tables", "skecoc.benchmarking", "skecoc.reports", "skecoc.paper", "skecoc.music")
+    above = ("skecoc.tables", "skecoc.compare", "skecoc.reports", "skecoc.paper", "skecoc.music")
     assert [name for name in loaded if name.startswith(above)] == []
 
 
@@ -247,7 +247,7 @@ def test_bad_options_are_one_line_and_exit_code_2(arguments, message, capsys):
 
 def test_a_report_without_jinja2_is_refused_before_any_work(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("skecoc.reports.templating.find_spec", lambda name: None)
-    monkeypatch.setattr("skecoc.benchmarking.compare", lambda *a, **k: pytest.fail("work was done"))
+    monkeypatch.setattr("skecoc.compare.compare", lambda *a, **k: pytest.fail("work was done"))
     assert main([*TINY, "--report", str(tmp_path / "report.html")]) == 2
     assert "pip install 'scikit-ecoc[report]'" in capsys.readouterr().err
 
@@ -256,7 +256,7 @@ def test_a_defect_is_not_hidden(monkeypatch):
     def broken(*arguments, **options):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("skecoc.benchmarking.compare", broken)
+    monkeypatch.setattr("skecoc.compare.compare", broken)
     with pytest.raises(ZeroDivisionError):
         main(TINY)
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from skecoc.benchmarking.protocol import Protocol
 from skecoc.cli import main
+from skecoc.paper.protocol import Protocol
 from skecoc.paper.reproduction import STORE_FILE
 
 SMALL = Protocol("small", ("iris", "wine"), (("stumps", "labels"),), ("one-vs-one/hamming", "wolc"), 2, 3)
@@ -35,7 +35,7 @@ def test_tables_are_printed_and_written(small, tmp_path, capsys):
 def test_a_second_start_runs_nothing_and_gives_the_same(small, tmp_path, capsys, monkeypatch):
     assert reproduce(tmp_path) == 0
     first, table = capsys.readouterr().out, (tmp_path / "tables" / "table2.csv").read_bytes()
-    monkeypatch.setattr("skecoc.benchmarking.runner.run_batch", lambda *a, **k: pytest.fail("work was done"))
+    monkeypatch.setattr("skecoc.paper.runner.run_batch", lambda *a, **k: pytest.fail("work was done"))
     assert reproduce(tmp_path) == 0
     assert capsys.readouterr().out == first
     assert (tmp_path / "tables" / "table2.csv").read_bytes() == table

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 import skecoc
-from skecoc.benchmarking import DEFAULT_DATA_SETS, methods
-from skecoc.benchmarking.learners import LEARNERS
-from skecoc.benchmarking.metrics import METRICS
 from skecoc.cli import main, names, table_options
+from skecoc.compare import DEFAULT_DATA_SETS, methods
+from skecoc.compare.metrics import METRICS
+from skecoc.compare.named_learners import LEARNERS
 from skecoc.datasets import list_uci
 from skecoc.decoding import DECODERS
 from skecoc.tables.preparation import MOST_COMPARED_ROWS

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.runner import connected, run
-from skecoc.benchmarking.store import Store
 from skecoc.cli import main
+from skecoc.paper.protocol import Protocol
+from skecoc.paper.runner import connected, run
+from skecoc.paper.store import Store
 from skecoc.support.errors import InputError
 
 PROTOCOL = Protocol(
@@ -58,7 +58,7 @@ def test_bad_options_are_one_line(options, message, capsys, tmp_path):
 
 
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
-    monkeypatch.setattr("skecoc.benchmarking.runner._CONNECT_SECONDS", 1)
+    monkeypatch.setattr("skecoc.paper.runner._CONNECT_SECONDS", 1)
     with (
         pytest.raises(InputError, match="no Dask scheduler found at 'tcp:"),
         connected("tcp://127.0.0.1:9"),

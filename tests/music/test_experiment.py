@@ -10,8 +10,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from skecoc import ECOCClassifier
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.runs import RunRecord, seed_of
+from skecoc.compare.runs import RunRecord, seed_of
 from skecoc.learners import MulticlassLearner
 from skecoc.music.experiment import (
     MusicComparison,
@@ -22,6 +21,7 @@ from skecoc.music.experiment import (
 )
 from skecoc.music.methods import MIXED_FEATURES, MUSIC_METHODS, make_mixture, make_music_classifier
 from skecoc.music.tables import growth_csv, growth_picture, music_accuracy_table, music_length_table
+from skecoc.paper.results import Results
 from skecoc.reports.tables import to_csv, to_text
 from skecoc.support.errors import InputError
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scripts.game_music import PACKAGES
 
-from skecoc.benchmarking.statistics import corrected_t_test
+from skecoc.compare.statistics import corrected_t_test
 from skecoc.music.methods import MIXED_FEATURES, MUSIC_METHODS, WOLC
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,13 +9,13 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from skecoc.benchmarking.results import Results
+from skecoc.paper.convergence import convergence_alt, convergence_picture, summarize_convergence
 from skecoc.paper.figures import grown_codes, length_picture, paper_figures, paper_ranks, pareto_front, time_picture
 from skecoc.paper.published import METHODS
+from skecoc.paper.results import Results
 from skecoc.paper.summaries import paper_summary
-from skecoc.reports.charts import convergence_alt, convergence_picture, summarize_convergence
 from skecoc.reports.pictures import CODING_COLORS
-from tests.benchmarking.synthetic import STUMPS, WOLC, make_many, make_results, make_rounds
+from tests.paper.synthetic import STUMPS, WOLC, make_many, make_results, make_rounds
 
 ONE, REST = "one-vs-one/hamming", "one-vs-rest/hamming"
 
@@ -236,7 +236,7 @@ sys.modules["matplotlib"] = None
 import skecoc.paper.tables, skecoc.paper.figures
 from skecoc.paper.figures import length_picture
 from skecoc.paper.summaries import paper_summary
-from tests.benchmarking.synthetic import make_many
+from tests.paper.synthetic import make_many
 summary = paper_summary(make_many(("iris",)), "stumps", "labels")
 try:
     length_picture(summary)

@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.statistics import wilcoxon_holm
+from skecoc.compare.statistics import wilcoxon_holm
 from skecoc.paper.published import DATA_SETS, METHODS, recomputed_ranks
+from skecoc.paper.results import Results
 from skecoc.paper.summaries import paper_summary, summarize_paper
 from skecoc.paper.tables import (
     accuracy_table,
@@ -20,7 +20,7 @@ from skecoc.paper.tables import (
     time_table,
 )
 from skecoc.reports.tables import WRITERS, to_csv, to_text
-from tests.benchmarking.synthetic import STUMPS, SVM, WOLC, make_many, make_results, make_run
+from tests.paper.synthetic import STUMPS, SVM, WOLC, make_many, make_results, make_run
 
 ONE = "one-vs-one/hamming"
 

@@ -3,13 +3,13 @@
 import json
 from collections import Counter
 
-from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.results import Results
 from skecoc.datasets import list_uci, load_uci
+from skecoc.paper.protocol import Protocol
 from skecoc.paper.published import METHODS, WOLC
 from skecoc.paper.reproduction import PROTOCOLS
+from skecoc.paper.results import Results
 from skecoc.paper.summaries import paper_summary
-from tests.benchmarking.synthetic import make_many, make_run
+from tests.paper.synthetic import make_many, make_run
 
 
 def runs_of(protocol):

@@ -4,9 +4,6 @@ import csv
 
 import pytest
 
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.runner import run
-from skecoc.benchmarking.store import Store
 from skecoc.paper.reproduction import (
     PROTOCOLS,
     STORE_FILE,
@@ -16,8 +13,11 @@ from skecoc.paper.reproduction import (
     read_results,
     write_outcome,
 )
+from skecoc.paper.results import Results
+from skecoc.paper.runner import run
+from skecoc.paper.store import Store
 from skecoc.support.errors import InputError
-from tests.benchmarking.synthetic import make_many
+from tests.paper.synthetic import make_many
 
 
 @pytest.mark.parametrize("quick", [False, True])

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from skecoc.benchmarking.results import Results
 from skecoc.paper.figures import paper_figures
 from skecoc.paper.published import METHODS, recomputed_ranks
 from skecoc.paper.reproduction import report_page, summarize_reproduction
+from skecoc.paper.results import Results
 from skecoc.paper.tables import paper_tables
-from tests.benchmarking.synthetic import WOLC, make_many
 from tests.browser import launch, open_page
+from tests.paper.synthetic import WOLC, make_many
 
 LAST = "decoc/loss-weighted"  # the best but one in `make_many`
 

@@ -5,8 +5,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler
 
-from skecoc.benchmarking.runs import seed_of
 from skecoc.classifiers import ECOCClassifier
+from skecoc.compare.runs import seed_of
 
 
 def average_ranks(scores):

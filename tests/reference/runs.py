@@ -6,8 +6,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, WOLCClassifier
-from skecoc.benchmarking.runs import seed_of
 from skecoc.coding import dense_random
+from skecoc.compare.runs import seed_of
 from skecoc.datasets import load_uci
 from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skecoc import ECOCClassifier
-from skecoc.benchmarking import Comparison, Record
+from skecoc.compare import Comparison, Record
 from skecoc.tables import TableClassifier
 
 ACCURACY = {"name": "accuracy", "higher_is_better": True, "in_percent": True}

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from skecoc.benchmarking.statistics import corrected_t_test
+from skecoc.compare.statistics import corrected_t_test
 from skecoc.reports import check_template_engine, render, summarize
 from skecoc.reports.conclusions import conclude
 from skecoc.support.errors import InputError

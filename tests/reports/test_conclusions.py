@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skecoc.benchmarking.statistics import corrected_t_test, holm, interval_half_width
+from skecoc.compare.statistics import corrected_t_test, holm, interval_half_width
 from skecoc.reports.conclusions import conclude, judge
 from tests.reports.made import LOG_LOSS, make_comparison
 

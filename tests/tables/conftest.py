@@ -2,7 +2,7 @@
 
 import pytest
 
-from skecoc.benchmarking import DataSet
+from skecoc.compare import DataSet
 from skecoc.persistence import save_model
 from skecoc.tables import fit_table
 from tests.tables.things import make_things

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from skecoc.benchmarking import DataSet
-from skecoc.benchmarking.learners import make_learner
-from skecoc.benchmarking.metrics import ACCURACY, Metric
+from skecoc.compare import DataSet
+from skecoc.compare.metrics import ACCURACY, Metric
+from skecoc.compare.named_learners import make_learner
 from skecoc.tables.card import calibration_bins, make_card, score_interval, score_on
 from skecoc.tables.preparation import prepare_table
 from skecoc.tables.selection import evaluate

@@ -8,8 +8,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from skecoc.benchmarking import DataSet
-from skecoc.benchmarking.methods import MAJORITY
+from skecoc.compare import DataSet
+from skecoc.compare.methods import MAJORITY
 from skecoc.learners import StumpAdaBoostClassifier, mixed
 from skecoc.persistence import dump_model, load_model
 from skecoc.support.errors import InputError

@@ -6,8 +6,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from skecoc.benchmarking.trials import Fold
 from skecoc.classifiers import pairs
+from skecoc.compare.trials import Fold
 from skecoc.tables import importance
 from skecoc.tables.importance import PairCounts, columns_that_matter, count_pairs, important_columns
 from skecoc.tables.preprocessing import make_preprocessor

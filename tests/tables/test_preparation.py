@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skecoc.benchmarking import DataSet, compare
-from skecoc.benchmarking.runs import split_rows
+from skecoc.compare import DataSet, compare
+from skecoc.compare.runs import split_rows
 from skecoc.support.errors import InputError
 from skecoc.tables.preparation import limit_rows, prepare_table
 

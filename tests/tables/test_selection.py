@@ -9,9 +9,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from skecoc.benchmarking import DataSet, compare
-from skecoc.benchmarking.learners import make_learner
-from skecoc.benchmarking.metrics import ACCURACY, Metric
+from skecoc.compare import DataSet, compare
+from skecoc.compare.metrics import ACCURACY, Metric
+from skecoc.compare.named_learners import make_learner
 from skecoc.learners import mixed
 from skecoc.tables.preparation import prepare_table
 from skecoc.tables.selection import Budget, best_method, default_methods, evaluate

@@ -23,7 +23,7 @@ from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_text
 
 if TYPE_CHECKING:
-    from skecoc.benchmarking import Comparison, DataSet
+    from skecoc.compare import Comparison, DataSet
 
 _NAMES = [
     f"codings: {', '.join(CODINGS)}",
@@ -91,8 +91,8 @@ def _run(options: argparse.Namespace) -> None:
     """Run the command."""
     options.data = options.data or options.data_option
     _check_options(options)
-    from skecoc.benchmarking import compare, load_data_sets
-    from skecoc.benchmarking.methods import check_methods
+    from skecoc.compare import compare, load_data_sets
+    from skecoc.compare.methods import check_methods
     from skecoc.reports import render, summarize
 
     methods = check_methods(options.methods) if options.methods else _default_methods(options)
@@ -120,9 +120,9 @@ def _run(options: argparse.Namespace) -> None:
 
 def _default_methods(options: argparse.Namespace) -> list[str]:
     """Choose the methods that are compared unless they are named, without those that the options rule out."""
-    from skecoc.benchmarking.learners import make_learner
-    from skecoc.benchmarking.methods import check_methods, why_not
-    from skecoc.benchmarking.metrics import find_metric
+    from skecoc.compare.methods import check_methods, why_not
+    from skecoc.compare.metrics import find_metric
+    from skecoc.compare.named_learners import make_learner
 
     wanted = {
         "probabilities": find_metric(options.metric, 2).needs_probabilities,

@@ -12,8 +12,8 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from skecoc.benchmarking.methods import WOLC_CODINGS, coding_of
 from skecoc.cli import console
+from skecoc.compare.methods import WOLC_CODINGS, coding_of
 from skecoc.music import ModulationFeatures, feature_names
 from skecoc.music.clips import as_clips
 from skecoc.music.experiment import MusicComparison, MusicData, compare_music
@@ -27,7 +27,7 @@ from skecoc.music.tables import growth_csv, growth_picture, music_accuracy_table
 from skecoc.music.training import Recipe, choose_recipe, evaluate, fit_model, make_card
 from skecoc.persistence import ModelFileError, dump_model, load_model
 from skecoc.reports import tables
-from skecoc.reports.model import model_page, summarize_model
+from skecoc.reports.model_report import model_page
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_bytes, write_text
 from skecoc.tables.card import calibration_bins
@@ -107,7 +107,7 @@ def train(options: argparse.Namespace) -> None:
     }
     with _model_errors():
         content = dump_model(model)
-    page = "" if options.report is None else model_page(summarize_model(describe_model(model)))
+    page = "" if options.report is None else model_page(describe_model(model))
     write_bytes("--output", options.output, content)
     console.say(f"{music.describe()}; model written to {options.output}")
     if options.report is not None:

@@ -1,6 +1,6 @@
 """Names that ``--help`` lists, as plain text: the registries themselves would load numpy and scikit-learn."""
 
-#: Codings, of `skecoc.benchmarking.methods`.
+#: Codings, of `skecoc.compare.methods`.
 CODINGS = (
     "one-vs-rest",
     "one-vs-one",
@@ -39,7 +39,7 @@ DECODINGS = (
     "logistic-weight",
 )
 
-#: Binary learners that have a short name, of `skecoc.benchmarking.learners`.
+#: Binary learners that have a short name, of `skecoc.compare.named_learners`.
 LEARNERS = (
     "stumps",
     "svm",
@@ -52,10 +52,10 @@ LEARNERS = (
     "knn",
 )
 
-#: scikit-learn's multiclass strategies, of `skecoc.benchmarking.methods`.
+#: scikit-learn's multiclass strategies, of `skecoc.compare.methods`.
 STRATEGIES = ("sklearn/one-vs-one", "sklearn/one-vs-rest", "sklearn/output-code")
 
-#: scikit-learn's multiclass classifiers, of `skecoc.benchmarking.methods`.
+#: scikit-learn's multiclass classifiers, of `skecoc.compare.methods`.
 CLASSIFIERS = (
     "sklearn/random-forest",
     "sklearn/extra-trees",
@@ -65,10 +65,10 @@ CLASSIFIERS = (
     "sklearn/majority",
 )
 
-#: Metrics that have a name of their own, of `skecoc.benchmarking.metrics`.
+#: Metrics that have a name of their own, of `skecoc.compare.metrics`.
 METRICS = ("accuracy", "balanced-accuracy", "macro-f1", "log-loss")
 
-#: What is compared by default, of `skecoc.benchmarking.methods`.
+#: What is compared by default, of `skecoc.compare.methods`.
 DEFAULT_METHODS = (
     "mixed/logistic-weight",
     "wolc/optimized-weight",
@@ -116,7 +116,7 @@ DATA_SETS = (
     "yeast",
 )
 
-#: Data sets that are compared on by default, of `skecoc.benchmarking`.
+#: Data sets that are compared on by default, of `skecoc.compare`.
 DEFAULT_DATA_SETS = (
     "iris",
     "wine",

@@ -10,11 +10,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.runner import connected, run, status
-from skecoc.benchmarking.store import Store
 from skecoc.cli.console import add_jobs, deliver, say
+from skecoc.paper.protocol import Protocol
 from skecoc.paper.reproduction import STORE_FILE, TARGETS, parts_of, read_results, tables_text, write_outcome
+from skecoc.paper.runner import connected, run, status
+from skecoc.paper.store import Store
 from skecoc.reports import check_template_engine
 from skecoc.support.errors import InputError
 from skecoc.support.files import make_folder

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import MinMaxScaler
 
-from skecoc.benchmarking.methods import coding_of
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.runs import RoundRecord, RunKey, RunRecord, seed_of, split_rows
-from skecoc.benchmarking.trials import (
+from skecoc.compare.methods import coding_of
+from skecoc.compare.runs import RoundRecord, RunKey, RunRecord, seed_of, split_rows
+from skecoc.compare.trials import (
     Fold,
     Trial,
     class_probabilities,
@@ -38,6 +37,7 @@ from skecoc.music.methods import (
     has_own_learners,
     make_music_classifier,
 )
+from skecoc.paper.results import Results
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.processes import run_all
 from skecoc.support.threads import thread_pools

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.runs import RoundRecord
-from skecoc.benchmarking.statistics import corrected_t_test, paired_values
+from skecoc.compare.runs import RoundRecord
+from skecoc.compare.statistics import corrected_t_test, paired_values
 from skecoc.music.experiment import MusicComparison
 from skecoc.music.frontends import Floats
 from skecoc.music.methods import ALL, MIXED_FEATURES, WOLC
-from skecoc.reports.charts import convergence_picture
+from skecoc.paper.convergence import convergence_picture
+from skecoc.paper.results import Results
 from skecoc.reports.pictures import Picture
 from skecoc.reports.tables import Cell, Row, Table, to_csv
 from skecoc.support.errors import InputError

@@ -13,9 +13,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 import skecoc
-from skecoc.benchmarking.methods import MAJORITY, coding_of, learner_names
-from skecoc.benchmarking.metrics import common_measures
-from skecoc.benchmarking.statistics import corrected_t_test, interval_of_folds
+from skecoc.compare.methods import MAJORITY, coding_of, learner_names
+from skecoc.compare.metrics import common_measures
+from skecoc.compare.statistics import corrected_t_test, interval_of_folds
 from skecoc.music.experiment import MusicComparison, MusicData, compare_music
 from skecoc.music.folders import Collection
 from skecoc.music.frontends import Floats

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.results import Results, SettingSummary
+from skecoc.paper.convergence import convergence_picture
 from skecoc.paper.published import CODINGS, DECODINGS, WOLC
+from skecoc.paper.results import Results, SettingSummary
 from skecoc.paper.summaries import geometric_means, printed, setting_title, summarize_paper
-from skecoc.reports.charts import convergence_picture, dot_picture, rank_picture
+from skecoc.reports.charts import dot_picture, rank_picture
 from skecoc.reports.pictures import Picture, color_of, drawing_style, marker_of, new_figure
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.statistics import average_ranks
+from skecoc.compare.statistics import average_ranks
 
 Floats = NDArray[np.float64]
 

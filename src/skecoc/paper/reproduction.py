@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.results import META_FILE, Results, SettingSummary
-from skecoc.benchmarking.store import Store
 from skecoc.paper.figures import CONVERGENCE_DATA, paper_figures
+from skecoc.paper.protocol import Protocol
 from skecoc.paper.published import DATA_SETS, METHODS, WOLC, recomputed_ranks
+from skecoc.paper.results import META_FILE, Results, SettingSummary
+from skecoc.paper.store import Store
 from skecoc.paper.summaries import setting_title, summarize_paper
 from skecoc.paper.tables import ACCURACY_TABLES, paper_tables
 from skecoc.reports import render

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.results import Results, SettingSummary, summarize_setting
-from skecoc.benchmarking.statistics import friedman_test, nemenyi_critical_difference
+from skecoc.compare.statistics import friedman_test, nemenyi_critical_difference
 from skecoc.paper.published import (
     CODINGS,
     DATA_SETS,
@@ -16,6 +15,7 @@ from skecoc.paper.published import (
     PAPER_RESPONSES,
     WOLC,
 )
+from skecoc.paper.results import Results, SettingSummary, summarize_setting
 
 _LEARNER_NAMES = {"stumps": "AdaBoost of 40 stumps", "svm": "SVM with an RBF kernel"}
 _PAPER_REPEATS = _PAPER_FOLDS = 10

@@ -1,6 +1,6 @@
 """The paper's Tables II to IV from results, each number beside the published one; training times; tests over data sets.
 
-What is not complete is shown as such: see `skecoc.benchmarking.results` for what counts.
+What is not complete is shown as such: see `skecoc.paper.results` for what counts.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.results import Results, SettingSummary
-from skecoc.benchmarking.statistics import wilcoxon_holm, win_tie_loss
+from skecoc.compare.statistics import wilcoxon_holm, win_tie_loss
 from skecoc.paper.published import (
     CODINGS,
     DATA_SETS,
@@ -25,6 +24,7 @@ from skecoc.paper.published import (
     published_code_length,
     recomputed_ranks,
 )
+from skecoc.paper.results import Results, SettingSummary
 from skecoc.paper.summaries import (
     geometric_means,
     method_columns,

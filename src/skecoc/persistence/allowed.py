@@ -65,7 +65,7 @@ TRUSTED_TYPES = (
     "skecoc.classifiers.ecoc.ECOCClassifier",
     "skecoc.decoding.logistic.LogisticCertificate",
     "skecoc.decoding.optimized.decoder.Certificate",
-    "skecoc.benchmarking.data.MedianImputer",
+    "skecoc.compare.data_sets.MedianImputer",
     "skecoc.tables.dates.DateEncoder",
     "skecoc.tables.encoders.CategoryEncoder",
     "skecoc.tables.encoders.SentenceEncoder",

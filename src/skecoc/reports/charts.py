@@ -1,17 +1,17 @@
 """What is drawn from results of any kind: values by method, ranks, calibration, growth."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, floor
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.runs import RoundRecord
-from skecoc.benchmarking.statistics import average_ranks, cliques, nemenyi_critical_difference
+from skecoc.compare.statistics import average_ranks, cliques, nemenyi_critical_difference
+from skecoc.plotting import plot_convergence
+from skecoc.plotting.probabilities import draw_reliability
 from skecoc.reports.pictures import Picture, color_of, drawing_style, group_id, marker_of, new_figure
 from skecoc.support.scores import ScoreFormat
 
@@ -22,7 +22,11 @@ Floats = NDArray[np.float64]
 
 _BLUE = color_of("one-vs-one")
 _CURVES = (("o-", _BLUE), ("s--", color_of("wolc")))
-_MEASURES = ("objective", "risk", "loss", "train_accuracy", "test_accuracy")
+_GROWTH_MEASURES = {
+    "loss": "loss",
+    "accuracy": "training accuracy",
+    "out_of_fold_accuracy": "out-of-fold accuracy",
+}
 
 # Critical-difference diagrams, in inches.
 _AXIS_TOP = 0.62
@@ -113,169 +117,46 @@ def interval_picture(
 
 
 def calibration_picture(bins: Sequence[Mapping[str, float]]) -> Picture:
-    """Draw a dot for each bin of probabilities: how sure the model is, how often it is correct, how many rows."""
-    largest = max([1, *(row["rows"] for row in bins)])
+    """Draw how probable the predicted class of samples is, and how often it is correct, in bins."""
     texts = [
         f"{row['rows']} rows: {100 * row['confidence']:.0f} % sure, {100 * row['accuracy']:.0f} % correct"
         for row in bins
     ]
+    values = (np.array([row[name] for row in bins]) for name in ("rows", "confidence", "accuracy"))
     with drawing_style():
         figure = new_figure(5.2, 3.4)
         axes = figure.subplots()
-        axes.plot([0, 100], [0, 100], "--", color="0.6", linewidth=1.2)
-        for row, text in zip(bins, texts, strict=True):
-            place = 100 * row["confidence"], 100 * row["accuracy"]
-            size = 5.0 + 12.0 * (row["rows"] / largest) ** 0.5
-            axes.plot(*place, "o", color=_BLUE, alpha=0.6, markersize=size, gid=group_id("", text))
-        axes.set_xlabel("probability of the predicted class in %")
-        axes.set_ylabel("correct in %")
-        axes.set_xlim(-4, 104)  # room for large dots at the ends
-        axes.set_ylim(-6, 106)
-        axes.grid(color="0.92")
-        axes.set_axisbelow(True)
+        draw_reliability(axes, *values, colour=_BLUE, label="", ids=[group_id("", text) for text in texts])
+        axes.set(xlabel="probability of the predicted class", ylabel="share of rows that are of it")
     return Picture("calibration", "Confidence and accuracy", "; ".join(texts) + ".", figure)
 
 
-def curve_picture(
-    name: str, title: str, columns: Sequence[int], curves: Mapping[str, Sequence[float]], kept: int
-) -> Picture:
-    """Draw what a growing code gains against its number of columns, one curve or two."""
-    described = "; ".join(f"{label} from {values[0]:.3g} to {values[-1]:.3g}" for label, values in curves.items())
-    with drawing_style():
-        figure = new_figure(5.2, 3.2)
-        axes = figure.subplots()
-        _draw_curves(axes, columns, curves, kept, "code kept")
-        axes.locator_params(axis="x", integer=True)
-        axes.set_xlabel("columns")
-        axes.set_ylabel(title)
-    alt = f"{title} for {columns[0]} to {columns[-1]} columns: {described}. The code that is kept has {kept}."
-    return Picture(name, title, alt, figure)
-
-
-@dataclass(frozen=True)
-class Convergence:
-    """Growth of codes on one data set by round, averaged over runs.
-
-    A run that has ended before a round counts with its last values; `n_growing` counts the runs that have not. NaN is
-    what was not measured in some run.
-    """
-
-    data_set: str
-    coding: str
-    objective: Floats
-    risk: Floats
-    loss: Floats
-    train_accuracy: Floats
-    test_accuracy: Floats
-    n_growing: NDArray[np.int64]
-    kept: float  # mean number of the round that is kept
-
-    @property
-    def n_runs(self) -> int:
-        """Number of runs."""
-        return int(self.n_growing[0])
-
-    @property
-    def losses(self) -> dict[str, Floats]:
-        """What the weights minimise, if they are optimised every round, or else what growth is judged by."""
-        is_optimized = np.isfinite(self.objective).all()
-        return _finite(
-            {"objective": self.objective, "risk (eq. 7)": self.risk} if is_optimized else {"loss": self.loss}
+def growth_picture(rounds: Sequence[Mapping[str, Any]], kept: int) -> Picture:
+    """Draw loss and accuracy of a grown code by its number of columns, as far as they were measured."""
+    history = [
+        SimpleNamespace(
+            n_columns=row["columns"],
+            risk=np.nan,
+            **{name: np.nan if row[name] is None else row[name] for name in _GROWTH_MEASURES},
         )
-
-    @property
-    def accuracies(self) -> dict[str, Floats]:
-        """The accuracies in %."""
-        return _finite({"training rows": 100 * self.train_accuracy, "test rows": 100 * self.test_accuracy})
-
-
-def _finite(curves: dict[str, Floats]) -> dict[str, Floats]:
-    """Choose the curves without gaps."""
-    return {label: values for label, values in curves.items() if np.isfinite(values).all()}
-
-
-def summarize_convergence(
-    results: Results, data_set: str, learner: str, response: str, coding: str = "wolc"
-) -> Convergence:
-    """Average the rounds of all runs, as many as the longest run has."""
-    runs: dict[tuple[int, int], list[RoundRecord]] = {}
-    for record in sorted(results.rounds, key=lambda record: record.round):
-        if (record.data_set, record.learner, record.response, record.coding) == (data_set, learner, response, coding):
-            runs.setdefault((record.repeat, record.fold), []).append(record)
-    if not runs:
-        raise ValueError(f"no rounds of {coding!r} on {data_set!r} with learner {learner!r} and response {response!r}")
-    lengths = np.array([len(rounds) for rounds in runs.values()])
-    last = np.minimum(np.arange(lengths.max()), lengths[:, None] - 1)
-    means = {
-        measure: np.mean(
-            [
-                np.array([getattr(record, measure) for record in rounds])[numbers]
-                for rounds, numbers in zip(runs.values(), last, strict=True)
-            ],
-            axis=0,
-        )
-        for measure in _MEASURES
-    }
-    kept = float(np.mean([record.round for rounds in runs.values() for record in rounds if record.kept]))
-    growing = (lengths[:, None] > np.arange(lengths.max())).sum(axis=0)
-    return Convergence(data_set, coding, n_growing=growing, kept=kept, **means)
-
-
-def convergence_picture(
-    results: Results, data_set: str, learner: str, response: str, coding: str = "wolc", name: str | None = None
-) -> Picture:
-    """Draw losses and accuracies by round, as far as they were measured.
-
-    Grey bars show the share of the runs that are still growing, a dotted line the mean round kept.
-    """
-    found = summarize_convergence(results, data_set, learner, response, coding)
-    rounds = np.arange(len(found.objective))
-    with drawing_style():
-        figure = new_figure(8.0, 3.4)
-        panels = figure.subplots(1, 2)
-        labels = ("training risk" if "objective" in found.losses else "loss", "accuracy in %")
-        for axes, curves, label in zip(panels, (found.losses, found.accuracies), labels, strict=True):
-            axes.bar(
-                rounds,
-                0.25 * found.n_growing / found.n_runs,
-                transform=axes.get_xaxis_transform(),
-                color="0.9",
-                width=0.8,
-                zorder=0,
-                label="runs still growing",
-            )
-            _draw_curves(axes, rounds, curves, found.kept, "mean round kept")
-            axes.set_xticks(rounds[:: max(1, len(rounds) // 10)])
-            axes.set_xlabel("round")
-            axes.set_ylabel(label)
-        panels[0].set_ylim(bottom=0.0)
-    title = f"Growth of {coding} on {data_set}: {learner}, outputs as {response}, mean over {found.n_runs} runs"
-    full_name = f"convergence-{data_set}-{learner}-{response}-{coding}"
-    return Picture(name or full_name, title, convergence_alt(found), figure)
-
-
-def convergence_alt(found: Convergence) -> str:
-    """Say in words what `convergence_picture` shows: where the curves begin and end."""
-    losses = {label.removesuffix(" (eq. 7)"): values for label, values in found.losses.items()}
-    accuracies = {label.replace("rows", "accuracy"): values for label, values in found.accuracies.items()}
-    courses = [*_courses(losses, " goes", ".3g"), *_courses(accuracies, " in % goes", ".1f")]
-    return (
-        f"Two line charts of the growth of {found.coding} on {found.data_set}, means over {found.n_runs} runs, rounds "
-        f"0 to {len(found.objective) - 1}. {'; '.join(courses).capitalize()}. "
-        f"{int(found.n_growing[-1])} of the runs reach the last round; on average round {found.kept:.1f} is kept."
-    )
-
-
-def _courses(curves: Mapping[str, Floats], goes: str, form: str) -> list[str]:
-    """Say where curves begin and end, in one part of a sentence; none if there are no curves."""
-    parts = [
-        f"the {label}{'' if place else goes} from {values[0]:{form}} to {values[-1]:{form}}"
-        for place, (label, values) in enumerate(curves.items())
+        for row in rounds
     ]
-    return [", ".join(parts)] if parts else []
+    courses = [
+        f"{label} from {rounds[0][name]:.3g} to {rounds[-1][name]:.3g}"
+        for name, label in _GROWTH_MEASURES.items()
+        if all(row[name] is not None for row in rounds)
+    ]
+    with drawing_style():
+        figure = new_figure(8.0, 3.2)
+        plot_convergence(SimpleNamespace(history_=history, best_round_=kept), figure=figure)
+    alt = (
+        f"Growth from {rounds[0]['columns']} to {rounds[-1]['columns']} columns: {'; '.join(courses)}. The code "
+        f"that is kept has {rounds[kept]['columns']} columns."
+    )
+    return Picture("growth", "Growth", alt, figure)
 
 
-def _draw_curves(
+def draw_curves(
     axes: "Axes",
     x: Sequence[int] | NDArray[np.intp],
     curves: Mapping[str, Sequence[float] | Floats],

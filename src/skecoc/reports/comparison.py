@@ -14,8 +14,8 @@ import sklearn
 from numpy.typing import NDArray
 
 import skecoc
-from skecoc.benchmarking.compare import Comparison
-from skecoc.benchmarking.statistics import best_per_row, interval_half_width, ranks
+from skecoc.compare.cross_validation import Comparison
+from skecoc.compare.statistics import best_per_row, interval_half_width, ranks
 from skecoc.reports.charts import dot_picture, interval_picture, rank_picture
 from skecoc.reports.conclusions import conclude, contests_of, overlaps, score_format
 from skecoc.reports.tables import Cell, Row, Table, to_html
@@ -185,7 +185,7 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
     Parameters
     ----------
     comparison : Comparison
-        Result of `skecoc.benchmarking.compare`.
+        Result of `skecoc.compare.compare`.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from skecoc.benchmarking import compare, load_data_sets
+    >>> from skecoc.compare import compare, load_data_sets
     >>> from skecoc.reports import summarize
     >>> result = compare(load_data_sets(["iris"]), ["one-vs-one/hamming"], folds=2)
     >>> summarize(result)["methods"][0]["rank"]

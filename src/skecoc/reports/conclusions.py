@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.compare import Comparison
-from skecoc.benchmarking.methods import MAJORITY, STRATEGIES
-from skecoc.benchmarking.statistics import (
+from skecoc.compare.cross_validation import Comparison
+from skecoc.compare.methods import MAJORITY, STRATEGIES
+from skecoc.compare.statistics import (
     TIE_DECIMALS,
     average_ranks,
     corrected_t_test,

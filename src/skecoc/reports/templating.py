@@ -33,7 +33,7 @@ def render(template: str, summary: dict[str, Any], package: str = "skecoc.report
 
     Examples
     --------
-    >>> from skecoc.benchmarking import compare, load_data_sets
+    >>> from skecoc.compare import compare, load_data_sets
     >>> from skecoc.reports import render, summarize
     >>> result = compare(load_data_sets(["iris"]), ["one-vs-one/hamming"], folds=2)
     >>> render("comparison.html.jinja", summarize(result)).splitlines()[0]

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 import skecoc
-from skecoc.benchmarking.data import DataSet
-from skecoc.benchmarking.methods import MAJORITY
-from skecoc.benchmarking.metrics import Metric, common_measures
-from skecoc.benchmarking.statistics import TIE_DECIMALS, corrected_t_test, holm, interval_of_folds, wilson_interval
+from skecoc.compare.data_sets import DataSet
+from skecoc.compare.methods import MAJORITY
+from skecoc.compare.metrics import Metric, common_measures
+from skecoc.compare.statistics import TIE_DECIMALS, corrected_t_test, holm, interval_of_folds, wilson_interval
+from skecoc.plotting.probabilities import reliability_bins
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.scores import ALPHA, p_phrase
 from skecoc.support.threads import thread_pools
@@ -205,15 +206,8 @@ def calibration_bins(probabilities: Floats | None, truth: Integers) -> dict[str,
     ``n_rows``, ``confidence`` and ``accuracy`` have one entry for each of the `N_BINS` bins; empty ones are 0.
     """
     if probabilities is None:
-        empty = np.zeros(N_BINS)
-        return {"n_rows": empty.astype(np.intp), "confidence": empty, "accuracy": empty}
-    best = probabilities.argmax(axis=1)
-    sure = probabilities[np.arange(len(truth)), best]
-    places = np.minimum((sure * N_BINS).astype(np.intp), N_BINS - 1)
-    n_rows = np.bincount(places, minlength=N_BINS)
-    divisor = np.maximum(n_rows, 1)
-    return {
-        "n_rows": n_rows,
-        "confidence": np.bincount(places, weights=sure, minlength=N_BINS) / divisor,
-        "accuracy": np.bincount(places, weights=best == truth, minlength=N_BINS) / divisor,
-    }
+        sure, is_right = np.empty(0), np.empty(0, dtype=bool)
+    else:
+        sure, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == truth
+    n_rows, confidence, accuracy = reliability_bins(sure, is_right, N_BINS)
+    return {"n_rows": n_rows, "confidence": confidence, "accuracy": accuracy}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.data import are_frequent
+from skecoc.compare.data_sets import are_frequent
 from skecoc.support.errors import InputError
 from skecoc.tables.dates import DATE_KINDS, DateTexts, parse_times
 from skecoc.tables.encoders import MAX_CATEGORIES, words_of

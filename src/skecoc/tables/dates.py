@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skecoc.benchmarking.data import are_frequent
+from skecoc.compare.data_sets import are_frequent
 
 with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd

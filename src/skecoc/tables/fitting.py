@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.class_weight import compute_sample_weight
 from tqdm import tqdm
 
-from skecoc.benchmarking.data import DataSet
-from skecoc.benchmarking.learners import make_learner
-from skecoc.benchmarking.methods import (
+from skecoc.classifiers import ECOCClassifier
+from skecoc.compare.data_sets import DataSet
+from skecoc.compare.methods import (
     CLASSIFIERS,
     MAJORITY,
     STRATEGIES,
@@ -25,8 +25,8 @@ from skecoc.benchmarking.methods import (
     takes_learner,
     why_not,
 )
-from skecoc.benchmarking.metrics import Metric, find_metric
-from skecoc.classifiers import ECOCClassifier
+from skecoc.compare.metrics import Metric, find_metric
+from skecoc.compare.named_learners import make_learner
 from skecoc.persistence import ModelFileError, dump_model
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.processes import interrupts_remembered
@@ -79,7 +79,7 @@ def fit_table(
     method : str, default=None
         None or ``"auto"`` compares ``mixed`` (several learners for one code), codes of boosted stumps, a random forest,
         gradient boosting and logistic regression, or, if `learner` is given, codes of this learner, and selects the
-        best. Otherwise the name of a method of `skecoc.benchmarking.compare`.
+        best. Otherwise the name of a method of `skecoc.compare.compare`.
     learner : str or classifier, default=None
         The binary learner: a short name such as ``"stumps"`` or ``"random-forest"``, also with parameters
         (``"random-forest n_estimators=500"``), an import path, or a classifier. None means ``"stumps"``. Not for
@@ -127,7 +127,7 @@ def fit_table(
     --------
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from skecoc.benchmarking import DataSet
+    >>> from skecoc.compare import DataSet
     >>> from skecoc.tables import fit_table
     >>> frame = pd.DataFrame({"size": np.arange(30.0) % 7, "unit": "cm"})
     >>> data_set = DataSet("things.csv", frame, np.where(frame["size"] > 3, "big", "small"))

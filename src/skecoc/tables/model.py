@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
-from skecoc.benchmarking.data import leave_missing
-from skecoc.benchmarking.trials import fit_weighted, takes_missing
+from skecoc.compare.data_sets import leave_missing
+from skecoc.compare.trials import fit_weighted, takes_missing
 from skecoc.growth.wolc import WOLCClassifier
 from skecoc.persistence import ModelFileError, load_model
 from skecoc.support.errors import InputError, import_extra

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
-from skecoc.benchmarking.data import DataSet, check_data_set, check_labels
-from skecoc.benchmarking.methods import coding_of
+from skecoc.compare.data_sets import DataSet, check_data_set, check_labels
+from skecoc.compare.methods import coding_of
 from skecoc.support.errors import InputError, did_you_mean, spell_out
 from skecoc.tables.columns import stray_cells, suspicious_columns, typed
 from skecoc.tables.model import choose_columns
@@ -75,7 +75,7 @@ def prepare_table(
 
 
 def as_data_set(name: str, X: "pd.DataFrame", y: ArrayLike) -> DataSet:
-    """Make a data set of a table, for `skecoc.benchmarking.compare`.
+    """Make a data set of a table, for `skecoc.compare.compare`.
 
     Numbers, booleans and dates are scaled to [0, 1]; missing ones are imputed by the median of the training part,
     unless a method supports missing values. Text is encoded as indicators, shares of the classes or weights of words.

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from sklearn.utils import Bunch
 
-from skecoc.benchmarking.data import DataSet
+from skecoc.compare.data_sets import DataSet
 from skecoc.support.errors import InputError, did_you_mean, import_extra, spell_out
 from skecoc.tables.dialect import SEPARATORS, PeekedStream, Utf8Stream, format_of
 from skecoc.tables.formats import FeatherTable, ParquetTable, holds, read_json, read_workbook, uniform

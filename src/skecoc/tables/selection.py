@@ -12,12 +12,12 @@ from joblib import delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from skecoc.benchmarking.data import DataSet, forget_prepared
-from skecoc.benchmarking.methods import CLASSIFIERS, MAJORITY, STRATEGIES, coding_of
-from skecoc.benchmarking.metrics import Metric, find_metric
-from skecoc.benchmarking.runs import RunKey, RunRecord, seed_of, split_rows
-from skecoc.benchmarking.statistics import TIE_DECIMALS
-from skecoc.benchmarking.trials import (
+from skecoc.compare.data_sets import DataSet, forget_prepared
+from skecoc.compare.methods import CLASSIFIERS, MAJORITY, STRATEGIES, coding_of
+from skecoc.compare.metrics import Metric, find_metric
+from skecoc.compare.runs import RunKey, RunRecord, seed_of, split_rows
+from skecoc.compare.statistics import TIE_DECIMALS
+from skecoc.compare.trials import (
     Fold,
     Trial,
     class_probabilities,
@@ -139,7 +139,7 @@ def evaluate(
 ) -> Evaluation:
     """Cross-validate methods on a prepared table; the first method that is no mere baseline is tried in any case.
 
-    The folds and seeds are those of `skecoc.benchmarking.compare`, and so are the scores. With a limited `budget`,
+    The folds and seeds are those of `skecoc.compare.compare`, and so are the scores. With a limited `budget`,
     methods are tried one after the other, and those whose folds, and a training on all `n_rows`, would take too long
     are skipped: judged first by a sample, then by the first fold.
     """

@@ -68,7 +68,7 @@ class DataSet:
     Examples
     --------
     >>> import numpy as np
-    >>> from skecoc.benchmarking import DataSet
+    >>> from skecoc.compare import DataSet
     >>> DataSet("tiny", np.zeros((2, 1)), np.array(["a", "b"])).name
     'tiny'
     """
@@ -226,7 +226,7 @@ def load_data_sets(names: Sequence[str]) -> list[DataSet]:
 
     Examples
     --------
-    >>> from skecoc.benchmarking import load_data_sets
+    >>> from skecoc.compare import load_data_sets
     >>> [data_set.X.shape for data_set in load_data_sets(["iris", "wine"])]
     [(150, 4), (178, 13)]
     """

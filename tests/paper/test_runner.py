@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skecoc.benchmarking import load_data_sets, runner
-from skecoc.benchmarking.learners import make_learner
-from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.runner import run
-from skecoc.benchmarking.store import Store
-from skecoc.benchmarking.trials import run_batch
+from skecoc.compare import load_data_sets
+from skecoc.compare.named_learners import make_learner
+from skecoc.compare.trials import run_batch
+from skecoc.paper import runner
+from skecoc.paper.protocol import Protocol
+from skecoc.paper.runner import run
+from skecoc.paper.store import Store
 from skecoc.support.errors import InputError
 
 PROTOCOL = Protocol(
@@ -71,8 +72,8 @@ class SlowStore(Store):
 def start(path, n_jobs, store="Store"):
     """Run the experiment in another process, which is a group of its own, as that of a terminal's command is."""
     code = f"""
-from skecoc.benchmarking.runner import run
-from tests.benchmarking.test_runner import PROTOCOL, SlowStore, Store
+from skecoc.paper.runner import run
+from tests.paper.test_runner import PROTOCOL, SlowStore, Store
 with {store}({str(path)!r}) as store:
     run(PROTOCOL, store, n_jobs={n_jobs})
 """

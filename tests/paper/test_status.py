@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from skecoc.benchmarking import load_data_sets
-from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.runner import Clock, status
-from skecoc.benchmarking.runs import RunRecord
-from skecoc.benchmarking.store import Store
-from skecoc.benchmarking.trials import BatchOutcome
+from skecoc.compare import load_data_sets
+from skecoc.compare.runs import RunRecord
+from skecoc.compare.trials import BatchOutcome
+from skecoc.paper.protocol import Protocol
+from skecoc.paper.runner import Clock, status
+from skecoc.paper.store import Store
 
 PROTOCOL = Protocol(
     "tiny",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from skecoc.benchmarking.protocol import Protocol
+from skecoc.paper.protocol import Protocol
 from skecoc.support.errors import InputError
 
 SMALL = Protocol(

@@ -17,12 +17,12 @@ import numpy as np
 from joblib import delayed, effective_n_jobs
 from tqdm import tqdm
 
-from skecoc.benchmarking.data import DataSet, check_data_set, load_data_sets
-from skecoc.benchmarking.learners import make_learner
-from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.runs import Batch, RunKey
-from skecoc.benchmarking.store import CLAIM_SECONDS, Store
-from skecoc.benchmarking.trials import BatchOutcome, run_batch
+from skecoc.compare.data_sets import DataSet, check_data_set, load_data_sets
+from skecoc.compare.named_learners import make_learner
+from skecoc.compare.runs import Batch, RunKey
+from skecoc.compare.trials import BatchOutcome, run_batch
+from skecoc.paper.protocol import Protocol
+from skecoc.paper.store import CLAIM_SECONDS, Store
 from skecoc.support.errors import InputError
 from skecoc.support.processes import DRAWN_LATER, interrupts_remembered, results_of
 

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import friedmanchisquare, rankdata, ttest_rel, wilcoxon
 from scipy.stats import t as student
 
-from skecoc.benchmarking.statistics import (
+from skecoc.compare.statistics import (
     average_ranks,
     best_per_row,
     cliques,

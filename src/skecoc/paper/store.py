@@ -16,10 +16,10 @@ from typing import Any, Self, get_type_hints
 import numpy as np
 
 import skecoc
-from skecoc.benchmarking.database import Database
-from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.runs import Batch, RoundRecord, RunKey, RunRecord
-from skecoc.benchmarking.trials import BatchOutcome
+from skecoc.compare.runs import Batch, RoundRecord, RunKey, RunRecord
+from skecoc.compare.trials import BatchOutcome
+from skecoc.paper.database import Database
+from skecoc.paper.protocol import Protocol
 from skecoc.support.errors import InputError
 
 #: The claims of a process that has given no sign of life for so long are free.

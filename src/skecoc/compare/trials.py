@@ -16,8 +16,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
-from skecoc.benchmarking.data import DataSet
-from skecoc.benchmarking.methods import (
+from skecoc.classifiers import ECOCClassifier
+from skecoc.compare.data_sets import DataSet
+from skecoc.compare.methods import (
     MAJORITY,
     RESPONSES,
     WOLC_CODINGS,
@@ -26,9 +27,8 @@ from skecoc.benchmarking.methods import (
     count_trained,
     make_classifier,
 )
-from skecoc.benchmarking.metrics import ACCURACY, METRICS, Metric
-from skecoc.benchmarking.runs import Batch, RoundRecord, RunKey, RunRecord, seed_of, shares_columns, split_rows
-from skecoc.classifiers import ECOCClassifier
+from skecoc.compare.metrics import ACCURACY, METRICS, Metric
+from skecoc.compare.runs import Batch, RoundRecord, RunKey, RunRecord, seed_of, shares_columns, split_rows
 from skecoc.learners.columns import evaluate_columns, first_learner, margin_scale, resolve_response
 from skecoc.support.errors import InputError
 from skecoc.support.threads import thread_pools

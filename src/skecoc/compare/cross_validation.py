@@ -11,12 +11,12 @@ from joblib import delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from skecoc.benchmarking.data import DataSet, check_data_set, forget_prepared
-from skecoc.benchmarking.learners import make_learner
-from skecoc.benchmarking.methods import DEFAULT_METHODS, check_methods, takes_learner, why_not
-from skecoc.benchmarking.metrics import find_metric
-from skecoc.benchmarking.runs import RunKey, batches_of
-from skecoc.benchmarking.trials import BatchOutcome, run_batch, warning_notes
+from skecoc.compare.data_sets import DataSet, check_data_set, forget_prepared
+from skecoc.compare.methods import DEFAULT_METHODS, check_methods, takes_learner, why_not
+from skecoc.compare.metrics import find_metric
+from skecoc.compare.named_learners import make_learner
+from skecoc.compare.runs import RunKey, batches_of
+from skecoc.compare.trials import BatchOutcome, run_batch, warning_notes
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.processes import run_all
 
@@ -174,7 +174,7 @@ def compare(
 
     Examples
     --------
-    >>> from skecoc.benchmarking import compare, load_data_sets
+    >>> from skecoc.compare import compare, load_data_sets
     >>> result = compare(load_data_sets(["iris"]), ["one-vs-rest/loss-based"], folds=3)
     >>> result.runs("accuracy").shape
     (1, 1, 3)

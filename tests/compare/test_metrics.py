@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, f1_score, log_loss, roc_auc_score
 
-from skecoc.benchmarking.metrics import METRICS, Metric, common_measures, find_metric
+from skecoc.compare.metrics import METRICS, Metric, common_measures, find_metric
 from skecoc.support.errors import InputError
 
 Y = np.array([0, 0, 0, 1, 1, 2])

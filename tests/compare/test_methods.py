@@ -9,7 +9,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skecoc.benchmarking.methods import (
+from skecoc.classifiers import ECOCClassifier
+from skecoc.coding import CODINGS
+from skecoc.compare.methods import (
     CLASSIFIERS,
     DEFAULT_METHODS,
     FIXED_CODINGS,
@@ -23,8 +25,6 @@ from skecoc.benchmarking.methods import (
     make_classifier,
     takes_learner,
 )
-from skecoc.classifiers import ECOCClassifier
-from skecoc.coding import CODINGS
 from skecoc.decoding import DECODERS
 from skecoc.growth.layered import LCECOCClassifier
 from skecoc.growth.one import ECOCOneClassifier

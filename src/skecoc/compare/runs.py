@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from skecoc.benchmarking.methods import GROWN_CODINGS
+from skecoc.compare.methods import GROWN_CODINGS
 from skecoc.decoding import DECODERS
 from skecoc.support.errors import InputError
 

@@ -16,9 +16,9 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCo
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
-from skecoc.benchmarking.learners import scaled
 from skecoc.classifiers import ECOCClassifier
 from skecoc.coding import CODINGS, CodeMatrix, coding_name, dense_random
+from skecoc.compare.named_learners import scaled
 from skecoc.decoding import DECODERS
 from skecoc.growth.layered import LCECOCClassifier
 from skecoc.growth.one import ECOCOneClassifier

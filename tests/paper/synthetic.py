@@ -2,9 +2,9 @@
 
 from itertools import product
 
-from skecoc.benchmarking.results import Results
-from skecoc.benchmarking.runs import RoundRecord, RunRecord
+from skecoc.compare.runs import RoundRecord, RunRecord
 from skecoc.paper.published import METHODS, PAPER_RESPONSES
+from skecoc.paper.results import Results
 
 WOLC = "wolc/optimized-weight"
 STUMPS = ("stumps", PAPER_RESPONSES["stumps"])

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skecoc.benchmarking import database
-from skecoc.benchmarking import store as store_module
-from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.runs import RoundRecord, RunRecord
-from skecoc.benchmarking.store import CLAIM_SECONDS, Store
-from skecoc.benchmarking.trials import BatchOutcome
+from skecoc.compare.runs import RoundRecord, RunRecord
+from skecoc.compare.trials import BatchOutcome
+from skecoc.paper import database
+from skecoc.paper import store as store_module
+from skecoc.paper.protocol import Protocol
+from skecoc.paper.store import CLAIM_SECONDS, Store
 from skecoc.support.errors import InputError
 
 PROTOCOL = Protocol("tiny", ("iris",), (("stumps", "labels"),), ("decoc/hamming", "decoc/loss-based"), 1, 2)

@@ -9,12 +9,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.results import META_FILE, ROUNDS_FILE, RUNS_FILE, Results, summarize_setting
-from skecoc.benchmarking.statistics import average_ranks, corrected_t_test, paired_t_test
+from skecoc.compare.statistics import average_ranks, corrected_t_test, paired_t_test
+from skecoc.paper.protocol import Protocol
 from skecoc.paper.published import DATA_SETS, METHODS
+from skecoc.paper.results import META_FILE, ROUNDS_FILE, RUNS_FILE, Results, summarize_setting
 from skecoc.support.errors import InputError
-from tests.benchmarking.synthetic import FEW, WOLC, make_many, make_results, make_rounds, make_run
+from tests.paper.synthetic import FEW, WOLC, make_many, make_results, make_rounds, make_run
 
 ONE, REST = "one-vs-one/hamming", "one-vs-rest/hamming"
 

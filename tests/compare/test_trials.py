@@ -10,10 +10,10 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skecoc import ECOCClassifier
-from skecoc.benchmarking import DataSet, load_data_sets
-from skecoc.benchmarking.learners import make_learner
-from skecoc.benchmarking.runs import Batch, batches_of, shares_columns
-from skecoc.benchmarking.trials import Fold, SharedColumns, run_batch, warning_notes
+from skecoc.compare import DataSet, load_data_sets
+from skecoc.compare.named_learners import make_learner
+from skecoc.compare.runs import Batch, batches_of, shares_columns
+from skecoc.compare.trials import Fold, SharedColumns, run_batch, warning_notes
 from skecoc.decoding import DECODERS
 from tests.reference import runs as reference
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.impute import SimpleImputer
 
-from skecoc.benchmarking import DEFAULT_DATA_SETS, DataSet, load_data_sets
-from skecoc.benchmarking.data import MedianImputer, check_data_set, forget_prepared
+from skecoc.compare import DEFAULT_DATA_SETS, DataSet, load_data_sets
+from skecoc.compare.data_sets import MedianImputer, check_data_set, forget_prepared
 from skecoc.datasets import list_uci
 from skecoc.support.errors import InputError
 

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any, Self
 
-from skecoc.benchmarking.learners import LEARNERS
-from skecoc.benchmarking.methods import PEERS, RESPONSES, check_methods, takes_learner
-from skecoc.benchmarking.runs import Batch, batches_of
+from skecoc.compare.methods import PEERS, RESPONSES, check_methods, takes_learner
+from skecoc.compare.named_learners import LEARNERS
+from skecoc.compare.runs import Batch, batches_of
 from skecoc.datasets import list_uci
 from skecoc.support.errors import InputError
 
@@ -29,7 +29,7 @@ class Protocol:
         Pairs of a learner, such as ``"stumps"``, and the outputs that are used: ``"labels"``, ``"probabilities"`` or
         ``"margins"``. All methods are run with every setting and reported separately.
     methods : tuple of str
-        Names of methods as in `skecoc.benchmarking.compare`, except ``"mixed"`` and those of scikit-learn.
+        Names of methods as in `skecoc.compare.compare`, except ``"mixed"`` and those of scikit-learn.
     n_repeats : int, default=10
         Number of repetitions of the cross-validation.
     n_folds : int, default=10
@@ -42,7 +42,7 @@ class Protocol:
 
     Examples
     --------
-    >>> from skecoc.benchmarking.protocol import Protocol
+    >>> from skecoc.paper.protocol import Protocol
     >>> protocol = Protocol("mine", ("iris",), (("stumps", "labels"),), ("one-vs-one/hamming", "wolc"), 1, 3)
     >>> len(list(protocol.batches()))
     6

@@ -24,9 +24,8 @@ from typing import Any, Self, TypeVar, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.benchmarking.protocol import Protocol
-from skecoc.benchmarking.runs import RoundRecord, RunRecord
-from skecoc.benchmarking.statistics import (
+from skecoc.compare.runs import RoundRecord, RunRecord
+from skecoc.compare.statistics import (
     TIE_DECIMALS,
     average_ranks,
     corrected_t_test,
@@ -34,6 +33,7 @@ from skecoc.benchmarking.statistics import (
     paired_values,
     repeat_summary,
 )
+from skecoc.paper.protocol import Protocol
 from skecoc.support.errors import InputError
 from skecoc.support.files import make_folder, write_bytes, write_text
 

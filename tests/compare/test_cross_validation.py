@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from skecoc.benchmarking import DataSet, compare, load_data_sets
+from skecoc.compare import DataSet, compare, load_data_sets
 from skecoc.learners import mixed
 from skecoc.support.errors import InputError
 from skecoc.tables import as_data_set

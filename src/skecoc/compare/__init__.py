@@ -1,0 +1,15 @@
+"""Compare methods on data sets by cross-validation, all on the same folds, with statistics."""
+
+from skecoc.compare.cross_validation import Comparison, Record, compare
+from skecoc.compare.data_sets import DEFAULT_DATA_SETS, DataSet, load_data_sets
+from skecoc.compare.methods import DEFAULT_METHODS
+
+__all__ = [
+    "DEFAULT_DATA_SETS",
+    "DEFAULT_METHODS",
+    "Comparison",
+    "DataSet",
+    "Record",
+    "compare",
+    "load_data_sets",
+]
