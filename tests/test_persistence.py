@@ -39,7 +39,8 @@ from skecoc.learners import (
     mixed_learners,
 )
 from skecoc.music import ModulationFeatures
-from skecoc.persistence import TRUSTED_TYPES, ModelFileError, dump_model, load_model, save_model
+from skecoc.persistence import TRUSTED_TYPES, ModelFileError, allowed, dump_model, load_model, save_model
+from skecoc.persistence.allowed import registered_types
 
 X, y = load_uci("iris", return_X_y=True)
 X, y = X[::3], y[::3]
@@ -196,6 +197,62 @@ def test_trusted_types_exist_and_none_is_forgotten():
         ModulationFeatures,
     ]
     assert {f"{kind.__module__}.{kind.__name__}" for kind in needed} <= set(TRUSTED_TYPES)
+
+
+@pytest.fixture
+def other_distribution(tmp_path, monkeypatch):
+    """A distribution that registers one of its two types, and a function that removes it."""
+    module, metadata = tmp_path / "skecoc_study" / "doubling.py", tmp_path / "scikit_ecoc_study-1.dist-info"
+    for folder in (module.parent, metadata):
+        folder.mkdir()
+    module.write_text(
+        "from sklearn.base import BaseEstimator, TransformerMixin\n"
+        "class Doubled(TransformerMixin, BaseEstimator):\n"
+        "    def fit(self, X, y=None):\n        return self\n"
+        "    def transform(self, X):\n        return 2 * X\n"
+        "class Tripled(Doubled):\n    pass\n"
+        "def model_types():\n    return [Doubled, __name__ + '.Named']\n"
+    )
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: scikit-ecoc-study\nVersion: 1\n")
+    points = "[skecoc.model_types]\ndoubling = skecoc_study.doubling:model_types\n"
+    (metadata / "entry_points.txt").write_text(points)
+
+    def forget():
+        for name in [name for name in sys.modules if name.partition(".")[0] == "skecoc_study"]:
+            monkeypatch.delitem(sys.modules, name)
+        registered_types.cache_clear()
+
+    forget()
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(tmp_path)
+        # None stands for a package that is not installed, even if it is.
+        yield lambda: (patch.undo(), forget(), monkeypatch.setitem(sys.modules, "skecoc_study", None))
+    forget()
+
+
+def test_types_are_registered_by_other_distributions(other_distribution, path):
+    doubling = import_module("skecoc_study.doubling")
+    model = make_pipeline(doubling.Doubled(), skecoc.ECOCClassifier(random_state=0)).fit(X, y)
+    save_model(model, path)
+    np.testing.assert_array_equal(load_model(path).predict(X), model.predict(X))
+    assert registered_types() == {"skecoc_study.doubling.Doubled", "skecoc_study.doubling.Named"}
+    with pytest.raises(ModelFileError, match=r"it holds skecoc_study\.doubling\.Tripled"):
+        save_model(doubling.Tripled(), path)
+    model[0].transform = model[1]  # as a forged file might
+    with pytest.raises(ModelFileError, match="Doubled has other methods than its type: transform"):
+        save_model(model, path)
+    other_distribution()
+    with pytest.raises(ModelFileError, match=r"model\.skops' needs .* scikit-ecoc-study: pip install") as caught:
+        load_model(path)
+    assert "\n" not in str(caught.value)
+    assert caught.value.untrusted == ["skecoc_study.doubling.Doubled"]
+
+
+def test_entry_points_are_read_only_when_they_are_needed(model, path, monkeypatch):
+    monkeypatch.setattr(allowed, "registered_types", None)
+    monkeypatch.setattr(persistence, "registered_types", None)
+    save_model(model, path)
+    assert load_model(path).score(X, y) > 0.9
 
 
 def test_the_file_says_what_made_it(model, path):

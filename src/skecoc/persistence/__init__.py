@@ -2,10 +2,14 @@
 
 Requires skops: ``pip install "scikit-ecoc[persistence]"``. The file of a model is a zip archive with the description of
 the model by skops, its arrays, and ``skecoc.json`` with the versions that wrote it. Only types of scikit-learn, numpy
-and scipy that skops trusts, and those of `TRUSTED_TYPES`, are loaded. Data for compiled code is checked before it is
-used: stumps, support vectors, indicators, and trees, also in forests and boosting. Search trees of nearest neighbours
-are not loaded but built again. All classifiers of scikit-learn except `TunedThresholdClassifierCV` can be loaded;
-estimators that run other compiled code, such as `KMeans`, must be listed as trusted.
+and scipy that skops trusts, those of `TRUSTED_TYPES`, and those that installed distributions register are loaded. Data
+for compiled code is checked before it is used: stumps, support vectors, indicators, and trees, also in forests and
+boosting. Search trees of nearest neighbours are not loaded but built again. All classifiers of scikit-learn except
+`TunedThresholdClassifierCV` can be loaded; estimators that run other compiled code, such as `KMeans`, must be listed as
+trusted.
+
+A distribution registers types of its own by an entry point of the group ``skecoc.model_types``, which names a function
+that returns these types or their names.
 """
 
 import hashlib
@@ -13,8 +17,8 @@ import json
 import os
 import warnings
 import zipfile
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from types import ModuleType
@@ -24,51 +28,14 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
 from skecoc import __version__
-from skecoc.decoding import DECODERS
-from skecoc.decoding.losses import LOSSES
-from skecoc.persistence.allowed import SKLEARN_TYPES
-from skecoc.persistence.neighbours import leave_out_search_trees
+from skecoc.persistence.allowed import TRUSTED_TYPES, registered_types
 from skecoc.persistence.restored import check_restored, rebuild, unchecked_types
-from skecoc.persistence.shared import share_learners
+from skecoc.persistence.sklearn_parts import require
+from skecoc.persistence.skops_states import register_states
 from skecoc.support.errors import import_extra
 from skecoc.support.files import replacement
 
 __all__ = ["TRUSTED_TYPES", "ModelFileError", "dump_model", "load_model", "save_model"]
-
-#: Types of this package that a model file may contain, in addition to the types that skops trusts.
-TRUSTED_TYPES = (
-    *(f"{decoder.__module__}.{decoder.__qualname__}" for decoder in DECODERS.values()),
-    *(f"{loss.__module__}.{loss.__qualname__}" for loss in LOSSES.values()),
-    "skecoc.music.transformer.ModulationFeatures",
-    "skecoc.classifiers.ECOCClassifier",  # of files from before it had its own module
-    "skecoc.classifiers.costs.CostSensitiveClassifier",
-    "skecoc.classifiers.ecoc.ECOCClassifier",
-    "skecoc.decoding.logistic.LogisticCertificate",
-    "skecoc.decoding.optimized.decoder.Certificate",
-    "skecoc.compare.data_sets.MedianImputer",
-    "skecoc.tables.dates.DateEncoder",
-    "skecoc.tables.encoders.CategoryEncoder",
-    "skecoc.tables.encoders.SentenceEncoder",
-    "skecoc.tables.preprocessing._days",
-    "skecoc.tables.preprocessing._floats",
-    "skecoc.tables.preprocessing._strings",
-    "skecoc.growth.layered.LCECOCClassifier",
-    "skecoc.growth.one.ECOCOneClassifier",
-    "skecoc.growth.subclass.SubclassECOCClassifier",
-    "skecoc.growth.wolc.WOLCClassifier",
-    "skecoc.growth.engine.GrowthRound",
-    "skecoc.classifiers.batches.Batches",
-    "skecoc.learners.columns.ConstantClassifier",
-    "skecoc.learners.mixed.MarginColumn",
-    "skecoc.learners.mixed.ZeroForMissing",
-    "skecoc.learners.multiclass.MulticlassColumn",
-    "skecoc.learners.multiclass.MulticlassLearner",
-    "skecoc.learners.regions.RegionClassifier",
-    "skecoc.learners.stumps.StumpAdaBoostClassifier",
-    "skecoc.learners.svm.TunedSVMClassifier",
-    "skecoc.tables.model.TableClassifier",
-    *SKLEARN_TYPES,
-)
 
 _FORMAT = "skecoc-model-1"
 _LABEL = "skecoc.json"
@@ -154,9 +121,9 @@ def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
     hint = "; save model.to_local() instead" if hasattr(model, "to_local") else ""
     try:
         content = skops.dumps(model)
-    except Exception as error:  # whatever the state of a foreign estimator makes skops stumble over
+    except Exception as error:  # another library's estimator may have any state
         raise ModelFileError(f"{type(model).__name__} cannot be saved: {_one_line(error)}{hint}") from error
-    foreign = _foreign_types(content, model, trusted)
+    foreign = _foreign_types({*skops.get_untrusted_types(data=content), *unchecked_types(model)}, trusted)
     if foreign:
         raise ModelFileError(f"{type(model).__name__} cannot be saved: it holds {', '.join(foreign)}{hint}", foreign)
     try:
@@ -209,20 +176,22 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     if other:
         warnings.warn(f"{name} was saved with {' and '.join(other)}", UserWarning, stacklevel=2)
     skops = _skops()
-    untrusted = import_module("skops.io.exceptions").UntrustedTypesFoundException
     try:
-        with warnings.catch_warnings():
-            # Every learner would warn on its own of what is said above.
-            warnings.simplefilter("ignore", InconsistentVersionWarning)
-            model = skops.loads(content, trusted=[*TRUSTED_TYPES, *trusted])
-        check_restored(model)
-        foreign = _foreign_types(content, model, trusted)
+        found = skops.get_untrusted_types(data=content)
+        foreign = _foreign_types(found, trusted)
         if not foreign:
-            rebuild(model)
-    except untrusted:
-        model, foreign = None, _foreign_types(content, None, trusted)
+            with warnings.catch_warnings():
+                # Every learner would warn on its own of what is said above.
+                warnings.simplefilter("ignore", InconsistentVersionWarning)
+                model = skops.loads(content, trusted=found)
+            check_restored(model)
+            foreign = _foreign_types(unchecked_types(model), trusted)
+            if not foreign:
+                rebuild(model)
     except Exception as error:  # skops checks types, not whether the rest of a description makes sense
         raise ModelFileError(f"{name}, saved with {origin}, cannot be loaded: {_one_line(error)}") from error
+    if any(kind.startswith("skecoc_study.") for kind in foreign) and find_spec("skecoc_study") is None:
+        raise ModelFileError(f"{name} needs the distribution scikit-ecoc-study: pip install scikit-ecoc-study", foreign)
     if foreign:
         names = ", ".join(foreign)
         raise ModelFileError(f"{name} is refused: it holds types that are not trusted, {names}", foreign)
@@ -230,21 +199,18 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
 
 
 def _skops() -> ModuleType:
-    """Import skops, or say how to get it."""
     skops = import_extra("skops.io", "persistence", "saving and loading models")
-    share_learners()
-    leave_out_search_trees()
+    register_states()
     return skops
 
 
-def _foreign_types(content: bytes, model: Any, trusted: Sequence[str]) -> list[str]:
-    """Name the types of a model, and of the content of its file, that may not be loaded."""
-    found = set(_skops().get_untrusted_types(data=content)) | unchecked_types(model)
-    return sorted(found - {*TRUSTED_TYPES, *trusted})
+def _foreign_types(found: Iterable[str], trusted: Sequence[str]) -> list[str]:
+    """Return those of the types that skops does not trust which may not be loaded."""
+    foreign = set(found) - {*TRUSTED_TYPES, *trusted}
+    return sorted(foreign - registered_types()) if foreign else []
 
 
 def _versions() -> dict[str, str]:
-    """Name what a model's file depends on."""
     return {"skecoc": __version__, "scikit-learn": sklearn.__version__}
 
 
@@ -276,7 +242,11 @@ def _check_label(content: bytes, name: str) -> dict[str, str]:
     """Return what made a file; refuse files of other origin, and those that have changed."""
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
-            _check_stored(archive, len(content))
+            # Models are stored without compression: an archive must not unpack to more than it is.
+            members = archive.infolist()
+            is_stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
+            total = sum(member.file_size for member in members)
+            require(is_stored and total <= len(content), "its parts are compressed")
             label = json.loads(archive.read(_LABEL))
         is_known = label["format"] == _FORMAT and all(isinstance(label[key], str) for key in (*_versions(), "sha256"))
         is_whole = is_known and label["sha256"] == _checksum(content)
@@ -287,14 +257,6 @@ def _check_label(content: bytes, name: str) -> dict[str, str]:
     if not is_whole:
         raise ModelFileError(f"{name} has been changed since it was saved")
     return dict(label)
-
-
-def _check_stored(archive: zipfile.ZipFile, size: int) -> None:
-    """Refuse archives that unpack to more than they are: models are stored without compression."""
-    members = archive.infolist()
-    plain = all(member.compress_type == zipfile.ZIP_STORED for member in members)
-    if not plain or sum(member.file_size for member in members) > size:
-        raise ValueError("its parts are compressed")
 
 
 def _checksum(content: bytes) -> str:
@@ -308,5 +270,4 @@ def _checksum(content: bytes) -> str:
 
 
 def _one_line(error: Exception) -> str:
-    """Say what an error says, in one line."""
     return " ".join(str(error).split()) or type(error).__name__

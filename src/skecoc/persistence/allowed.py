@@ -1,8 +1,14 @@
-"""What fitted learners of scikit-learn are made of, and which of its estimators predict from files without harm."""
+"""Types that model files may hold, and estimators of scikit-learn that predict from files without harm."""
+
+from functools import cache
+from importlib.metadata import entry_points
 
 from sklearn import calibration
 from sklearn._loss import loss as losses
 from sklearn._loss._loss import CyExponentialLoss, CyHalfBinomialLoss, CyHalfMultinomialLoss
+
+from skecoc.decoding import DECODERS
+from skecoc.decoding.losses import LOSSES
 
 _LOSSES = (CyExponentialLoss, CyHalfBinomialLoss, CyHalfMultinomialLoss)
 _KERNELS = [
@@ -19,10 +25,10 @@ _KERNELS = [
     "WhiteKernel",
 ]
 
-#: Types that skops does not trust, or did not in older versions, and that may be loaded all the same. Arrays of `Tree`
-#: and `TreePredictor` could lead compiled code astray: `check_restored` has checked them before anybody predicts. The
-#: others hold numbers, arrays and estimators, which are checked themselves, and compute with Python and numpy alone.
-SKLEARN_TYPES = (
+# Types that skops does not trust, or did not in older versions, and that may be loaded all the same. Arrays of `Tree`
+# and `TreePredictor` could lead compiled code astray: `check_restored` has checked them before anybody predicts. The
+# others hold numbers, arrays and estimators, which are checked themselves, and compute with Python and numpy alone.
+_SKLEARN_TYPES = (
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
@@ -48,6 +54,40 @@ SKLEARN_TYPES = (
     # Scorers of older versions hold these; they are read by metadata routing alone.
     "sklearn.utils._metadata_requests.MetadataRequest",
     "sklearn.utils._metadata_requests.MethodMetadataRequest",
+)
+
+#: Types of this package that a model file may contain, in addition to the types that skops trusts.
+TRUSTED_TYPES = (
+    *(f"{decoder.__module__}.{decoder.__qualname__}" for decoder in DECODERS.values()),
+    *(f"{loss.__module__}.{loss.__qualname__}" for loss in LOSSES.values()),
+    "skecoc.music.transformer.ModulationFeatures",
+    "skecoc.classifiers.costs.CostSensitiveClassifier",
+    "skecoc.classifiers.ecoc.ECOCClassifier",
+    "skecoc.decoding.logistic.LogisticCertificate",
+    "skecoc.decoding.optimized.decoder.Certificate",
+    "skecoc.compare.data_sets.MedianImputer",
+    "skecoc.tables.dates.DateEncoder",
+    "skecoc.tables.encoders.CategoryEncoder",
+    "skecoc.tables.encoders.SentenceEncoder",
+    "skecoc.tables.preprocessing._days",
+    "skecoc.tables.preprocessing._floats",
+    "skecoc.tables.preprocessing._strings",
+    "skecoc.growth.layered.LCECOCClassifier",
+    "skecoc.growth.one.ECOCOneClassifier",
+    "skecoc.growth.subclass.SubclassECOCClassifier",
+    "skecoc.growth.wolc.WOLCClassifier",
+    "skecoc.growth.engine.GrowthRound",
+    "skecoc.classifiers.batches.Batches",
+    "skecoc.learners.columns.ConstantClassifier",
+    "skecoc.learners.mixed.MarginColumn",
+    "skecoc.learners.mixed.ZeroForMissing",
+    "skecoc.learners.multiclass.MulticlassColumn",
+    "skecoc.learners.multiclass.MulticlassLearner",
+    "skecoc.learners.regions.RegionClassifier",
+    "skecoc.learners.stumps.StumpAdaBoostClassifier",
+    "skecoc.learners.svm.TunedSVMClassifier",
+    "skecoc.tables.model.TableClassifier",
+    *_SKLEARN_TYPES,
 )
 
 # Parts of scikit-learn whose estimators predict by Python and numpy alone, or are checked. The others hand what a file
@@ -89,6 +129,13 @@ _PLAIN_CLASSES = (
 )
 # Compiled code takes what they hold for trees of the right number, which is checked for classifiers only.
 _COMPILED_CLASSES = ("sklearn.ensemble._gb.GradientBoostingRegressor",)
+
+
+@cache
+def registered_types() -> frozenset[str]:
+    """Return the names of types that other distributions register, by functions that return these names or types."""
+    types = [kind for entry in entry_points(group="skecoc.model_types") for kind in entry.load()()]
+    return frozenset(kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}" for kind in types)
 
 
 def is_plain(name: str) -> bool:
