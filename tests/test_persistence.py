@@ -97,7 +97,7 @@ def small_mixed(monkeypatch):
     """The learners of "mixed", with few trees."""
     sizes = {"trees": {"estimator__n_estimators": 3}, "boosting": {"estimator__max_iter": 3}}
     small = [(name, learner.set_params(**sizes.get(name, {}))) for name, learner in mixed_learners()]
-    monkeypatch.setattr(mixed, "mixed_learners", lambda *_: small)
+    monkeypatch.setattr(mixed, "mixed_learners", lambda *_, **__: small)
     return small
 
 

@@ -114,7 +114,7 @@ def test_codes_that_grow_stand_beside_fixed_ones():
 
 
 def test_classifiers_and_mixed_stand_beside_codes_whatever_the_learner(monkeypatch):
-    monkeypatch.setattr(mixed, "mixed_learners", lambda *sizes: [("a", GaussianNB()), ("b", LogisticRegression())])
+    monkeypatch.setattr(mixed, "mixed_learners", lambda *_, **__: [("a", GaussianNB()), ("b", LogisticRegression())])
     data_sets, methods = load_data_sets(["iris"]), ["mixed", "sklearn/svm", "one-vs-one/hamming"]
     results = [compare(data_sets, methods, learner=learner, folds=3) for learner in (GaussianNB(), DummyClassifier())]
     runs = [result.runs("accuracy")[0] for result in results]

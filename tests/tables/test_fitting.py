@@ -66,7 +66,7 @@ def test_methods_of_all_kinds_can_be_saved(things, method):
 def best_model(things):
     """What `fit_table` makes unless it is told otherwise, with faster learners in the place of those of mixed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mixed, "mixed_learners", lambda *sizes: [("a", GaussianNB()), ("b", LogisticRegression())])
+        patch.setattr(mixed, "mixed_learners", lambda *_, **__: [("a", GaussianNB()), ("b", LogisticRegression())])
         return fit_table(things, folds=2)
 
 

@@ -168,7 +168,7 @@ def test_the_methods_that_are_tried_by_default():
 
 
 def test_mixed_stands_beside_classifiers(data_set, monkeypatch):
-    monkeypatch.setattr(mixed, "mixed_learners", lambda *sizes: [("a", GaussianNB()), ("b", LogisticRegression())])
+    monkeypatch.setattr(mixed, "mixed_learners", lambda *_, **__: [("a", GaussianNB()), ("b", LogisticRegression())])
     methods = ["mixed/logistic-weight", "sklearn/random-forest"]
     found = evaluate(data_set, methods, STUMPS, ACCURACY, folds=3, seed=1)
     np.testing.assert_array_equal(found.scores, compare([data_set], methods, folds=3, seed=1).runs("score")[0])
