@@ -18,7 +18,7 @@ from skecoc.coding.automatic import compact_code, learner_kind
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.base import worst_rivals
-from skecoc.decoding.optimized.kernels import row_scores
+from skecoc.decoding.optimized.hinge import row_scores
 from skecoc.growth.base import LayeredClassifier, named_init
 from skecoc.growth.engine import Evaluation, Growth, GrowthRound, Proposal, StopRules, Strategy
 from skecoc.growth.logistic import LogisticWeightStrategy
