@@ -56,7 +56,7 @@ class DaskMixin:
             If the memory limit of a worker is too low for the largest partition; this is checked before anything is
             computed, with a warning if the limit may be too low. Also if workers die repeatedly or are all paused.
         ConnectionError
-            If the scheduler is lost.
+            If the scheduler is lost, or all workers are and none comes back.
         Exception
             Errors that are raised when a partition is read. For these and for invalid values, the message or a note
             contains the number of the partition, counted from 0 as in ``X.partitions``. If fitting fails, the

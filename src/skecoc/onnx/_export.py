@@ -1,4 +1,4 @@
-"""Convert output-code classifiers for skl2onnx, export a fitted model, and compare the export with it."""
+"""Export fitted output-code classifiers by skl2onnx, and compare the exported model with the original."""
 
 import re
 from typing import Any, NamedTuple
@@ -179,7 +179,7 @@ def _column_names(X: Any) -> list[str]:
 
 
 def _identifier(name: str) -> str:
-    """Return what skl2onnx makes of a name."""
+    """Replace characters of a name as skl2onnx does."""
     return re.sub(r"^(?=[0-9])", "_", re.sub(r"[^\w+]", "_", name))
 
 
@@ -303,6 +303,6 @@ def _write_class_scores(graph: Graph, scores: str, model: Any) -> str:
         return scores
     first = np.searchsorted(model.row_classes_, np.arange(len(model.classes_)))
     size = np.bincount(model.row_classes_)
-    # Shorter lists of rows are filled up with their last one, which changes no maximum.
+    # Shorter lists of rows are filled up with their last row, which changes no maximum.
     places = first[:, np.newaxis] + np.minimum(np.arange(size.max()), size[:, np.newaxis] - 1)
     return graph.node("ReduceMax", graph.node("Gather", scores, places, axis=1), np.array([2]), keepdims=0)

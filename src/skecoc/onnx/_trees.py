@@ -12,7 +12,7 @@ from onnx.helper import make_tensor
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.onnx._graph import Floats, Graph
 
-# Columns that share the trees of their features: more make bigger leaves, fewer make more trees.
+# Number of columns that share one tree per feature: more make bigger leaves, fewer make more trees.
 _GROUP = 32
 
 # No number is above this threshold; missing values are not below it either.
@@ -23,9 +23,8 @@ _LARGEST = float(np.finfo(np.float64).max)
 class TreeTable:
     """Nodes of many trees, in the form of the operator TreeEnsembleRegressor.
 
-    Its thresholds are doubles, as the rows are, and so are its sums, but they are rounded to single precision in the
-    end. So a leaf's value is split: multiples of a power of two, whose sums single precision holds exactly, and the
-    rest, of which rounding takes little.
+    Its sums are doubles that are rounded to single precision at the end. So each value of a leaf is split into a
+    multiple of a power of two, whose sums are exact in single precision, and the rest, where rounding changes little.
     """
 
     # Of each tree: features, thresholds, children and where missing values go; its leaves' nodes, targets and values.
@@ -97,9 +96,8 @@ class TreeTable:
 def stump_margins(graph: Graph, rows: str, learners: Sequence[StumpAdaBoostClassifier]) -> str:
     """Write F of several boosted models, of shape (n_samples, n_learners).
 
-    The stumps that look at one feature sum up to a step function of it, so a few models together need one search tree
-    per feature, whose leaves hold the value of the step for every model. A tree's root parts missing values, which no
-    threshold is above, from the others.
+    The stumps on one feature sum up to a step function of it, so a few models together need one search tree per
+    feature, whose leaves hold the value of the step for every model. The root of a tree separates missing values.
     """
     table = TreeTable()
     for first in range(0, len(learners), _GROUP):
@@ -124,12 +122,12 @@ def stump_margins(graph: Graph, rows: str, learners: Sequence[StumpAdaBoostClass
 def _stumps_by_feature(
     learners: Sequence[StumpAdaBoostClassifier],
 ) -> Iterator[tuple[int, Floats, NDArray[np.intp], Floats, NDArray[np.bool_]]]:
-    """Yield each feature with thresholds, models, votes and sides of missing values of the stumps that look at it."""
+    """Yield each feature with the thresholds, models, votes and sides of missing values of its stumps."""
     features = np.concatenate([learner.features_ for learner in learners])
     thresholds = np.concatenate([learner.thresholds_ for learner in learners])
     votes = np.concatenate([learner.alphas_ * learner.polarities_ for learner in learners])
     owners = np.repeat(np.arange(len(learners)), [learner.n_estimators_ for learner in learners])
-    # The constant stump, feature -1, has an infinite threshold: any feature will do. So will a stump without a vote,
+    # The constant stump, feature -1, has an infinite threshold and may use any feature. A stump without a vote is added
     # for models that have no stump at all.
     features, thresholds = np.append(np.maximum(features, 0), 0), np.append(thresholds, np.inf)
     votes, owners = np.append(votes, 0.0), np.append(owners, 0)
@@ -152,7 +150,7 @@ def _step_functions(
     """
     models, model = np.unique(owners, return_inverse=True)
     steps = np.unique(thresholds[np.isfinite(thresholds)])
-    # An infinite threshold is found behind the last step, where nothing is.
+    # An infinite threshold is placed behind the last step, which is cut off.
     place = np.searchsorted(steps, thresholds) + 1
     changes = np.zeros((len(steps) + 2, len(models)))
     changes[0] = _sums_by_model(owners, votes)
