@@ -333,7 +333,7 @@ def ordinal_values(fit: Callable[..., BaseEstimator], **parameters: object) -> n
     """Fit an ordinal code of classes whose sorted order is not their own."""
     X, y, X_test = numbered("vehicle")
     names = np.array(["poor", "fair", "good", "best"])
-    return values(fit(X, names[y], classes=names, **parameters), X_test)
+    return values(fit(X, names[y], class_order=names, **parameters), X_test)
 
 
 def pair_values(model: BaseEstimator) -> np.ndarray:
@@ -451,7 +451,7 @@ def of_parameters() -> dict[str, Fit]:
             add(f"folds/{name}/proba/{method}-logistic", classifier(LOGISTIC, n_folds=n_folds, random_state=0), iris)
     add("folds/none/layered-stumps", LCECOCClassifier(STUMPS, n_folds=None, random_state=0))
 
-    ordinal = lambda model: lambda X, y, classes: model.set_params(classes=classes).fit(X, y)  # noqa: E731
+    ordinal = lambda model: lambda X, y, class_order: model.set_params(class_order=class_order).fit(X, y)  # noqa: E731
     table["ordinal/ecoc-stumps"] = partial(ordinal_values, ordinal(ECOCClassifier(STUMPS, coding="ordinal")))
     table["ordinal/wolc-stumps"] = partial(ordinal_values, ordinal(WOLCClassifier(STUMPS, init="ordinal", **SHORT)))
     table["ordinal/one-logistic"] = partial(
