@@ -7,9 +7,9 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from skecoc.cli import console, table_options
-from skecoc.cli.names import CLASSIFIERS, CODINGS, DECODINGS
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_model_path, check_writable, write_bytes, write_text
+from skecoc.support.names import CLASSIFIERS, DECODINGS, METHOD_CODINGS
 
 _EPILOG = f"""\
 Without --method, these are tried, and the best by --metric is saved: mixed (several learners
@@ -20,7 +20,7 @@ A METHOD is auto, CODING, CODING/DECODING, or one of scikit-learn's classifiers.
 {
     console.listed(
         [
-            f"codings: {', '.join(CODINGS)}",
+            f"codings: {', '.join(METHOD_CODINGS)}",
             f"decodings: {', '.join(DECODINGS)}",
             f"classifiers: {', '.join(name.partition('/')[2] for name in CLASSIFIERS[:-1])}",
         ]
