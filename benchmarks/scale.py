@@ -65,8 +65,9 @@ def peak_megabytes():
 
 def fit(how, n_rows):
     """Fit a code by one of the ways, on this machine."""
-    from skecoc import ECOCClassifier
     from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
+
+    from skecoc import ECOCClassifier
 
     if how == "memory":
         X, y = (np.concatenate(arrays) for arrays in zip(*Generated(n_rows), strict=True))
@@ -128,7 +129,6 @@ class _Watch:
 def measure_cluster(n_workers, n_rows):
     """Fit on a cluster of so many processes, and fit as many partitions of next to no rows."""
     from distributed import Client, LocalCluster
-
     from skecoc.dask import DaskECOCClassifier
 
     model = DaskECOCClassifier(coding="one-vs-rest", random_state=0)

@@ -43,11 +43,11 @@ from skecoc import (
     SubclassECOCClassifier,
     WOLCClassifier,
 )
-from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
+from skecoc.classifiers import wolc
 from skecoc.coding import CODINGS, one_vs_rest
+from skecoc.data import Blocks, Partitions
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder, OptimizedWeightDecoder
-from skecoc.growth import wolc
 from skecoc.learners import MulticlassLearner, RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
 
 # Every n-th sample of a set is taken, half of them for training.
@@ -149,31 +149,29 @@ def values(model: BaseEstimator, X: object, method: str = "decision_function", *
 # --- Rows that are not one array in memory. What fits them is written here alone.
 
 
-def fit_blocks(
-    method: str, X: object, y: object, weight: object = None, *, block_size: int = 37, **parameters: object
-) -> BaseEstimator:
+# Parameters of the data, not of the classifier.
+OF_DATA = ("max_bins", "sample_size", "directory", "block_size", "client", "sample_weight")
+
+
+def fit_described(method: str, describe: Callable[..., object], *data: object, **parameters: object) -> BaseEstimator:
+    """Fit ECOC or WOLC to described data."""
+    settings = {name: parameters.pop(name) for name in OF_DATA if name in parameters}
+    return DEFAULTS[method](**{"random_state": 0, **parameters}).fit(describe(*data, **settings))
+
+
+def fit_blocks(method: str, X: object, y: object, weight: object = None, **parameters: object) -> BaseEstimator:
     """Fit ECOC or WOLC to rows that are read block by block."""
-    kind = {"ecoc": BlockECOCClassifier, "wolc": BlockWOLCClassifier}[method]
-    return kind(**{"random_state": 0, **parameters}, block_size=block_size).fit(X, y, weight)
+    return fit_described(method, Blocks, X, y, **{"block_size": 37, "sample_weight": weight, **parameters})
 
 
 def fit_iterated(method: str, blocks: object, **parameters: object) -> BaseEstimator:
     """Fit ECOC or WOLC to an iterable of blocks."""
-    kind = {"ecoc": BlockECOCClassifier, "wolc": BlockWOLCClassifier}[method]
-    return kind(**{"random_state": 0, **parameters}).fit_blocks(blocks)
+    return fit_described(method, Blocks, blocks, **parameters)
 
 
 def fit_dask(method: str, X: object, y: object, weight: object = None, **parameters: object) -> BaseEstimator:
     """Fit ECOC or WOLC to Dask collections."""
-    from skecoc.dask import DaskECOCClassifier, DaskWOLCClassifier
-
-    kind = {"ecoc": DaskECOCClassifier, "wolc": DaskWOLCClassifier}[method]
-    return kind(**{"random_state": 0, **parameters}).fit(X, y, weight)
-
-
-def in_memory(model: BaseEstimator) -> BaseEstimator:
-    """Return the classifier for samples in memory of one that was fitted to others."""
-    return model.to_local()
+    return fit_described(method, Partitions, X, y, sample_weight=weight, **parameters)
 
 
 @contextmanager
@@ -356,9 +354,8 @@ def without_growth(fit: Fit) -> np.ndarray:
 
 
 def forgotten(model: BaseEstimator, X: object) -> np.ndarray:
-    """Return decision values and probabilities of the classifier in memory of a fit to blocks."""
-    local = in_memory(model)
-    return np.hstack([values(local, X), values(local, X, "predict_proba")])
+    """Return decision values and probabilities of a fit to blocks."""
+    return np.hstack([values(model, X), values(model, X, "predict_proba")])
 
 
 # --- The table

@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
+from skecoc.classifiers.wolc import WOLCClassifier
 from skecoc.compare.methods import PEERS, check_methods, make_classifier, takes_learner
 from skecoc.compare.named_learners import make_learner
-from skecoc.growth.wolc import WOLCClassifier
 from skecoc.learners import MulticlassLearner
 from skecoc.support.errors import InputError
 
