@@ -35,7 +35,7 @@ test-fast: install
 
 # scikit-learn's checks with array API dispatch, which SciPy must know of before it is imported.
 test-array-api: install
-	SCIPY_ARRAY_API=1 $(BIN)/python $(PYTEST) -k array_api_input tests/test_classifiers.py tests/growth/test_classifiers.py tests/learners
+	SCIPY_ARRAY_API=1 $(BIN)/python $(PYTEST) -k array_api_input tests/test_classifiers.py tests/classifiers/test_growing.py tests/learners
 
 # The fast tests with the oldest versions that pyproject.toml allows and that have wheels for this Python; tools of the
 # tests are as new as these permit.

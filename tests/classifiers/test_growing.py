@@ -30,7 +30,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.classifiers import subclass, wolc
+from skecoc.classifiers import subclass, weighting, wolc
 from skecoc.coding import CODINGS, discriminant, one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
@@ -535,7 +535,7 @@ def test_the_result_depends_neither_on_jobs_nor_on_row_order(method):
 
 @pytest.mark.parametrize("method", GROWN)
 def test_repeating_rows_equals_weighting_them(method, monkeypatch):
-    monkeypatch.setattr(wolc, "_WEIGHTS_TOL", 1e-7)
+    monkeypatch.setattr(weighting, "_ROUND_TOL", 1e-7)
     X, y = vehicle()
     X, y = X[::4], y[::4]
     weight = np.random.default_rng(0).integers(0, 3, size=len(y))
