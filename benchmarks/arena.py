@@ -136,7 +136,7 @@ def ordinary(learner: BaseEstimator) -> BaseEstimator:
     elif get_tags(learner).classifier_tags.multi_class:
         found = clone(learner)
     else:
-        found = ECOCClassifier(clone(learner), "one-vs-one")
+        found = ECOCClassifier(clone(learner), coding="one-vs-one")
     names = [name for name in found.get_params() if name.split("__")[-1] == "random_state"]
     found.set_params(**dict.fromkeys(names, 0))
     return found if hasattr(found, "predict_proba") else Calibrated(found)

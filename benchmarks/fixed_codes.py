@@ -43,7 +43,9 @@ def accuracies(coding: str, fold: Fold) -> list[float] | None:
     if coding in LONG and len(classes) > MOST_CLASSES:
         return None
     matrix = resolve_coding(coding, X, rows, len(classes), 0)
-    found = [ECOCClassifier(None, matrix, decoding, random_state=0).fit(X, y) for decoding in DECODINGS[:2]]
+    found = [
+        ECOCClassifier(None, coding=matrix, decoding=decoding, random_state=0).fit(X, y) for decoding in DECODINGS[:2]
+    ]
     optimized = WOLCClassifier(init=matrix, max_iter=0, random_state=0)
     equal = WOLCClassifier(init=matrix, max_iter=0, l2=1e6, random_state=0)  # such a penalty leaves weights equal
     found += [equal.fit(X, y), optimized.fit(X, y)]

@@ -51,7 +51,10 @@ def compare(name: str, folds: list[Fold]) -> dict[str, Any]:
             zip(("WOLC-ECOC", "estimate", "columns", "rounds"), np.round(means, 4).tolist(), strict=True)
         )
         for coding in CODINGS:
-            models = [ECOCClassifier(None, coding, d, response_method=response, random_state=0) for d in DECODINGS]
+            models = [
+                ECOCClassifier(None, coding=coding, decoding=d, response_method=response, random_state=0)
+                for d in DECODINGS
+            ]
             results = np.array([[fitted(model, fold)[1:] for fold in folds] for model in models])
             means = results[..., 0].mean(axis=1).round(4).tolist()
             found[kind][coding] = dict(zip(DECODINGS, means, strict=True))

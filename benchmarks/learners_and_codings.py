@@ -87,7 +87,7 @@ def correct_of(learner: BaseEstimator, name: str, n_rows: int, n_folds: int) -> 
         models = {method: kind(learner) for method, kind in PEERS.items()}
         # Folds serve probabilities: without them predictions are the same.
         models |= {
-            coding: ECOCClassifier(learner, matrix_of(coding, len(np.unique(y))), random_state=0, n_folds=None)
+            coding: ECOCClassifier(learner, coding=matrix_of(coding, len(np.unique(y))), random_state=0, n_folds=None)
             for coding in CODINGS
         }
         for method, model in models.items():

@@ -81,7 +81,7 @@ def make_coding(name: str, n_classes: int) -> Any:
     for kind, draw in (("dense", dense_random), ("sparse", sparse_random)):
         if name.startswith(kind):
             n_columns = int(np.ceil(float(name.removeprefix(kind)) * np.log2(n_classes)))
-            return draw(n_classes, n_columns, n_draws=1, random_state=0)
+            return draw(n_classes, n_columns=n_columns, n_draws=1, random_state=0)
     return name
 
 
@@ -101,13 +101,13 @@ def main() -> None:
                 for coding in arguments.coding:
                     code = make_coding(coding, n_classes)
                     start = process_time()
-                    based = ECOCClassifier(make_learner(learner), code, "loss-based").fit(X, y)
+                    based = ECOCClassifier(make_learner(learner), coding=code, decoding="loss-based").fit(X, y)
                     seconds = process_time() - start
                     outputs = based.codewords(X)
-                    models = [based.with_decoding("loss-weighted", "auto", outputs, y, margin_scale=1.0), based]
+                    models = [based._with_decoding("loss-weighted", "auto", outputs, y, margin_scale=1.0), based]
                     if based.code_matrix_.shape[1] < n_classes:
                         optimized = compact_decoder(based.code_matrix_, len(y), None)
-                        models.append(based.with_decoding(optimized, "auto", outputs, y, margin_scale=1.0))
+                        models.append(based._with_decoding(optimized, "auto", outputs, y, margin_scale=1.0))
                     scores = [f"{(model.predict(X_test) == y_test).mean():.3f}" for model in models] + ["-"]
                     print(
                         f"{n_classes:7d} {kind:<10} {learner:<9} {coding:<12} {scores[0]:>8} {scores[1]:>6} "

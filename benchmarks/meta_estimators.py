@@ -48,7 +48,7 @@ def main() -> None:
         n_classes = len(np.unique(data.target))
         for learner_name, learner in LEARNERS.items():
             for peer, (coding, theirs) in peers(learner, n_classes).items():
-                ours = ECOCClassifier(learner, coding, "hamming", n_folds=None, random_state=0)
+                ours = ECOCClassifier(learner, coding=coding, decoding="hamming", n_folds=None, random_state=0)
                 fit = best_times(lambda: ours.fit(X, data.target), lambda: theirs.fit(X, data.target), repeats=3)  # noqa: B023
                 predict = best_times(lambda: ours.predict(X), lambda: theirs.predict(X))  # noqa: B023
                 ratios = fit[0] / fit[1], predict[1] / predict[0]

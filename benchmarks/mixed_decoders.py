@@ -39,7 +39,7 @@ def codewords(fold: Fold) -> tuple[np.ndarray, ...]:
     """Train all learners; return out-of-fold codewords, their classes, test codewords, the matrix and its groups."""
     X, y, X_test, _ = fold
     classes, numbers = np.unique(y, return_inverse=True)
-    learners = dict(mixed_learners(len(classes), len(y)))
+    learners = dict(mixed_learners(len(classes), n_samples=len(y)))
     starts = WOLCClassifier("mixed")._starts([*learners], len(classes), len(y))
     codes = {"one-vs-one": one_vs_one(len(classes)), "one-vs-rest": one_vs_rest(len(classes))}
     columns = [Column(pattern, learner=name) for name, code in starts for pattern in codes[code].T]
@@ -67,7 +67,7 @@ def log_probabilities(
     else:
         missing = np.setdiff1d(np.arange(len(matrix)), y)  # classes that are never held out: as if decoded perfectly
         given = np.vstack([x, matrix[missing]]), np.append(y, missing)
-        fitted = OptimizedWeightDecoder(0.3, min(0.1, 100.0 / len(y)), tol=1e-3).fit(*given, matrix)
+        fitted = OptimizedWeightDecoder(0.3, l2=min(0.1, 100.0 / len(y)), tol=1e-3).fit(*given, matrix)
     temperature = fit_temperature(fitted.scores(x), y, np.ones(len(y)))
     return log_softmax(fitted.scores(x_test) / temperature, axis=1)
 

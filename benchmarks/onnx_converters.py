@@ -86,7 +86,7 @@ def compare(
     data = load_uci(name)
     X = np.nan_to_num(MinMaxScaler().fit_transform(data.data))
     train, test, y, _ = train_test_split(X, data.target, test_size=0.5, random_state=0, stratify=data.target)
-    model = ECOCClassifier(learner, "one-vs-one", response_method=response, random_state=0).fit(train, y)
+    model = ECOCClassifier(learner, coding="one-vs-one", response_method=response, random_state=0).fit(train, y)
     ours = export(model, test)
     try:
         with patch.object(_learners, "_choose_writer", lambda *_: by_skl2onnx):

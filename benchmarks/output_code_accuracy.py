@@ -36,8 +36,8 @@ def accuracies(name: str, learner: object, repeats: int = 3) -> tuple[float, flo
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     means = []
     for seed in range(repeats):
-        code = dense_random(len(data.target_names), n_columns, random_state=seed)
-        ours = ECOCClassifier(learner, code, LossBasedDecoder("logistic"), random_state=seed)
+        code = dense_random(len(data.target_names), n_columns=n_columns, random_state=seed)
+        ours = ECOCClassifier(learner, coding=code, decoding=LossBasedDecoder("logistic"), random_state=seed)
         theirs = OutputCodeClassifier(learner, code_size=1.5, random_state=seed)
         means.append(
             [

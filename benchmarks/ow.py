@@ -22,8 +22,8 @@ from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from skecoc.decoding.optimized import OptimizedWeightDecoder
-from skecoc.decoding.optimized.problem import Smoothing, WeightSpace, cut_at, lower_bound, relative_gap
-from skecoc.decoding.optimized.rows import MemoryRows
+from skecoc.decoding.optimized.hinge import Smoothing, WeightSpace, cut_at, lower_bound, relative_gap
+from skecoc.decoding.optimized.training_rows import MemoryRows
 
 N_CLASSES, N_COLUMNS = 10, 30
 
@@ -141,7 +141,7 @@ def report_full_program():
 def report_one_cut():
     codewords, y, matrix = made_up_rows(20_000)
     for margin, l2 in ((0.3, 1e-2), (0.1, 1e-2), (0.1, 1e-3)):
-        decoder = OptimizedWeightDecoder(margin, l2, tol=1e-3)
+        decoder = OptimizedWeightDecoder(margin, l2=l2, tol=1e-3)
         ours, _ = cpu_seconds(lambda fitted=decoder: fitted.fit(codewords, y, matrix))
         theirs, gap, n_rounds = one_cut_loop(codewords, y, matrix, margin, l2, 1e-3, 60 * ours)
         reached = "" if gap <= 1e-3 else f" without reaching the gap ({gap:.0e} then)"

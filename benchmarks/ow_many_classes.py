@@ -26,8 +26,8 @@ from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.decoding.base import worst_rivals
 from skecoc.decoding.optimized import OptimizedWeightDecoder
 from skecoc.decoding.optimized.ascent import DualAscent
-from skecoc.decoding.optimized.problem import Problem, WeightSpace
-from skecoc.decoding.optimized.rows import MemoryRows
+from skecoc.decoding.optimized.hinge import Problem, WeightSpace
+from skecoc.decoding.optimized.training_rows import MemoryRows
 
 # Code, classes, columns, rows; quick sizes follow.
 SIZES = {
@@ -124,7 +124,7 @@ def run_case(kind, outputs, form, size):
     for dtype in (np.float32, np.float64):  # compile
         data = made_up_rows("dense", "noise", 12, 30, 200)
         OptimizedWeightDecoder(tol=1e-2).fit(data[0].astype(dtype), *data[1:])
-    decoder = OptimizedWeightDecoder(margin, l2, tol=1e-3)
+    decoder = OptimizedWeightDecoder(margin, l2=l2, tol=1e-3)
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     before = memory("VmRSS")
     started = process_time()

@@ -20,7 +20,7 @@ from scipy.optimize import linprog
 from threadpoolctl import threadpool_limits
 
 from skecoc.coding import one_vs_rest
-from skecoc.decoding.optimized import OptimizedWeightDecoder, face, solver
+from skecoc.decoding.optimized import OptimizedWeightDecoder, face, newton
 
 ACCURACY = 1e-9
 
@@ -120,14 +120,14 @@ OPTIONAL = {"daqp": by_daqp, "quadprog": by_quadprog, "osqp": by_osqp, "proxsuit
 def recorded_problems(codewords, y, matrix):
     """Return Hessian, slope and constraints of every quadratic problem of a fit."""
     recorded = []
-    solve = solver.minimize_quadratic
+    solve = newton.minimize_quadratic
 
     def record(space, curvature, slope, origin):
         hessian = curvature + np.tril(curvature, -1).T
         recorded.append((hessian, slope - hessian @ space.flatten(origin), space.memberships))
         return solve(space, curvature, slope, origin)
 
-    with patch.object(solver, "minimize_quadratic", record):
+    with patch.object(newton, "minimize_quadratic", record):
         OptimizedWeightDecoder().fit(codewords, y, matrix)
     return recorded
 

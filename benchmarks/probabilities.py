@@ -47,14 +47,18 @@ def classifiers() -> dict[str, Any]:
         "one-vs-one, stumps": ECOCClassifier(coding="one-vs-one", random_state=0),
         "one-vs-rest, stumps": ECOCClassifier(coding="one-vs-rest", random_state=0),
         "sparse-random, stumps": ECOCClassifier(coding="sparse-random", random_state=0),
-        "dense-random, stumps, Hamming": ECOCClassifier(None, "dense-random", "hamming", random_state=0),
-        "one-vs-one, stumps, logistic weights": ECOCClassifier(None, "one-vs-one", "logistic-weight", random_state=0),
-        "one-vs-one, naive Bayes": ECOCClassifier(GaussianNB(), "one-vs-one", random_state=0),
-        "one-vs-rest, logistic regression": ECOCClassifier(logistic, "one-vs-rest", random_state=0),
-        "one-vs-one, SVC margins": ECOCClassifier(machine, "one-vs-one", random_state=0),
-        "one-vs-one, LinearSVC margins": ECOCClassifier(linear, "one-vs-one", random_state=0),
-        "one-vs-rest, SVC margins": ECOCClassifier(machine, "one-vs-rest", random_state=0),
-        "one-vs-one, forests": ECOCClassifier(forest, "one-vs-one", random_state=0),
+        "dense-random, stumps, Hamming": ECOCClassifier(
+            None, coding="dense-random", decoding="hamming", random_state=0
+        ),
+        "one-vs-one, stumps, logistic weights": ECOCClassifier(
+            None, coding="one-vs-one", decoding="logistic-weight", random_state=0
+        ),
+        "one-vs-one, naive Bayes": ECOCClassifier(GaussianNB(), coding="one-vs-one", random_state=0),
+        "one-vs-rest, logistic regression": ECOCClassifier(logistic, coding="one-vs-rest", random_state=0),
+        "one-vs-one, SVC margins": ECOCClassifier(machine, coding="one-vs-one", random_state=0),
+        "one-vs-one, LinearSVC margins": ECOCClassifier(linear, coding="one-vs-one", random_state=0),
+        "one-vs-rest, SVC margins": ECOCClassifier(machine, coding="one-vs-rest", random_state=0),
+        "one-vs-one, forests": ECOCClassifier(forest, coding="one-vs-one", random_state=0),
         "LCECOCClassifier": LCECOCClassifier(random_state=0),
         "ECOCOneClassifier": ECOCOneClassifier(random_state=0),
         "SubclassECOCClassifier": SubclassECOCClassifier(random_state=0),

@@ -65,8 +65,8 @@ def print_distances() -> None:
         single = [output_code_draw(n_classes, n_columns, rng) for rng in rngs]
         n_seeds = 2 if n_classes > 30 else 5
         best = [loop_search(n_classes, n_columns, 1000, seed)[0] for seed in range(n_seeds)]
-        ours = [dense_random(n_classes, n_columns, random_state=seed) for seed in range(n_seeds)]
-        zeros = [sparse_random(n_classes, n_columns, random_state=seed) for seed in range(n_seeds)]
+        ours = [dense_random(n_classes, n_columns=n_columns, random_state=seed) for seed in range(n_seeds)]
+        zeros = [sparse_random(n_classes, n_columns=n_columns, random_state=seed) for seed in range(n_seeds)]
         distances = [np.mean([min_row_distance(M) for M in codes]) for codes in (single, best, ours, zeros)]
         print("{:8d} {:8d} {:12.1f} {:13.1f} {:6.1f} {:12.1f}".format(n_classes, n_columns, *distances))
 

@@ -132,7 +132,12 @@ def compare_machines(names: list[str]) -> None:
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     for name in names:
         X, y = load(name)
-        ours = ECOCClassifier(TunedSVMClassifier(C=2.0**15, width=1.0), "one-vs-one", "hamming", "decision_function")
+        ours = ECOCClassifier(
+            TunedSVMClassifier(C=2.0**15, width=1.0),
+            coding="one-vs-one",
+            decoding="hamming",
+            response_method="decision_function",
+        )
         theirs = OneVsOneClassifier(PaperSVC(C=2.0**15))
         first, second = (100 * cross_val_score(model, X, y, cv=folds).mean() for model in (theirs, ours))
         print(f"{name:<14} {first:>8.2f} {second:>8.2f} {second - first:>11.2f}", flush=True)
@@ -146,7 +151,7 @@ def compare_sharing(names: list[str]) -> None:
         X, y = load(name)
         for coding in ("one-vs-one", "dense-random"):
             times = [
-                min(seconds(lambda: ECOCClassifier(learner, coding, random_state=0).fit(X, y)) for _ in range(2))  # noqa: B023
+                min(seconds(lambda: ECOCClassifier(learner, coding=coding, random_state=0).fit(X, y)) for _ in range(2))  # noqa: B023
                 for learner in (
                     Unshared(TunedSVMClassifier(random_state=0)),
                     TunedSVMClassifier(),

@@ -66,7 +66,9 @@ for name, axes in zip(("segmentation", "vowel"), panels, strict=True):
     for init, colour in (("one-vs-rest", "#2b6cb0"), ("decoc", "#4a9d5b")):
         lengths = np.arange(n_classes - (init == "decoc"), longest + 1)
         axes.plot(lengths, growth_of(init, X, y, lengths), color=colour, linewidth=2.5, label=f"grown from {init}")
-    random_codes = [dense_random(n_classes, length, random_state=0) for length in (n_classes, 2 * n_classes, longest)]
+    random_codes = [
+        dense_random(n_classes, n_columns=length, random_state=0) for length in (n_classes, 2 * n_classes, longest)
+    ]
     points = np.transpose([accuracy_of(matrix, X, y) for matrix in random_codes])
     axes.plot(*points, "o--", color="0.5", label="dense random")
     for coding in ("decoc", "one-vs-rest", "forest", "one-vs-one"):

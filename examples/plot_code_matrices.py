@@ -37,8 +37,8 @@ codes = {
     "ordinal": ordinal(5),
     "Hadamard": hadamard(5),
     "exhaustive": exhaustive(5),
-    "dense random": dense_random(5, 12, random_state=0),
-    "sparse random": sparse_random(5, 12, random_state=0),
+    "dense random": dense_random(5, n_columns=12, random_state=0),
+    "sparse random": sparse_random(5, n_columns=12, random_state=0),
 }
 figure, panels = plt.subplots(4, 2, figsize=(9, 8), layout="constrained")
 for axes, (title, matrix) in zip(panels.flat, codes.items(), strict=False):
@@ -77,7 +77,7 @@ plt.show()
 # comes close to the Hadamard code, which is the best possible with its fifteen columns, and can be had in any
 # length.
 lengths = [6, 8, 10, 12, 15, 20, 25, 30, 40]
-found = [min_row_distance(dense_random(16, length, random_state=0)) for length in lengths]
+found = [min_row_distance(dense_random(16, n_columns=length, random_state=0)) for length in lengths]
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
 axes.plot(lengths, found, "o-", color="#2b6cb0", label="dense random, searched")
 for title, matrix, marker in (("Hadamard", hadamard(16), "s"), ("one-vs-rest", one_vs_rest(16), "^")):

@@ -47,8 +47,8 @@ def compare(name, model):
 
 boosting = HistGradientBoostingClassifier(max_iter=20, max_leaf_nodes=8, random_state=0)
 compare("boosting alone", boosting)
-compare("one-vs-one of boosting", ECOCClassifier(boosting, "one-vs-one"))
-compare("dense random code of boosting", ECOCClassifier(boosting, "dense-random", random_state=0))
+compare("one-vs-one of boosting", ECOCClassifier(boosting, coding="one-vs-one"))
+compare("dense random code of boosting", ECOCClassifier(boosting, coding="dense-random", random_state=0))
 
 # %%
 # LightGBM
@@ -61,7 +61,7 @@ except ImportError:
 else:
     lightgbm = LGBMClassifier(n_estimators=20, num_leaves=8, n_jobs=1, verbose=-1)
     compare("LightGBM alone", lightgbm)
-    compare("one-vs-one of LightGBM", ECOCClassifier(lightgbm, "one-vs-one"))
+    compare("one-vs-one of LightGBM", ECOCClassifier(lightgbm, coding="one-vs-one"))
 
 
 # %%
@@ -95,7 +95,7 @@ class HalfwayPlane(ClassifierMixin, BaseEstimator):
 
 
 for coding in ("one-vs-rest", "one-vs-one"):
-    code = ECOCClassifier(HalfwayPlane(), coding, "hamming", response_method="predict")
+    code = ECOCClassifier(HalfwayPlane(), coding=coding, decoding="hamming", response_method="predict")
     compare(f"{coding} of planes", make_pipeline(SimpleImputer(), StandardScaler(), code))
 
 # %%

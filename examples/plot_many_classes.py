@@ -56,8 +56,10 @@ lengths = [7, 14, 27, 40, 67, 100]
 accuracy = {"dense": [], "sparse": []}
 for n_columns in lengths:
     for name, coding in (("dense", dense_random), ("sparse", sparse_random)):
-        matrix = coding(100, n_columns, n_draws=10, random_state=0)
-        score, seconds = fit_and_score(ECOCClassifier(tree, matrix, "loss-averaged", n_folds=None), *data)
+        matrix = coding(100, n_columns=n_columns, n_draws=10, random_state=0)
+        score, seconds = fit_and_score(
+            ECOCClassifier(tree, coding=matrix, decoding="loss-averaged", n_folds=None), *data
+        )
         accuracy[name].append(score)
         distance = min_row_distance(matrix)
         print(f"{name:<6} {n_columns:3d} columns, distance {distance:4.1f}: {score:.3f} in {seconds:.1f} s")

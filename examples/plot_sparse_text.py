@@ -72,7 +72,7 @@ print(f"one-vs-rest, 100 learners: accuracy {rest_accuracy:.3f}")
 lengths = [10, 20, 40, 67]
 accuracies = []
 for n_columns in lengths:
-    matrix = dense_random(n_topics, n_columns, n_draws=10, random_state=0)
+    matrix = dense_random(n_topics, n_columns=n_columns, n_draws=10, random_state=0)
     code = ECOCClassifier(learner, coding=matrix, decoding="loss-based")
     accuracy, seconds = fit_and_score(code)
     accuracies.append(accuracy)

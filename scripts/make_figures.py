@@ -87,8 +87,8 @@ def code_matrix_panels() -> list[list[Panel]]:
             Panel("forest of 2 trees", forest(X, y, n_trees=2), SOILS),
         ],
         [
-            Panel("dense-random", dense_random(N_CLASSES, N_RANDOM_COLUMNS, random_state=0), letters),
-            Panel("sparse-random", sparse_random(N_CLASSES, N_RANDOM_COLUMNS, random_state=0), letters),
+            Panel("dense-random", dense_random(N_CLASSES, n_columns=N_RANDOM_COLUMNS, random_state=0), letters),
+            Panel("sparse-random", sparse_random(N_CLASSES, n_columns=N_RANDOM_COLUMNS, random_state=0), letters),
         ],
         [Panel("exhaustive", exhaustive(N_CLASSES), letters)],
     ]

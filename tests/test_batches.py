@@ -38,7 +38,9 @@ def in_batches(model, X, y, n_batches=10, **params):
     return model
 
 
-@parametrize_with_checks([ECOCClassifier(GaussianNB()), ECOCClassifier(GaussianNB(), "one-vs-rest", "loss-based")])
+@parametrize_with_checks(
+    [ECOCClassifier(GaussianNB()), ECOCClassifier(GaussianNB(), coding="one-vs-rest", decoding="loss-based")]
+)
 def test_estimator_checks(estimator, check):
     check(estimator)
 
@@ -46,7 +48,7 @@ def test_estimator_checks(estimator, check):
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 @pytest.mark.parametrize("coding", ["one-vs-rest", "one-vs-one"])
 def test_columns_are_the_learners_own_partial_fit(learner, coding):
-    model = ECOCClassifier(learner, coding, random_state=0)
+    model = ECOCClassifier(learner, coding=coding, random_state=0)
     alone = None
     for start in range(0, 150, 25):  # classes come one after the other
         rows = np.arange(start, start + 25)
@@ -78,7 +80,7 @@ def test_naive_bayes_in_batches_is_naive_bayes_at_once_in_any_order():
 
 
 def test_columns_are_constant_until_both_sides_have_been_seen():
-    model = ECOCClassifier(GaussianNB(), "one-vs-one").partial_fit(X_IRIS[:50], Y_IRIS[:50], classes=[0, 1, 2])
+    model = ECOCClassifier(GaussianNB(), coding="one-vs-one").partial_fit(X_IRIS[:50], Y_IRIS[:50], classes=[0, 1, 2])
     assert all(isinstance(learner, ConstantClassifier) for learner in model.estimators_)
     np.testing.assert_array_equal(model.codewords(X_IRIS[:1]), [[1, 1, 0]])  # 0 against 1, 0 against 2, 1 against 2
     np.testing.assert_array_equal(model.predict(X_IRIS), 0)
@@ -102,7 +104,9 @@ def test_what_is_kept_is_out_of_sample_and_bounded():
 
 def test_weights_of_decoding_follow_from_outputs_before_a_batch_is_learnt():
     X, y = load_digits(return_X_y=True)
-    model = in_batches(ECOCClassifier(GaussianNB(), "one-vs-rest", "loss-weighted"), X[:500], y[:500], 4)
+    model = in_batches(
+        ECOCClassifier(GaussianNB(), coding="one-vs-rest", decoding="loss-weighted"), X[:500], y[:500], 4
+    )
     before = model.codewords(X[500:600])
     model.partial_fit(X[500:600], y[500:600])
     np.testing.assert_array_equal(model._batches.outputs[-100:], before)
@@ -119,7 +123,7 @@ def test_margins_are_decoded_as_by_scikit_learn(learner, coding, peer):
     X, y = load_digits(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     train, test = np.arange(900), np.arange(900, 1797)
-    own = in_batches(ECOCClassifier(learner, coding), X[train], y[train], 6)
+    own = in_batches(ECOCClassifier(learner, coding=coding), X[train], y[train], 6)
     other = in_batches(peer(learner), X[train], y[train], 6)
     np.testing.assert_array_equal(own.predict(X[test]), other.predict(X[test]))
 
@@ -151,9 +155,9 @@ def test_jobs_pickles_and_model_files_make_no_difference(tmp_path):
 
 def test_weights_count_as_repetition_and_zeros_are_dropped():
     weight = np.random.RandomState(0).randint(0, 4, 150)
-    model = ECOCClassifier(GaussianNB(), "one-vs-rest")
+    model = ECOCClassifier(GaussianNB(), coding="one-vs-rest")
     in_batches(model, X_IRIS, Y_IRIS, 5, sample_weight=weight)
-    repeated = ECOCClassifier(GaussianNB(), "one-vs-rest")
+    repeated = ECOCClassifier(GaussianNB(), coding="one-vs-rest")
     for start in range(5):
         rows = np.repeat(np.arange(start, 150, 5), weight[start::5])
         repeated.partial_fit(X_IRIS[rows], Y_IRIS[rows], classes=[0, 1, 2])
@@ -211,7 +215,7 @@ def test_classes_are_checked():
         model.partial_fit(X_IRIS, Y_IRIS, classes=[0, 1, 2, 3])
     with pytest.raises(ValueError, match="y must hold labels of the classes that partial_fit was given first, got 7"):
         model.partial_fit(X_IRIS[:1], [7])
-    ordered = ECOCClassifier(GaussianNB(), "ordinal", classes=[2, 0, 1]).partial_fit(X_IRIS, Y_IRIS)
+    ordered = ECOCClassifier(GaussianNB(), coding="ordinal", class_order=[2, 0, 1]).partial_fit(X_IRIS, Y_IRIS)
     np.testing.assert_array_equal(ordered.code_matrix_, [[1, -1], [1, 1], [-1, -1]])
 
 
@@ -253,7 +257,7 @@ def test_a_first_batch_that_cannot_be_learnt_leaves_nothing(learner):
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 @pytest.mark.parametrize("is_fitted", [False, True], ids=["batches", "fit"])
 def test_a_later_batch_that_cannot_be_learnt_changes_nothing(learner, is_fitted):
-    models = [ECOCClassifier(learner, "one-vs-one", random_state=0) for _ in range(2)]
+    models = [ECOCClassifier(learner, coding="one-vs-one", random_state=0) for _ in range(2)]
     for model in models:
         if is_fitted:
             model.fit(X_IRIS, Y_IRIS)
@@ -271,7 +275,7 @@ def test_a_later_batch_that_cannot_be_learnt_changes_nothing(learner, is_fitted)
 
 def test_the_decoding_is_named():
     assert in_batches(ECOCClassifier(GaussianNB()), X_IRIS, Y_IRIS).decoding_ == "loss-based"
-    assert in_batches(ECOCClassifier(SGD, "one-vs-one"), X_IRIS, Y_IRIS).decoding_ == "hamming"
+    assert in_batches(ECOCClassifier(SGD, coding="one-vs-one"), X_IRIS, Y_IRIS).decoding_ == "hamming"
     assert in_batches(ECOCClassifier(SGD, decoding="Loss_Weighted"), X_IRIS, Y_IRIS).decoding_ == "loss-weighted"
     model = ECOCClassifier(LOG, decoding="loss-weighted", random_state=0).fit(X_IRIS, Y_IRIS)
     assert model.partial_fit(X_IRIS, Y_IRIS).decoding_ == "loss-weighted"

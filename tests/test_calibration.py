@@ -181,7 +181,7 @@ def test_one_vs_one_has_good_probabilities_of_digits():
 def test_probabilities_are_no_worse_than_those_of_calibrated_classifiers(name):
     X, y = load_uci(name, return_X_y=True)
     y = np.unique(y, return_inverse=True)[1]
-    learner = ECOCClassifier(GaussianNB(), "one-vs-one", random_state=0)
+    learner = ECOCClassifier(GaussianNB(), coding="one-vs-one", random_state=0)
     ours = learner.fit(X[::2], y[::2]).predict_proba(X[1::2])
     theirs = CalibratedClassifierCV(learner, cv=5).fit(X[::2], y[::2]).predict_proba(X[1::2])
     rows = np.arange(len(ours)), y[1::2]
@@ -192,8 +192,8 @@ def test_probabilities_are_no_worse_than_those_of_calibrated_classifiers(name):
 @pytest.mark.parametrize(
     "model",
     [
-        ECOCClassifier(GaussianNB(), "one-vs-one"),
-        ECOCClassifier(GaussianNB(), "dense-random", "hamming", random_state=0),
+        ECOCClassifier(GaussianNB(), coding="one-vs-one"),
+        ECOCClassifier(GaussianNB(), coding="dense-random", decoding="hamming", random_state=0),
         LCECOCClassifier(random_state=0),
         WOLCClassifier(random_state=0),
         ECOCOneClassifier(random_state=0),
@@ -219,7 +219,7 @@ def test_without_folds_there_is_a_temperature_alone():
 @pytest.fixture(scope="module")
 def of_many_classes():
     X, y = make_blobs(560, centers=70, cluster_std=0.7, random_state=0)
-    return ECOCClassifier(StumpAdaBoostClassifier(5), "one-vs-rest", random_state=0).fit(X, y), X
+    return ECOCClassifier(StumpAdaBoostClassifier(5), coding="one-vs-rest", random_state=0).fit(X, y), X
 
 
 def test_model_files_keep_the_calibration(of_many_classes, tmp_path):
@@ -294,6 +294,6 @@ def test_samples_of_small_weights_are_thinned_out_as_well():
 
 def test_subclasses_without_held_out_samples_have_a_temperature_alone():
     X, y = np.repeat(np.eye(3), 10, axis=0), np.repeat([0, 1, 2], 10)  # one distinct sample of each class
-    model = SubclassECOCClassifier(GaussianNB(), "hamming", random_state=0).fit(X, y)
+    model = SubclassECOCClassifier(GaussianNB(), decoding="hamming", random_state=0).fit(X, y)
     assert model.calibration_ is None
     assert ECOCClassifier(GaussianNB(), decoding="hamming", random_state=0).fit(X, y).calibration_ is None

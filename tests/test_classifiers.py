@@ -26,12 +26,10 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
 from skecoc.classifiers.base import LARGEST_SEED
 from skecoc.classifiers.calibration import calibration_samples
 from skecoc.classifiers.ecoc import choose_decoding
 from skecoc.coding import CODINGS, one_vs_one, one_vs_rest
-from skecoc.dask import DaskECOCClassifier, DaskWOLCClassifier
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
 from skecoc.learners.folds import assign_folds, without_last_digits
@@ -56,7 +54,7 @@ def test_estimator_checks(estimator, check):
 @pytest.mark.parametrize("coding", sorted(CODINGS))
 @pytest.mark.parametrize("decoding", sorted(DECODERS))
 def test_every_coding_works_with_every_decoding(coding, decoding):
-    model = ECOCClassifier(GaussianNB(), coding, decoding, random_state=0).fit(X_IRIS, Y_IRIS)
+    model = ECOCClassifier(GaussianNB(), coding=coding, decoding=decoding, random_state=0).fit(X_IRIS, Y_IRIS)
     assert model.score(X_IRIS, Y_IRIS) > 0.9
     probabilities = model.predict_proba(X_IRIS)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
@@ -72,7 +70,9 @@ def test_one_vs_one_with_hamming_equals_scikit_learn_away_from_ties(name):
     data = load_uci(name)
     X = MinMaxScaler().fit_transform(data.data)
     learner = LogisticRegression(max_iter=1000)  # a tree's own ties depend on which of two classes comes first
-    ours = ECOCClassifier(learner, "one-vs-one", "hamming", response_method="predict").fit(X, data.target)
+    ours = ECOCClassifier(learner, coding="one-vs-one", decoding="hamming", response_method="predict").fit(
+        X, data.target
+    )
     theirs = OneVsOneClassifier(learner).fit(X, data.target)
     votes = -ours.decoder_.scores(ours.codewords(X))
     untied = np.sort(votes, axis=1)[:, 0] < np.sort(votes, axis=1)[:, 1]
@@ -85,7 +85,9 @@ def test_one_vs_rest_with_linear_loss_on_margins_equals_scikit_learn(name):
     data = load_uci(name)
     X = MinMaxScaler().fit_transform(data.data)
     learner = LogisticRegression(max_iter=1000)
-    ours = ECOCClassifier(learner, "one-vs-rest", LossBasedDecoder("linear"), response_method="decision_function")
+    ours = ECOCClassifier(
+        learner, coding="one-vs-rest", decoding=LossBasedDecoder("linear"), response_method="decision_function"
+    )
     theirs = OneVsRestClassifier(learner).fit(X, data.target)
     np.testing.assert_array_equal(ours.fit(X, data.target).predict(X), theirs.predict(X))
 
@@ -130,8 +132,8 @@ def test_renaming_classes_renames_predictions(order, decoding):
     X, y = make_classification(120, 6, n_informative=4, n_classes=4, n_clusters_per_class=1, random_state=3)
     names = np.array(list("abcd"))[list(order)]
     learner = DecisionTreeClassifier(max_depth=2, random_state=0)
-    plain = ECOCClassifier(learner, "one-vs-rest", decoding).fit(X, y)
-    renamed = ECOCClassifier(learner, "one-vs-rest", decoding).fit(X, names[y])
+    plain = ECOCClassifier(learner, coding="one-vs-rest", decoding=decoding).fit(X, y)
+    renamed = ECOCClassifier(learner, coding="one-vs-rest", decoding=decoding).fit(X, names[y])
     tied = _is_tied(plain, X)
     np.testing.assert_array_equal(names[plain.predict(X)][~tied], renamed.predict(X)[~tied])
 
@@ -148,7 +150,9 @@ def test_permuting_and_negating_columns_changes_nothing(order, negated):
     X, y = make_classification(100, 6, n_informative=4, n_classes=4, n_clusters_per_class=1, random_state=1)
     M = one_vs_one(4)
     other = M[:, list(order)] * np.where(negated, -1, 1)
-    plain, changed = (ECOCClassifier(LogisticRegression(), coding, "loss-based").fit(X, y) for coding in (M, other))
+    plain, changed = (
+        ECOCClassifier(LogisticRegression(), coding=coding, decoding="loss-based").fit(X, y) for coding in (M, other)
+    )
     np.testing.assert_allclose(plain.decision_function(X), changed.decision_function(X), atol=1e-5)
 
 
@@ -165,7 +169,8 @@ def test_repeating_rows_equals_sample_weight(decoding):
 @pytest.mark.parametrize("learner", [None, RandomForestClassifier(5), DecisionTreeClassifier(max_features=1)])
 def test_results_do_not_depend_on_n_jobs(learner):
     first, second = (
-        ECOCClassifier(learner, "dense-random", n_jobs=n_jobs, random_state=7).fit(X_IRIS, Y_IRIS) for n_jobs in (1, 2)
+        ECOCClassifier(learner, coding="dense-random", n_jobs=n_jobs, random_state=7).fit(X_IRIS, Y_IRIS)
+        for n_jobs in (1, 2)
     )
     np.testing.assert_array_equal(first.code_matrix_, second.code_matrix_)
     np.testing.assert_array_equal(first.decision_function(X_IRIS), second.decision_function(X_IRIS))
@@ -238,7 +243,7 @@ def test_sparse_rows_that_the_learner_does_not_take():
 def test_two_classes_follow_scikit_learn():
     X, y = X_IRIS[:100, :2], np.array(["no", "yes"])[Y_IRIS[:100]]
     for coding in ("one-vs-one", "one-vs-rest", "dense-random"):
-        model = ECOCClassifier(LogisticRegression(), coding, random_state=0).fit(X, y)
+        model = ECOCClassifier(LogisticRegression(), coding=coding, random_state=0).fit(X, y)
         assert model.decision_function(X).shape == (100,)
         np.testing.assert_array_equal(model.predict(X) == "yes", model.decision_function(X) > 0)
         np.testing.assert_array_equal(model.predict(X), LogisticRegression().fit(X, y).predict(X))
@@ -346,13 +351,15 @@ WITHOUT_WARNING = pytest.mark.filterwarnings("error")
 def test_auto_is_the_decoding_of_the_rule(coding, place, response_method):
     X, y = FOUR
     settings = {"response_method": response_method, "random_state": 0}
-    model = ECOCClassifier(LogisticRegression(), coding, **settings).fit(X, y)
+    model = ECOCClassifier(LogisticRegression(), coding=coding, **settings).fit(X, y)
     assert model.decoding_ == RULE[coding][place]
-    spelled_out = ECOCClassifier(LogisticRegression(), coding, RULE[coding][place], **settings).fit(X, y)
+    spelled_out = ECOCClassifier(LogisticRegression(), coding=coding, decoding=RULE[coding][place], **settings).fit(
+        X, y
+    )
     assert (spelled_out.coding_, spelled_out.decoding_) == (coding, model.decoding_)
     np.testing.assert_array_equal(model.decision_function(X), spelled_out.decision_function(X))
     np.testing.assert_array_equal(model.predict_proba(X), spelled_out.predict_proba(X))
-    again = model.with_decoding("auto", response_method, model.codewords(X), y, margin_scale=model._margin_scale)
+    again = model._with_decoding("auto", response_method, model.codewords(X), y, margin_scale=model._margin_scale)
     assert again.decoding_ == model.decoding_
     np.testing.assert_allclose(again.decision_function(X), model.decision_function(X))
 
@@ -364,7 +371,7 @@ def test_columns_of_many_classes_are_not_calibrated():
 
 def test_the_rule_looks_at_the_matrix_not_at_its_name():
     for coding, expected in ((one_vs_one(4), "voting"), (-one_vs_rest(4), "loss-based")):
-        model = ECOCClassifier(RidgeClassifier(), coding).fit(*FOUR)
+        model = ECOCClassifier(RidgeClassifier(), coding=coding).fit(*FOUR)
         assert (model.coding_, model.decoding_) == ("custom", expected)
     own = ECOCClassifier(RidgeClassifier(), decoding=LossBasedDecoder("hinge")).fit(*FOUR)
     assert own.decoding_ == "loss-based"
@@ -380,7 +387,7 @@ def test_learners_with_margins_are_as_good_as_in_scikit_learn(learner):
     train, test = np.arange(len(y)) % 2 == 0, np.arange(len(y)) % 2 == 1
     ours = ECOCClassifier(learner, n_folds=None).fit(X[train], y[train]).score(X[test], y[test])
     assert ours >= OneVsOneClassifier(learner).fit(X[train], y[train]).score(X[test], y[test]) - 0.02
-    each = ECOCClassifier(learner, "one-vs-rest", n_folds=None).fit(X[train], y[train])
+    each = ECOCClassifier(learner, coding="one-vs-rest", n_folds=None).fit(X[train], y[train])
     theirs = OneVsRestClassifier(learner).fit(X[train], y[train])
     np.testing.assert_array_equal(each.predict(X[test]), theirs.predict(X[test]))
 
@@ -389,7 +396,7 @@ def test_learners_with_margins_are_as_good_as_in_scikit_learn(learner):
 def test_weights_and_jobs_and_files_of_a_learner_with_margins(coding, tmp_path):
     X, y = FOUR
     weight = np.random.RandomState(0).randint(1, 4, len(y))
-    model = ECOCClassifier(RidgeClassifier(), coding, random_state=0)
+    model = ECOCClassifier(RidgeClassifier(), coding=coding, random_state=0)
     weighted = clone(model).fit(X, y, sample_weight=weight)
     repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), rtol=1e-6, atol=1e-8)
@@ -405,7 +412,7 @@ def test_weights_and_jobs_and_files_of_a_learner_with_margins(coding, tmp_path):
 def test_two_classes_with_every_coding_and_decoding(coding):
     X, y = X_IRIS[50:], Y_IRIS[50:]
     for decoding in sorted(DECODERS):
-        model = ECOCClassifier(GaussianNB(), coding, decoding, random_state=0).fit(X, y)
+        model = ECOCClassifier(GaussianNB(), coding=coding, decoding=decoding, random_state=0).fit(X, y)
         assert model.score(X, y) > 0.9
         assert model.predict_proba(X).shape == (100, 2)
 
@@ -488,8 +495,10 @@ def test_bad_data_is_named():
 def test_codings_learnt_from_the_data_heed_sample_weight():
     rng = np.random.default_rng(0)
     repeats = rng.integers(0, 3, len(Y_IRIS))
-    weighted = ECOCClassifier(GaussianNB(), "decoc").fit(X_IRIS, Y_IRIS, sample_weight=repeats)
-    repeated = ECOCClassifier(GaussianNB(), "decoc").fit(np.repeat(X_IRIS, repeats, axis=0), np.repeat(Y_IRIS, repeats))
+    weighted = ECOCClassifier(GaussianNB(), coding="decoc").fit(X_IRIS, Y_IRIS, sample_weight=repeats)
+    repeated = ECOCClassifier(GaussianNB(), coding="decoc").fit(
+        np.repeat(X_IRIS, repeats, axis=0), np.repeat(Y_IRIS, repeats)
+    )
     np.testing.assert_array_equal(weighted.code_matrix_, repeated.code_matrix_)
     np.testing.assert_allclose(weighted.predict_proba(X_IRIS), repeated.predict_proba(X_IRIS), rtol=1e-5)
 
@@ -571,10 +580,10 @@ def test_whatever_a_learner_of_a_fold_raises_the_fit_goes_on_with_a_warning(erro
 def test_an_error_on_all_samples_is_raised_by_the_first_fit_and_an_interrupt_always():
     _Wanting.n_fits = 0
     with pytest.raises(ValueError, match="too few"):
-        ECOCClassifier(_Wanting(1000, ValueError), "one-vs-one").fit(X_IRIS, Y_IRIS)
+        ECOCClassifier(_Wanting(1000, ValueError), coding="one-vs-one").fit(X_IRIS, Y_IRIS)
     assert _Wanting.n_fits == 1
     with pytest.raises(KeyboardInterrupt):
-        ECOCClassifier(_Wanting(error=KeyboardInterrupt), "one-vs-one").fit(X_IRIS, Y_IRIS)
+        ECOCClassifier(_Wanting(error=KeyboardInterrupt), coding="one-vs-one").fit(X_IRIS, Y_IRIS)
 
 
 def test_weights_of_few_columns_do_not_depend_on_the_order_of_samples():
@@ -586,49 +595,23 @@ def test_weights_of_few_columns_do_not_depend_on_the_order_of_samples():
     np.testing.assert_allclose(model.predict_proba(X), again.predict_proba(X), atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("kind", "new"),
-    [
-        (ECOCClassifier, ("class_weight", "classes", "max_columns")),
-        (WOLCClassifier, ("class_weight", "classes", "warm_start")),
-        (LCECOCClassifier, ("class_weight", "classes", "warm_start")),
-        (ECOCOneClassifier, ("class_weight", "classes", "warm_start")),
-        (SubclassECOCClassifier, ("class_weight",)),
-        (BlockECOCClassifier, ("class_weight", "classes", "max_columns")),
-        (BlockWOLCClassifier, ("class_weight", "classes")),
-        (DaskECOCClassifier, ("class_weight", "classes", "max_columns")),
-        (DaskWOLCClassifier, ("class_weight", "classes")),
-    ],
-)
-def test_a_classifier_that_was_pickled_without_newer_parameters_is_shown_cloned_and_used(kind, new):
-    model = kind(random_state=0)
-    if kind not in (DaskECOCClassifier, DaskWOLCClassifier):
-        model.fit(X_IRIS, Y_IRIS)
-    for name in new:
-        del model.__dict__[name]
-    assert repr(model).startswith(f"{kind.__name__}(random_state=0)")
-    assert clone(model).get_params() == kind(random_state=0).get_params()
-    if hasattr(model, "classes_"):
-        assert model.score(X_IRIS, Y_IRIS) > 0.9
-
-
 def test_folds_do_not_make_a_fit_random():
-    fits = [ECOCClassifier(GaussianNB(), "one-vs-one").fit(X_IRIS, Y_IRIS) for _ in range(2)]
+    fits = [ECOCClassifier(GaussianNB(), coding="one-vs-one").fit(X_IRIS, Y_IRIS) for _ in range(2)]
     np.testing.assert_array_equal(*(model.predict_proba(X_IRIS) for model in fits))
 
 
 @pytest.mark.parametrize("name", ["Auto", "AUTO ", "auto"])
 def test_auto_may_be_written_in_any_way(name):
     X, y = X_IRIS[::3], Y_IRIS[::3]
-    own = ECOCClassifier(GaussianNB(), name, name).fit(X, y)
+    own = ECOCClassifier(GaussianNB(), coding=name, decoding=name).fit(X, y)
     assert (own.coding_, own.decoding_) == ("one-vs-one", "probabilistic")
-    batches = ECOCClassifier(GaussianNB(), name, name).partial_fit(X, y, classes=[0, 1, 2])
+    batches = ECOCClassifier(GaussianNB(), coding=name, decoding=name).partial_fit(X, y, classes=[0, 1, 2])
     assert (batches.coding_, batches.decoding_) == ("one-vs-one", "loss-based")
     for method, parameter in ((WOLCClassifier, "init"), (SubclassECOCClassifier, "decoding")):
         usual, other = (method(GaussianNB(), random_state=0, **{parameter: word}).fit(X, y) for word in ("auto", name))
         np.testing.assert_array_equal(other.predict_proba(X), usual.predict_proba(X))
     with pytest.raises(ValueError, match="expected one of 'auto'"):
-        ECOCClassifier(GaussianNB(), "automatic").fit(X, y)
+        ECOCClassifier(GaussianNB(), coding="automatic").fit(X, y)
 
 
 class FailsLater(LogisticRegression):

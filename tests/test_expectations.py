@@ -200,11 +200,11 @@ def far_apart(matrix):
 
 @pytest.mark.parametrize("max_columns", [4, 7, 11, 25])
 @pytest.mark.parametrize(
-    "coding", ["auto", "exhaustive", "hadamard", "dense-random", dense_random(11, 40, random_state=1)]
+    "coding", ["auto", "exhaustive", "hadamard", "dense-random", dense_random(11, n_columns=40, random_state=1)]
 )
 def test_every_coding_that_can_is_made_to_fit(coding, max_columns):
     settings = {"max_columns": max_columns, "n_folds": None, "random_state": 0}
-    model = ECOCClassifier(StumpAdaBoostClassifier(5), coding, **settings).fit(*VOWEL)
+    model = ECOCClassifier(StumpAdaBoostClassifier(5), coding=coding, **settings).fit(*VOWEL)
     n_columns = len(model.estimators_)
     expected = {"auto": min(11, max_columns), "hadamard": min(15, max_columns)}
     assert n_columns == (expected.get(coding, max_columns) if isinstance(coding, str) else max_columns)
@@ -215,7 +215,9 @@ def test_every_coding_that_can_is_made_to_fit(coding, max_columns):
 def test_a_limit_that_is_high_enough_changes_no_code(coding):
     X, y = (part[::5] for part in VOWEL)
     codes = [
-        ECOCClassifier(GaussianNB(), coding, max_columns=limit, random_state=0, n_folds=None).fit(X, y).code_matrix_
+        ECOCClassifier(GaussianNB(), coding=coding, max_columns=limit, random_state=0, n_folds=None)
+        .fit(X, y)
+        .code_matrix_
         for limit in (10_000, None)
     ]
     np.testing.assert_array_equal(*codes)
@@ -241,7 +243,9 @@ def test_a_code_is_shortened_as_by_trying_all_subsets():
 
 def test_forests_have_fewer_trees_and_slow_learners_random_codes():
     tree = DecisionTreeClassifier(random_state=0)
-    lengths = [ECOCClassifier(tree, "forest", max_columns=n).fit(*VOWEL).code_matrix_.shape[1] for n in (10, 25, 35)]
+    lengths = [
+        ECOCClassifier(tree, coding="forest", max_columns=n).fit(*VOWEL).code_matrix_.shape[1] for n in (10, 25, 35)
+    ]
     assert lengths == [10, 20, 30]
     assert ECOCClassifier(tree, max_columns=20).fit(*VOWEL).coding_ == "dense-random"
     assert ECOCClassifier(max_columns=20).fit(*VOWEL).coding_ == "one-vs-rest"

@@ -27,8 +27,8 @@ EDGES = {
     "persistence": {"support", "learners", "decoding", "classifiers"},
     "onnx": {"support", "learners", "decoding", "classifiers", "growth"},
     "compare": {"support", "coding", "learners", "decoding", "classifiers", "growth", "datasets"},
-    "reports": {"support", "compare"},
-    "tables": {"support", "decoding", "classifiers", "growth", "persistence", "compare"},
+    "reports": {"support", "plotting", "compare"},
+    "tables": {"support", "decoding", "classifiers", "growth", "plotting", "persistence", "compare"},
     "cli": {"support", "compare", "reports", "tables"},
     "__main__": {"cli"},
 }

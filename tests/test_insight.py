@@ -67,7 +67,7 @@ def test_columns_of_pairs_of_regions_and_of_several_learners_are_named():
     is_clustered = grown.column_kinds_ == "clustered"
     assert is_clustered.any()
     np.testing.assert_array_equal(np.char.endswith(grown.column_names_, " / regions"), is_clustered)
-    several = ECOCClassifier([("bayes", GaussianNB()), ("tree", DecisionTreeClassifier())], "ovr").fit(X, Y)
+    several = ECOCClassifier([("bayes", GaussianNB()), ("tree", DecisionTreeClassifier())], coding="ovr").fit(X, Y)
     assert several.column_names_[[0, 4]].tolist() == ["bayes: bus vs opel, saab, van", "tree: bus vs opel, saab, van"]
 
 
@@ -101,9 +101,9 @@ def test_contributions_of_columns_by_hand():
     features, y = three_classes()
     matrix = [[1, 1], [-1, 1], [-1, -1]]
     learner = DecisionTreeClassifier(max_depth=1)
-    model = ECOCClassifier(learner, matrix, "loss-based", response_method="predict").fit(features, y)
+    model = ECOCClassifier(learner, coding=matrix, decoding="loss-based", response_method="predict").fit(features, y)
     ((pair_a, *_), (pair_b, *_)) = (
-        report.columns for report in model.pair_report(features, y, [("a", "b"), ("b", "c")], n_columns=1)
+        report.columns for report in model.pair_report(features, y, pairs=[("a", "b"), ("b", "c")], n_columns=1)
     )
     assert pair_a == (0, "a vs b, c", 1.0, 1.0)  # the second column says the same of both
     assert (pair_b.column, pair_b.name) == (1, "a, b vs c")
@@ -117,16 +117,16 @@ def test_contributions_of_columns_by_hand():
 
 def test_a_column_that_misleads_has_a_negative_share():
     features, y = three_classes()
-    model = ECOCClassifier(LogisticRegression(), "one-vs-rest", "loss-based").fit(features, y)
+    model = ECOCClassifier(LogisticRegression(), coding="one-vs-rest", decoding="loss-based").fit(features, y)
     shifted = features.copy()
     shifted[:, 1] = 10.0 - shifted[:, 1]  # "b" and "c" change places
-    (pair,) = model.pair_report(shifted, y, [("b", "c")])
+    (pair,) = model.pair_report(shifted, y, pairs=[("b", "c")])
     assert all(column.share < 0 for column in pair.columns if "a vs" not in column.name)
 
 
 def test_reports_print_and_become_frames():
     model = ECOCClassifier().fit(X[::2], Y[::2])
-    report = model.pair_report(X[1::2], Y[1::2], 2, n_columns=3)
+    report = model.pair_report(X[1::2], Y[1::2], pairs=2, n_columns=3)
     assert len(report) == 2
     assert str(report).startswith(f"opel and saab: {report[0].n_confused} of {report[0].n_samples} samples confused")
     assert "opel vs saab: " in str(report)
@@ -154,7 +154,7 @@ def test_the_feature_that_separates_a_pair_is_found(kind):
 def test_importances_are_those_of_shuffling_by_hand():
     features, y = three_classes(60)
     model = ECOCClassifier(GaussianNB()).fit(features, y)
-    (found,) = model.pair_importances(features, y, [("b", "c")], n_repeats=3, random_state=5)
+    (found,) = model.pair_importances(features, y, pairs=[("b", "c")], n_repeats=3, random_state=5)
     random = np.random.RandomState(5)
     in_pair = y != "a"
 
@@ -211,7 +211,7 @@ def test_sparse_features_are_shuffled_as_dense_ones(make, monkeypatch):
 def test_importances_print_and_become_frames():
     features, y = three_classes(60)
     frame = pd.DataFrame(features, columns=["first", "second", "noise"])
-    found = ECOCClassifier().fit(frame, y).pair_importances(frame, y, [("c", "b")], random_state=0)
+    found = ECOCClassifier().fit(frame, y).pair_importances(frame, y, pairs=[("c", "b")], random_state=0)
     assert re.match(r"c and b: 100.0% separated\n   0\.\d+ ± 0\.\d+  second", str(found))
     table = found.to_frame()
     assert table["feature"].tolist() == ["first", "second", "noise"]
@@ -225,11 +225,11 @@ def test_bad_pairs_and_labels_are_named(method):
         getattr(ECOCClassifier(), method)(features, y)
     ask = getattr(ECOCClassifier().fit(features, y), method)
     with pytest.raises(ValueError, match="pairs: 'd' is not a class"):
-        ask(features, y, [("a", "d")])
+        ask(features, y, pairs=[("a", "d")])
     with pytest.raises(ValueError, match="pairs must be a number or a list of pairs of two different labels, got 'ab'"):
-        ask(features, y, ["ab"])
+        ask(features, y, pairs=["ab"])
     with pytest.raises(ValueError, match="pairs must be an integer of at least 1, got 0"):
-        ask(features, y, 0)
+        ask(features, y, pairs=0)
     with pytest.raises(ValueError, match="y must hold classes that the model knows, got 'e'"):
         ask(features, np.where(y == "a", "e", y))
     with pytest.raises(ValueError, match="same number of samples; got 60 and 59"):

@@ -77,7 +77,9 @@ class SparseOnly(LogisticRegression):
 def test_a_compact_code_of_trees_beats_one_tree_with_a_hundred_classes(coding):
     X, y, X_test, y_test = clouds(100, 10)
     tree = DecisionTreeClassifier(random_state=0)
-    model = ECOCClassifier(tree, coding(100, 50, n_draws=1, random_state=0), "loss-averaged").fit(X, y)
+    model = ECOCClassifier(
+        tree, coding=coding(100, n_columns=50, n_draws=1, random_state=0), decoding="loss-averaged"
+    ).fit(X, y)
     assert len(model.estimators_) == 50
     assert model.score(X_test, y_test) > tree.fit(X, y).score(X_test, y_test) + 0.1
 
@@ -86,10 +88,10 @@ def test_a_compact_code_of_trees_beats_one_tree_with_a_hundred_classes(coding):
 def test_a_thousand_classes(coding, n_columns):
     X, y, X_test, y_test = clouds(1000, 4, scale=0.1)
     names = np.array([f"class {number:04d}" for number in range(1000)])
-    matrix = coding(1000, n_columns, n_draws=1, random_state=0)
+    matrix = coding(1000, n_columns=n_columns, n_draws=1, random_state=0)
     assert min_row_distance(matrix) >= 6
     tree = DecisionTreeClassifier(random_state=0)
-    model = ECOCClassifier(tree, matrix, "loss-averaged", "predict").fit(X, names[y])
+    model = ECOCClassifier(tree, coding=matrix, decoding="loss-averaged", response_method="predict").fit(X, names[y])
     assert model.score(X_test, names[y_test]) > 0.3  # by chance 0.001
     assert model.score(X, names[y]) > 0.99
     probabilities = model.predict_proba(X_test[:50])
@@ -101,14 +103,16 @@ def test_the_binary_numbers_of_the_classes_are_the_shortest_code():
     X, y, _, _ = clouds(1000, 4)
     numbers = np.arange(1000)[:, np.newaxis]
     bits = 2 * ((numbers >> np.arange(10)) & 1) - 1
-    model = ECOCClassifier(DecisionTreeClassifier(random_state=0), bits, "hamming").fit(X, y)
+    model = ECOCClassifier(DecisionTreeClassifier(random_state=0), coding=bits, decoding="hamming").fit(X, y)
     assert model.code_matrix_.shape == (1000, 10)
     assert model.score(X, y) == 1.0
 
 
 def test_memory_of_predictions_does_not_grow_with_the_number_of_rows():
     X, y, X_test, _ = clouds(500, 4)
-    model = ECOCClassifier(TwoClasses(), dense_random(500, 12, n_draws=1, random_state=0), "hamming").fit(X, y)
+    model = ECOCClassifier(
+        TwoClasses(), coding=dense_random(500, n_columns=12, n_draws=1, random_state=0), decoding="hamming"
+    ).fit(X, y)
     rows = np.tile(X_test, (9, 1))
     model.predict(rows[:100])
     tracemalloc.start()
@@ -162,13 +166,15 @@ def test_rows_of_no_shape_are_refused_as_ever():
 def test_sparse_text_reaches_the_learner_sparse():
     X, y = texts(100, 6)
     X_test, y_test = texts(100, 3, seed=1)
-    model = ECOCClassifier(SparseOnly(C=10.0), dense_random(100, 40, n_draws=1, random_state=0), "loss-based")
+    model = ECOCClassifier(
+        SparseOnly(C=10.0), coding=dense_random(100, n_columns=40, n_draws=1, random_state=0), decoding="loss-based"
+    )
     assert model.fit(X, y).score(X_test, y_test) > 0.9
 
 
 def test_a_learner_of_two_classes_serves_fifty():
     X, y, X_test, y_test = clouds(50, 8, scale=0.4)
-    model = ECOCClassifier(TwoClasses(), "one-vs-one", "hamming").fit(X, y)
+    model = ECOCClassifier(TwoClasses(), coding="one-vs-one", decoding="hamming").fit(X, y)
     assert len(model.estimators_) == 50 * 49 // 2
     assert model.score(X_test, y_test) > 0.8
 
@@ -180,7 +186,7 @@ def test_gradient_boosting_takes_missing_values():
         rows[rng.random(rows.shape) < 0.2] = np.nan
     with threadpool_limits(1):
         boosting = HistGradientBoostingClassifier(max_iter=10, min_samples_leaf=5)
-        model = ECOCClassifier(boosting, "one-vs-rest", "loss-based").fit(X, y)
+        model = ECOCClassifier(boosting, coding="one-vs-rest", decoding="loss-based").fit(X, y)
         assert model.score(X_test, y_test) > 0.8
 
 
@@ -188,7 +194,7 @@ def test_lightgbm():
     lightgbm = pytest.importorskip("lightgbm")
     X, y, X_test, y_test = clouds(6, 60, scale=0.5)
     learner = lightgbm.LGBMClassifier(n_estimators=10, min_child_samples=5, n_jobs=1, verbose=-1)
-    model = ECOCClassifier(learner, "one-vs-one").fit(X, y)
+    model = ECOCClassifier(learner, coding="one-vs-one").fit(X, y)
     assert isinstance(model.estimators_[0], lightgbm.LGBMClassifier)
     assert model.score(X_test, y_test) > 0.8
 
@@ -218,7 +224,7 @@ def test_with_more_classes_auto_depends_on_the_learner(learner, n_columns):
 def test_other_codings_keep_their_names():
     X, y, _, _ = clouds(4, 10)
     for coding, name in (("decoc", "decoc"), (one_vs_rest(4), "custom"), (lambda *_: one_vs_rest(4), "custom")):
-        assert ECOCClassifier(DecisionTreeClassifier(), coding).fit(X, y).coding_ == name
+        assert ECOCClassifier(DecisionTreeClassifier(), coding=coding).fit(X, y).coding_ == name
 
 
 def test_blocks_choose_as_arrays_do(monkeypatch):
@@ -269,7 +275,7 @@ def test_linear_learners_have_one_vs_rest_beyond_a_hundred_classes_and_its_own_d
     auto = ECOCClassifier(learner).fit(X, y)
     assert auto.coding_ == "one-vs-rest"
     assert isinstance(auto.decoder_, LossBasedDecoder)
-    named = ECOCClassifier(learner, "one-vs-rest", "loss-based").fit(X, y)
+    named = ECOCClassifier(learner, coding="one-vs-rest", decoding="loss-based").fit(X, y)
     np.testing.assert_array_equal(auto.predict_proba(X_test), named.predict_proba(X_test))
     # A decoding that is named is taken, and few classes have the usual one again.
     assert isinstance(clone(auto).set_params(decoding="loss-weighted").fit(X, y).decoder_, LossWeightedDecoder)

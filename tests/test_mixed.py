@@ -135,7 +135,7 @@ def test_the_learners_of_mixed():
 @pytest.mark.parametrize("coding", sorted(CODINGS))
 @pytest.mark.parametrize("decoding", ["hamming", "logistic-weight"])
 def test_every_coding(coding, decoding):
-    model = ECOCClassifier(pool(), coding, decoding, random_state=0).fit(X[::2], Y[::2])
+    model = ECOCClassifier(pool(), coding=coding, decoding=decoding, random_state=0).fit(X[::2], Y[::2])
     n_columns = model.code_matrix_.shape[1] // 3
     for k in (1, 2):
         own = model.code_matrix_[:, k * n_columns : (k + 1) * n_columns]
@@ -147,7 +147,7 @@ def test_every_coding(coding, decoding):
 
 @pytest.mark.parametrize("decoding", sorted(DECODERS))
 def test_every_decoding(decoding):
-    model = ECOCClassifier(pool(), "one-vs-one", decoding, random_state=0).fit(X[::2], Y[::2])
+    model = ECOCClassifier(pool(), coding="one-vs-one", decoding=decoding, random_state=0).fit(X[::2], Y[::2])
     assert model.score(X[1::2], Y[1::2]) > 0.7
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
     shares = model.learner_shares()
@@ -190,7 +190,7 @@ def test_weights_are_fitted_to_samples_that_learners_have_not_seen():
     learners = [("memory", MulticlassLearner(KNeighborsClassifier(1))), ("bayes", MulticlassLearner(GaussianNB()))]
     for decoding in ("logistic-weight", "optimized-weight"):
         shares = [
-            ECOCClassifier(learners, "one-vs-rest", decoding, n_folds=n_folds, random_state=0)
+            ECOCClassifier(learners, coding="one-vs-rest", decoding=decoding, n_folds=n_folds, random_state=0)
             .fit(noise, Y)
             .learner_shares()["memory"]
             .mean()
@@ -517,8 +517,8 @@ def test_pipelines_take_weights_in_every_kind_of_column(routing):
 
 def test_the_learners_of_mixed_take_weights_with_routing_enabled():
     with sklearn.config_context(enable_metadata_routing=True):
-        model = ECOCClassifier("mixed", "one-vs-rest", random_state=0).fit(X, Y, sample_weight=np.ones(len(Y)))
-    plain = ECOCClassifier("mixed", "one-vs-rest", random_state=0).fit(X, Y)
+        model = ECOCClassifier("mixed", coding="one-vs-rest", random_state=0).fit(X, Y, sample_weight=np.ones(len(Y)))
+    plain = ECOCClassifier("mixed", coding="one-vs-rest", random_state=0).fit(X, Y)
     np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-6)
 
 
@@ -530,8 +530,8 @@ def test_the_bar_says_how_long_it_will_take(capsys):
 
 
 def test_another_decoding_keeps_the_names_of_learners():
-    model = ECOCClassifier(exact_pool(), "one-vs-rest", "hamming", random_state=0).fit(X, Y)
-    other = model.with_decoding("loss-based", "auto", model.codewords(X), Y, margin_scale=1.0)
+    model = ECOCClassifier(exact_pool(), coding="one-vs-rest", decoding="hamming", random_state=0).fit(X, Y)
+    other = model._with_decoding("loss-based", "auto", model.codewords(X), Y, margin_scale=1.0)
     np.testing.assert_array_equal(other.column_learners_, model.column_learners_)
 
 

@@ -96,13 +96,13 @@ def test_every_decoder(decoder, n_classes):
     X, y, new = blobs(n_classes)
     coding = "sparse-random" if n_classes == 10 else "one-vs-one"
     learner = StumpAdaBoostClassifier(5)
-    assert_exported(ECOCClassifier(learner, coding, decoder, random_state=0).fit(X, y), new)
+    assert_exported(ECOCClassifier(learner, coding=coding, decoding=decoder, random_state=0).fit(X, y), new)
 
 
 @pytest.mark.parametrize("coding", ["one-vs-one", "one-vs-rest", "ternary-complete"])
 def test_decodings_that_suit_learners_with_margins(coding):
     X, y, new = blobs(4)
-    assert_exported(ECOCClassifier(LinearSVC(random_state=0), coding).fit(X, y), new)
+    assert_exported(ECOCClassifier(LinearSVC(random_state=0), coding=coding).fit(X, y), new)
 
 
 LEARNERS = [
@@ -134,7 +134,7 @@ LEARNERS = [
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 def test_every_learner(learner, n_classes):
     X, y, new = blobs(n_classes)
-    model = ECOCClassifier(learner, "one-vs-rest", "loss-averaged", random_state=0).fit(X, y)
+    model = ECOCClassifier(learner, coding="one-vs-rest", decoding="loss-averaged", random_state=0).fit(X, y)
     assert_exported(model, new)
 
 
@@ -143,7 +143,9 @@ def test_every_learner(learner, n_classes):
 def test_every_response(learner, response):
     X, y, new = blobs(4)
     decoder = LossWeightedDecoder("hinge")
-    model = ECOCClassifier(learner, "one-vs-one", decoder, response_method=response, random_state=0).fit(X, y)
+    model = ECOCClassifier(
+        learner, coding="one-vs-one", decoding=decoder, response_method=response, random_state=0
+    ).fit(X, y)
     assert_exported(model, new)
 
 
@@ -193,7 +195,9 @@ def test_random_models_of_integers_where_nearly_everything_ties(
     coding = "dense-random" if n_classes > 3 else "one-vs-one"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = ECOCClassifier(LEARNERS[learner], coding, decoding, response, random_state=seed).fit(X, y)
+        model = ECOCClassifier(
+            LEARNERS[learner], coding=coding, decoding=decoding, response_method=response, random_state=seed
+        ).fit(X, y)
     # Where votes cancel out, rounding decides which side a learner takes.
     margins = evaluate_columns(model.estimators_, new, "decision_function")
     decided = (np.abs(margins) > 1e-12).all(axis=1)
@@ -212,7 +216,9 @@ def test_tied_rows_get_the_same_labels(decoding):
     y = rng.integers(0, 4, 64)
     X = np.where(matrix[y] != 0, matrix[y] > 0, bits).astype(float)
     X[::9] = bits[::9]
-    model = ECOCClassifier(StumpAdaBoostClassifier(1), matrix, decoding, "predict").fit(X, y)
+    model = ECOCClassifier(StumpAdaBoostClassifier(1), coding=matrix, decoding=decoding, response_method="predict").fit(
+        X, y
+    )
     scores = np.sort(model.decoder_.scores(model.codewords(bits)), axis=1)
     assert (scores[:, -1] - scores[:, -2] < 1e-9).any() or decoding in ("probabilistic", "voting", "logistic-weight")
     assert_exported(model, bits.astype(float))
@@ -240,13 +246,13 @@ def test_rows_far_from_the_origin():
     X, y, new = blobs(3)
     far = np.array([1e5, -1e5, 0.0, 3e4, 1.0])
     for learner in (TunedSVMClassifier(C=1.0, width=0.5), RegionClassifier(LinearSVC(), random_state=0)):
-        model = ECOCClassifier(learner, "one-vs-rest", "loss-based").fit(X + far, y)
+        model = ECOCClassifier(learner, coding="one-vs-rest", decoding="loss-based").fit(X + far, y)
         assert_exported(model, new + far)
 
 
 def test_a_row_that_both_classes_have_is_two_support_vectors():
     X = np.array([[0.0], [0.0], [1.0], [1.0], [3.0], [3.0], [0.0], [-1.0]])
-    model = ECOCClassifier(TunedSVMClassifier(C=1.0, width=1.0), "one-vs-one").fit(X, [0, 1, 0, 1, 2, 2, 0, 0])
+    model = ECOCClassifier(TunedSVMClassifier(C=1.0, width=1.0), coding="one-vs-one").fit(X, [0, 1, 0, 1, 2, 2, 0, 0])
     assert len(np.unique(model.estimators_[0].support_vectors_)) < len(model.estimators_[0].support_vectors_)
     assert_exported(model, np.linspace(-1, 4, 11).reshape(-1, 1))
 

@@ -67,7 +67,7 @@ def test_several_learners(n_classes, coding, decoding):
     if n_classes == 2 and coding == "sparse-random":
         coding = [[1, -1], [-1, 1]]  # a column for each side
     X, y, new = blobs(n_classes)
-    model = ECOCClassifier(members(), coding, decoding, random_state=0).fit(X, y)
+    model = ECOCClassifier(members(), coding=coding, decoding=decoding, random_state=0).fit(X, y)
     assert {type(column) for column in model.estimators_} >= {MarginColumn, MulticlassColumn}
     if decoding == "hamming":
         # Only signs count. Where the votes of trees are even, rounding decides which side they take, here and there.
@@ -78,14 +78,16 @@ def test_several_learners(n_classes, coding, decoding):
 
 def test_even_votes_of_trees_change_nothing_where_outputs_count_by_their_size():
     X, y, new = blobs(3)
-    model = ECOCClassifier(members(), "one-vs-rest", "logistic-weight", random_state=0).fit(X, y)
+    model = ECOCClassifier(members(), coding="one-vs-rest", decoding="logistic-weight", random_state=0).fit(X, y)
     assert (np.abs(model.codewords(new)) < 1e-9).any()
     assert_exported(model, new)
 
 
 def test_labels_of_several_learners():
     X, y, new = blobs(4)
-    model = ECOCClassifier(members(), "one-vs-rest", "loss-weighted", "predict", random_state=0).fit(X, y)
+    model = ECOCClassifier(
+        members(), coding="one-vs-rest", decoding="loss-weighted", response_method="predict", random_state=0
+    ).fit(X, y)
     assert_exported(model, new)
 
 
@@ -118,7 +120,9 @@ def test_every_multiclass_learner(estimator, tolerance, n_classes, response):
     # Columns of all kinds: pairs of classes in either order, and sides of several.
     pairs = np.array([[1, -1]]).T if n_classes == 2 else np.pad([[1, -1], [-1, 1]], ((0, n_classes - 2), (0, 0)))
     matrix = np.hstack([pairs, 2 * np.eye(n_classes, dtype=int) - 1])
-    model = ECOCClassifier(learners, matrix, "loss-based", response, random_state=0).fit(X, y)
+    model = ECOCClassifier(
+        learners, coding=matrix, decoding="loss-based", response_method=response, random_state=0
+    ).fit(X, y)
     assert_exported(model, new, tolerance)
 
 
@@ -156,7 +160,9 @@ def test_the_library_s_own_list(n_classes):
 def test_a_shared_learner_is_written_once():
     X, y, _ = blobs(6)
     trees = [("trees", MulticlassLearner(ExtraTreesClassifier(5))), ("forest", MulticlassLearner(GaussianNB()))]
-    few, many = (ECOCClassifier(trees, coding, random_state=0).fit(X, y) for coding in ("one-vs-rest", "one-vs-one"))
+    few, many = (
+        ECOCClassifier(trees, coding=coding, random_state=0).fit(X, y) for coding in ("one-vs-rest", "one-vs-one")
+    )
     assert (len(few.estimators_), len(many.estimators_)) == (12, 30)
     graphs = [to_onnx(model, X).graph for model in (few, many)]
     for graph in graphs:

@@ -60,9 +60,9 @@ def path(tmp_path):
 
 MODELS = [
     *(skecoc.ECOCClassifier(decoding=decoding, random_state=0) for decoding in DECODERS),
-    skecoc.ECOCClassifier(TunedSVMClassifier(tune="ensemble"), "decoc", random_state=0),
-    skecoc.ECOCClassifier(RegionClassifier(), "one-vs-one", random_state=0),
-    skecoc.ECOCClassifier(LogisticRegression(), np.array([[1, 0, 1], [-1, 1, 1], [0, -1, -1]]), random_state=0),
+    skecoc.ECOCClassifier(TunedSVMClassifier(tune="ensemble"), coding="decoc", random_state=0),
+    skecoc.ECOCClassifier(RegionClassifier(), coding="one-vs-one", random_state=0),
+    skecoc.ECOCClassifier(LogisticRegression(), coding=np.array([[1, 0, 1], [-1, 1, 1], [0, -1, -1]]), random_state=0),
     skecoc.ECOCOneClassifier(random_state=0),
     skecoc.LCECOCClassifier(init="one-vs-rest", tol=0.0, standard_errors=0.0, max_iter=2, random_state=0),
     skecoc.SubclassECOCClassifier(random_state=0),
@@ -96,7 +96,7 @@ def small_mixed(monkeypatch):
     """The learners of "mixed", with few trees."""
     sizes = {"trees": {"estimator__n_estimators": 3}, "boosting": {"estimator__max_iter": 3}}
     small = [(name, learner.set_params(**sizes.get(name, {}))) for name, learner in mixed_learners()]
-    monkeypatch.setattr(mixed, "mixed_learners", lambda *_: small)
+    monkeypatch.setattr(mixed, "mixed_learners", lambda *_, **__: small)
     return small
 
 

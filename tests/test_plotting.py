@@ -193,7 +193,7 @@ def test_learner_shares_are_stacked_to_one_bar_per_class():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c"]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first class is on top
     given = mpl.figure.Figure().subplots()
-    assert plot_learner_shares(model, given, class_names=["x", "y", "z"]) is given
+    assert plot_learner_shares(model, ax=given, class_names=["x", "y", "z"]) is given
     assert given.get_yticklabels()[0].get_text() == "x"
 
 
@@ -231,7 +231,8 @@ def test_reliability_draws_the_bins_of_the_predicted_class():
     line = ax.lines[1]
     np.testing.assert_allclose(line.get_xdata(), [(0.6 + 0.7) / 2, (0.9 + 1.0 + 1.0) / 3])
     np.testing.assert_allclose(line.get_ydata(), [0.5, 1.0])
-    np.testing.assert_allclose(ax.collections[0].get_sizes(), 8 + 150 * np.array([2, 3]) / 5)
+    sizes = [dots.get_sizes()[0] for dots in ax.collections]
+    np.testing.assert_allclose(sizes, 8 + 150 * np.array([2, 3]) / 5)
     loss = -np.log([0.6, 0.3, 0.9, 1.0, 1.0]).mean()
     assert ax.get_legend().get_texts()[0].get_text() == f"probabilities: log-loss {loss:.3f}"
 

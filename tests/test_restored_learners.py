@@ -80,7 +80,7 @@ def survive(model, path, samples=X):
 @pytest.mark.parametrize("kind", CLASSIFIERS, ids=lambda kind: kind.__name__)
 def test_classifiers_of_scikit_learn_need_no_trust(kind, tmp_path):
     survive(small(kind).fit(X, y), tmp_path / "alone.skops")
-    survive(ECOCClassifier(small(kind), "one-vs-rest", random_state=0).fit(X, y), tmp_path / "columns.skops")
+    survive(ECOCClassifier(small(kind), coding="one-vs-rest", random_state=0).fit(X, y), tmp_path / "columns.skops")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -120,7 +120,7 @@ def test_options_of_learners_need_no_trust(classifier, tmp_path):
         MLPClassifier((4,), max_iter=5),
         make_pipeline(StandardScaler(), LogisticRegression()),
         DummyClassifier(),
-        ECOCClassifier(KNeighborsClassifier(), "one-vs-one"),
+        ECOCClassifier(KNeighborsClassifier(), coding="one-vs-one"),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -477,11 +477,11 @@ def test_a_very_heavy_class_is_predicted_from_blocks(model):
 @pytest.mark.parametrize(
     ("model", "decoding"),
     [
-        (ECOCClassifier(LOGISTIC, "dense-random", n_folds=None, random_state=0), "probabilistic"),
-        (ECOCClassifier(LOGISTIC, "hadamard", n_folds=None), "probabilistic"),
-        (ECOCClassifier(LOGISTIC, "hadamard", n_folds=None, response_method="predict"), "probabilistic"),
+        (ECOCClassifier(LOGISTIC, coding="dense-random", n_folds=None, random_state=0), "probabilistic"),
+        (ECOCClassifier(LOGISTIC, coding="hadamard", n_folds=None), "probabilistic"),
+        (ECOCClassifier(LOGISTIC, coding="hadamard", n_folds=None, response_method="predict"), "probabilistic"),
         (ECOCClassifier(LOGISTIC, n_folds=None), "probabilistic"),
-        (ECOCClassifier(LOGISTIC, "one-vs-rest", n_folds=None), "loss-based"),
+        (ECOCClassifier(LOGISTIC, coding="one-vs-rest", n_folds=None), "loss-based"),
         (LCECOCClassifier(LOGISTIC, max_iter=2, random_state=0), "probabilistic"),
         (ECOCOneClassifier(LOGISTIC, random_state=0), "probabilistic"),
         (SubclassECOCClassifier(LOGISTIC), "logistic-weight"),
@@ -502,7 +502,7 @@ def test_the_more_a_class_weighs_the_more_samples_are_predicted_as_that_class(mo
 
 def test_loss_weights_stay_where_they_are_asked_for_and_where_classes_are_not_weighted():
     X, y = make_blobs(100, centers=5, random_state=0, cluster_std=3)
-    model = ECOCClassifier(LOGISTIC, "dense-random", n_folds=None, random_state=0)
+    model = ECOCClassifier(LOGISTIC, coding="dense-random", n_folds=None, random_state=0)
     assert clone(model).fit(X, y).decoding_ == "loss-weighted"
     assert clone(model).set_params(class_weight={0: 1.3}).fit(X, y).decoding_ == "loss-weighted"
     assert clone(model).fit(X[y.argsort()][:85], np.sort(y)[:85]).decoding_ == "loss-weighted"  # unequal counts

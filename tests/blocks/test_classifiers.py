@@ -35,8 +35,8 @@ STUMPS = StumpAdaBoostClassifier(10)
 def test_exact_codes_give_the_classifier_of_rows_in_memory(name, coding):
     X, y = load_uci(name, return_X_y=True)
     X = np.nan_to_num(X)
-    expected = ECOCClassifier(STUMPS, coding, random_state=0).fit(X, y)
-    model = BlockECOCClassifier(STUMPS, coding, max_bins=1000, block_size=80, random_state=0).fit(X, y)
+    expected = ECOCClassifier(STUMPS, coding=coding, random_state=0).fit(X, y)
+    model = BlockECOCClassifier(STUMPS, coding=coding, max_bins=1000, block_size=80, random_state=0).fit(X, y)
     assert np.array_equal(model.code_matrix_, expected.code_matrix_)
     assert np.array_equal(model.decision_function(X), expected.decision_function(X))
 
@@ -48,8 +48,10 @@ def test_every_response_and_decoding_agrees_with_rows_in_memory(response, decodi
     weight = np.random.default_rng(0).integers(0, 3, 300) / 4
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = ECOCClassifier(STUMPS, "one-vs-rest", decoding, response).fit(X, y, weight)
-        model = BlockECOCClassifier(STUMPS, "one-vs-rest", decoding, response)
+        expected = ECOCClassifier(STUMPS, coding="one-vs-rest", decoding=decoding, response_method=response).fit(
+            X, y, weight
+        )
+        model = BlockECOCClassifier(STUMPS, coding="one-vs-rest", decoding=decoding, response_method=response)
         model.fit_blocks(divided(X, y, [10, 200], weight))
     # Weights are solved to a gap of 1e-4; the scale of Platt's sigmoid is fitted to rows that were put together.
     agreement = (model.predict(X) == expected.predict(X)).mean()
@@ -217,13 +219,6 @@ def test_logistic_weights_of_more_rows_than_the_sample_see_held_out_codewords(bi
     assert np.abs(model.predict_proba(X) - expected.predict_proba(X)).mean() < 0.04
 
 
-def test_classifiers_that_were_saved_without_a_sample_size_can_be_used():
-    model = BlockECOCClassifier(STUMPS)
-    del model.__dict__["sample_size"]
-    assert clone(model).sample_size == 32_768
-    assert "BlockECOCClassifier" in repr(model)
-
-
 def test_one_vs_one_of_many_classes_is_taken_as_it_is_from_blocks_too(binned, monkeypatch):
     monkeypatch.setattr(wolc, "_FEW_CLASSES", 3)
     monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 1e3)
@@ -261,12 +256,6 @@ def test_blocks_of_the_sets_of_the_paper_are_fitted_as_in_memory(name, is_summed
     expected = WOLCClassifier(**parameters).fit(X[::2], y[::2])
     model = BlockWOLCClassifier(block_size=len(y) // 5, **parameters).fit(X[::2], y[::2])
     assert_same_fit(model, expected, X[1::2])
-
-
-def test_the_former_validation_fraction_warns():
-    X, y = blobs(200)
-    with pytest.warns(FutureWarning, match="n_folds"):
-        BlockWOLCClassifier(STUMPS, validation_fraction=0.2, max_iter=0).fit(X, y)
 
 
 @pytest.mark.parametrize("response", ["decision_function", "predict"])
@@ -314,7 +303,7 @@ def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n
             code.start([one_vs_rest(4)])
             strategy = OptimizedWeightStrategy(0.3, 0.1, 3, [3], None, is_capped=False)
             evaluation = strategy.evaluate(code)
-            solver = OptimizedWeightDecoder(0.3, 0.1, tol=1e-7)
+            solver = OptimizedWeightDecoder(0.3, l2=0.1, tol=1e-7)
             nested = fit_weights(code, solver, 4, without_fold=1 if n_folds else None)
             drop = code.drop(evaluation.sample_losses, code.map(_no_losses))
             found.append((evaluation, nested, drop))

@@ -124,8 +124,8 @@ def test_stumps_from_sums_are_those_of_all_rows_also_out_of_fold(n_rows, n_folds
 
 def test_stumps_see_all_rows_and_other_learners_the_sample():
     X, y = blobs(3000, decimals=0)
-    model = BlockECOCClassifier(BAYES, "one-vs-rest", random_state=0, sample_size=400).fit(X, y)
-    of_all = ECOCClassifier(STUMPS, "one-vs-rest", random_state=0).fit(X, y)
+    model = BlockECOCClassifier(BAYES, coding="one-vs-rest", random_state=0, sample_size=400).fit(X, y)
+    of_all = ECOCClassifier(STUMPS, coding="one-vs-rest", random_state=0).fit(X, y)
     for learner, other in zip(model.estimators_[:4], of_all.estimators_, strict=True):
         np.testing.assert_allclose(learner.thresholds_, other.thresholds_)
     with LocalExecutor() as executor:

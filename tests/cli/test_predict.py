@@ -28,7 +28,7 @@ PREDICT = ["predict", "things.skops", "new.csv"]
 @pytest.fixture(scope="module")
 def model():
     frame = make_things()
-    classifier = ECOCClassifier(LogisticRegression(), "one-vs-rest", random_state=0)
+    classifier = ECOCClassifier(LogisticRegression(), coding="one-vs-rest", random_state=0)
     model = TableClassifier(classifier).fit(frame.drop(columns="kind"), frame["kind"])
     model.card_ = {"target": "kind"}
     return model
@@ -94,7 +94,7 @@ def dangerous(work):
     """A model and rows of people who think of spreadsheets and terminals."""
     frame = make_things()
     names = {"apple": "=cmd|' /C calc'!A0", "pear": "\x1b[2Jpear\u202e", "Äpfel & <b>": "-5"}
-    classifier = ECOCClassifier(LogisticRegression(), "one-vs-rest", random_state=0)
+    classifier = ECOCClassifier(LogisticRegression(), coding="one-vs-rest", random_state=0)
     model = TableClassifier(classifier).fit(frame[["weight", "colour"]], frame["kind"].map(names))
     model.card_ = {"target": "kind"}
     save_model(model, "things.skops")

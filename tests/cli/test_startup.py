@@ -4,15 +4,19 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import skecoc
-from skecoc.cli import main, names, table_options
-from skecoc.compare import DEFAULT_DATA_SETS, methods
-from skecoc.compare.metrics import METRICS
+from skecoc import coding
+from skecoc.cli import main, table_options
+from skecoc.coding import CODINGS
+from skecoc.compare import DEFAULT_DATA_SETS, DEFAULT_METHODS, methods
+from skecoc.compare.metrics import find_metric
 from skecoc.compare.named_learners import LEARNERS
 from skecoc.datasets import list_uci
 from skecoc.decoding import DECODERS
+from skecoc.support import names
 from skecoc.tables.preparation import MOST_COMPARED_ROWS
 from tests.tables.things import write_things
 
@@ -107,17 +111,38 @@ def test_in_a_process_that_has_loaded_everything_no_line_is_needed(tmp_path, mon
 
 
 def test_names_in_help_are_those_of_the_registries():
-    assert f"codings: {', '.join(names.CODINGS)}; decodings: {', '.join(names.DECODINGS)}" == methods.describe_parts()
+    assert (
+        f"codings: {', '.join(names.METHOD_CODINGS)}; decodings: {', '.join(names.DECODINGS)}"
+        == methods.describe_parts()
+    )
+    assert list(names.CODINGS) == list(CODINGS)
     assert list(names.DECODINGS) == list(DECODERS)
     assert list(names.LEARNERS) == list(LEARNERS)
     assert list(names.STRATEGIES) == list(methods.STRATEGIES)
     assert list(names.CLASSIFIERS) == list(methods.CLASSIFIERS)
-    assert names.DEFAULT_METHODS == methods.DEFAULT_METHODS
-    assert names.METRICS == METRICS
-    assert len(methods.check_methods(names.TABLE_METHODS)) == len(names.TABLE_METHODS)
+    assert names.DEFAULT_METHODS == DEFAULT_METHODS
+    assert tuple(methods.check_methods(names.DEFAULT_METHODS)) == names.DEFAULT_METHODS
+    assert [find_metric(name).name for name in names.METRICS] == list(names.METRICS)
     assert table_options.MAX_ROWS == MOST_COMPARED_ROWS
     assert list(names.DATA_SETS) == list_uci()
     assert names.DEFAULT_DATA_SETS == DEFAULT_DATA_SETS
+
+
+def test_a_name_stands_for_the_part_of_that_name():
+    assert {name: type(decoder()).__name__ for name, decoder in DECODERS.items()} == {
+        name: f"{name.title().replace('-', '')}Decoder" for name in names.DECODINGS
+    }
+    y = np.repeat(np.arange(4), 6)
+    X = np.arange(24.0)[:, None]
+    for name in names.CODINGS:
+        function = getattr(coding, name.replace("-", "_"))
+        expected = {
+            "decoc": lambda f: f(X, y),
+            "forest": lambda f: f(X, y),
+            "dense-random": lambda f: f(4, random_state=0),
+            "sparse-random": lambda f: f(4, random_state=0),
+        }.get(name, lambda f: f(4))(function)
+        np.testing.assert_array_equal(coding.CODINGS[name](X, y, 4, 0, None), expected)
 
 
 def test_the_package_lists_and_loads_its_classifiers(tmp_path):

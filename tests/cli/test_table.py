@@ -181,7 +181,7 @@ def test_dates_as_classes(work, capsys):
     assert "accuracy 100.00 % on the 24 rows" in captured.err
 
 
-@pytest.mark.parametrize("part", ["tables.model.check_table_model", "reports.model.model_page"])
+@pytest.mark.parametrize("part", ["tables.model.check_table_model", "reports.model_report.model_page"])
 def test_fit_writes_nothing_that_could_not_be_used(work, monkeypatch, capsys, part):
     def fail(*_):
         raise InputError("that does not work")

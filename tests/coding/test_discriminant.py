@@ -229,9 +229,9 @@ def test_forest_is_made_of_different_trees(n_classes):
 
 def test_longer_forests_begin_with_shorter_ones():
     X, y = blobs(0, 7)
-    longest = forest(X, y, 6)
+    longest = forest(X, y, n_trees=6)
     for n_trees in range(1, 6):
-        np.testing.assert_array_equal(forest(X, y, n_trees), longest[:, : 6 * n_trees])
+        np.testing.assert_array_equal(forest(X, y, n_trees=n_trees), longest[:, : 6 * n_trees])
 
 
 @pytest.mark.parametrize(("n_classes", "most"), [(2, 1), (3, 3)])

@@ -49,7 +49,7 @@ def test_default_size_and_validity(coding, per_bit, n_classes):
 def test_fewest_possible_columns(coding, n_classes, n_draws):
     fewest = fewest_columns(coding, n_classes)
     for n_columns in range(fewest, fewest + 3):
-        M = coding(n_classes, n_columns, n_draws=n_draws, random_state=n_classes)
+        M = coding(n_classes, n_columns=n_columns, n_draws=n_draws, random_state=n_classes)
         assert_as_promised(M, coding, n_classes, n_columns)
 
 
@@ -64,14 +64,14 @@ def test_numbers_of_columns_around_all_there_are(coding, n_classes):
         n_distinct // 8 + 1,
     }
     for n_columns in sorted(n for n in around if n >= fewest_columns(coding, n_classes)):
-        M = coding(n_classes, n_columns, n_draws=5, random_state=0)
+        M = coding(n_classes, n_columns=n_columns, n_draws=5, random_state=0)
         assert_as_promised(M, coding, n_classes, n_columns)
         copies = np.unique(canonical_columns(M), axis=1, return_counts=True)[1]
         assert copies.max() <= -(-n_columns // n_distinct)
 
 
 def test_as_many_columns_as_bipartitions_are_all_of_them():
-    dense, sparse = dense_random(4, 7, random_state=0), sparse_random(4, 25, random_state=0)
+    dense, sparse = dense_random(4, n_columns=7, random_state=0), sparse_random(4, n_columns=25, random_state=0)
     assert reference.columns_as_a_set(dense) == reference.columns_as_a_set(exhaustive(4))
     assert reference.columns_as_a_set(sparse) == reference.columns_as_a_set(ternary_complete(4))
 
@@ -86,14 +86,14 @@ def test_as_many_columns_as_bipartitions_are_all_of_them():
 )
 def test_any_feasible_size_gives_a_valid_code(coding, n_classes, extra, n_draws, seed):
     n_columns = fewest_columns(coding, n_classes) + extra
-    M = coding(n_classes, n_columns, n_draws=n_draws, random_state=seed)
+    M = coding(n_classes, n_columns=n_columns, n_draws=n_draws, random_state=seed)
     assert_as_promised(M, coding, n_classes, n_columns)
 
 
 def test_a_thousand_columns_for_thirteen_classes():
     # Far more columns than independent draws would leave distinct (4,095 bipartitions).
-    assert_as_promised(dense_random(13, 1000, n_draws=2, random_state=0), dense_random, 13, 1000)
-    assert_as_promised(dense_random(13, 500, n_draws=2, random_state=0), dense_random, 13, 500)
+    assert_as_promised(dense_random(13, n_columns=1000, n_draws=2, random_state=0), dense_random, 13, 1000)
+    assert_as_promised(dense_random(13, n_columns=500, n_draws=2, random_state=0), dense_random, 13, 500)
 
 
 @pytest.mark.parametrize("coding", CODINGS)
@@ -131,7 +131,7 @@ def test_best_draws_are_in_order_and_the_first_of_equals_wins():
 @pytest.mark.parametrize(("n_classes", "n_columns"), [(6, 15), (10, 10), (10, 34), (26, 48), (50, 12)])
 def test_search_beats_the_best_of_plain_draws(n_classes, n_columns):
     _, plain = reference.best_of_draws(n_classes, n_columns, 30, seed=0)
-    M = dense_random(n_classes, n_columns, n_draws=30, random_state=0)
+    M = dense_random(n_classes, n_columns=n_columns, n_draws=30, random_state=0)
     assert min_row_distance(M) >= plain + 1
 
 
@@ -227,7 +227,7 @@ def test_gains_of_sign_changes_by_hand():
 )
 def test_dense_sizes_are_checked(n_classes, n_columns, message):
     with pytest.raises(ValueError, match=message):
-        dense_random(n_classes, n_columns)
+        dense_random(n_classes, n_columns=n_columns)
 
 
 @pytest.mark.parametrize(("n_classes", "n_columns", "most"), [(3, 1, 2), (9, 2, 8), (27, 3, 26), (81, 4, 80)])
@@ -235,8 +235,8 @@ def test_sparse_sizes_are_checked(n_classes, n_columns, most):
     with pytest.raises(
         ValueError, match=rf"n_columns must be larger: {n_columns} columns give at most {most} different"
     ):
-        sparse_random(n_classes, n_columns)
-    assert_as_promised(sparse_random(most, n_columns, n_draws=3), sparse_random, most, n_columns)
+        sparse_random(n_classes, n_columns=n_columns)
+    assert_as_promised(sparse_random(most, n_columns=n_columns, n_draws=3), sparse_random, most, n_columns)
 
 
 @pytest.mark.parametrize("coding", CODINGS)

@@ -91,10 +91,13 @@ def test_results_do_not_depend_on_what_else_is_compared(result, iris_and_glass):
 
 def test_decodings_of_a_coding_share_their_columns(iris_and_glass):
     CountingClassifier.n_fits = 0
-    methods = ["one-vs-one/hamming", "one-vs-rest/hamming", "one-vs-one/loss-weighted", "one-vs-one/loss-based"]
+    methods = ["one-vs-one/hamming", "one-vs-rest/hamming", "one-vs-one/loss-weighted", "one-vs-rest/loss-based"]
     result = compare(iris_and_glass[:1], methods, learner=CountingClassifier(), folds=2)
     assert CountingClassifier.n_fits == 2 * (3 + 3)
     assert [record.method for record in result.records] == methods * 2
+    CountingClassifier.n_fits = 0
+    compare(iris_and_glass, methods[:1], learner=CountingClassifier(), folds=2)
+    assert CountingClassifier.n_fits == 2 * (3 + 15)
 
 
 class CountingClassifier(GaussianNB):
@@ -114,7 +117,7 @@ def test_codes_that_grow_stand_beside_fixed_ones():
 
 
 def test_classifiers_and_mixed_stand_beside_codes_whatever_the_learner(monkeypatch):
-    monkeypatch.setattr(mixed, "mixed_learners", lambda *sizes: [("a", GaussianNB()), ("b", LogisticRegression())])
+    monkeypatch.setattr(mixed, "mixed_learners", lambda *_, **__: [("a", GaussianNB()), ("b", LogisticRegression())])
     data_sets, methods = load_data_sets(["iris"]), ["mixed", "sklearn/svm", "one-vs-one/hamming"]
     results = [compare(data_sets, methods, learner=learner, folds=3) for learner in (GaussianNB(), DummyClassifier())]
     runs = [result.runs("accuracy")[0] for result in results]

@@ -11,9 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skecoc.classifiers import ECOCClassifier
 from skecoc.coding import CODINGS
+from skecoc.compare import DEFAULT_METHODS
 from skecoc.compare.methods import (
     CLASSIFIERS,
-    DEFAULT_METHODS,
     FIXED_CODINGS,
     GROWN_CODINGS,
     MAJORITY,

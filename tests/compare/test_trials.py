@@ -61,7 +61,7 @@ def test_shared_columns_decode_exactly_as_columns_of_ones_own(decoding, learner,
         warnings.simplefilter("ignore")  # margins may suit a decoding badly
         trial = SharedColumns(batch, learner, 7, fold).decode(batch.keys[0])
         method = {**reference.RESPONSES, "auto": "auto"}[response]
-        alone = ECOCClassifier(learner, "one-vs-one", decoding, method, random_state=7)
+        alone = ECOCClassifier(learner, coding="one-vs-one", decoding=decoding, response_method=method, random_state=7)
         alone.fit(fold.X_train, fold.y_train)
     np.testing.assert_array_equal(trial.predicted, alone.predict(fold.X_test))
     if hasattr(alone.decoder_, "weights_"):

@@ -46,8 +46,13 @@ def cluster(no_threads_of_dask):
 
     import dask
 
-    # Workers are forked from a process that has imported what they need: those that are killed are soon replaced.
-    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+    # Workers are forked from a process that has imported what they need: those that are killed are soon replaced. By
+    # default a cluster gives up for good what is not back after 15 seconds, which a busy machine may need.
+    settings = {
+        "distributed.worker.multiprocessing-method": "forkserver",
+        "distributed.deploy.lost-worker-timeout": "1h",
+    }
+    with dask.config.set(settings):
         get_mp_context().set_forkserver_preload(["skecoc.dask"])
         running = distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50

@@ -371,8 +371,9 @@ class _Waiting:
 
 
 def test_a_fit_that_waits_for_workers_says_so_once(client, monkeypatch):
+    monkeypatch.setattr(partitions, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(DaskExecutor, "workers", lambda self: {})
     executor = DaskExecutor(client)
-    monkeypatch.setattr(executor, "workers", dict)
     with pytest.warns(UserWarning, match=f"{client.scheduler.address} has no workers: fit waits") as told:
         executor._awaited(_Waiting(3))
     assert len(told) == 1
@@ -389,6 +390,70 @@ def test_a_fit_does_not_wait_for_workers_that_are_all_paused(client, monkeypatch
     monkeypatch.setattr(executor, "workers", lambda: {"one": {"status": "paused"}})
     with pytest.raises(MemoryError, match=r"all workers \(1\) have been paused"):
         executor._awaited(_Waiting(3))
+
+
+def test_a_fit_does_not_wait_for_workers_that_are_all_lost(client, monkeypatch):
+    monkeypatch.setattr(partitions, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(DaskExecutor, "workers", lambda self: {"one": {"status": "running"}})
+    executor = DaskExecutor(client)
+    assert executor._awaited(_Waiting(3)) is None
+    monkeypatch.setattr(DaskExecutor, "workers", lambda self: {})
+    with pytest.raises(ConnectionError, match=f"lost all workers of the Dask cluster at {client.scheduler.address}"):
+        executor._awaited(_Waiting(3))
+
+
+class _Lost:
+    """A result whose worker is lost after it has been computed, so that it is computed again."""
+
+    def __init__(self, outcomes):
+        self._outcomes = outcomes
+
+    def exception(self, timeout):
+        return self._outcomes[0] if isinstance(self._outcomes[0], RuntimeError) else None
+
+    def result(self, timeout=None):
+        outcome = self._outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+def test_a_result_that_is_lost_on_the_way_is_waited_for_again(client):
+    executor = DaskExecutor(client)
+    assert executor._fetched(_Lost([TimeoutError(), TimeoutError(), 7]), []) == 7
+    with pytest.raises(RuntimeError, match="no luck"):
+        executor._fetched(_Lost([TimeoutError(), RuntimeError("no luck")]), [])
+
+
+@pytest.fixture
+def all_leave(cluster, monkeypatch):
+    """Take all workers away, for good; afterwards there are two again."""
+
+    def leave():
+        cluster.scale(0)
+        wait_until(lambda: not cluster.scheduler.workers)
+
+    monkeypatch.setattr(partitions, "_LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(partitions, "_PATIENCE_SECONDS", 1.0)
+    yield leave
+    cluster.scale(2)
+
+
+def test_the_loss_of_all_workers_is_a_clear_error(cluster, client, all_leave):
+    model = code()
+    with pytest.raises(ConnectionError, match=r"lost all workers .* none has come back"):
+        sabotaged_fit(model, client, all_leave, 4)
+    assert not hasattr(model, "classes_")
+    wait_until(lambda: not cluster.scheduler.tasks)
+
+
+def test_workers_that_are_replaced_in_time_change_nothing(cluster, client, all_leave, undisturbed, monkeypatch):
+    def replaced():
+        all_leave()
+        cluster.scale(2)
+
+    monkeypatch.setattr(partitions, "_PATIENCE_SECONDS", float(CLEANUP_SECONDS))
+    assert_same(sabotaged_fit(code(), client, replaced, 5), undisturbed)
 
 
 def test_tasks_that_somebody_cancels_are_a_clear_error(client):

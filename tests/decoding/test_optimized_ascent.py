@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skecoc.decoding.optimized import OptimizedWeightDecoder
 from skecoc.decoding.optimized.ascent import DualAscent, ascend
-from skecoc.decoding.optimized.problem import Problem, WeightSpace
-from skecoc.decoding.optimized.rows import Block, MemoryRows, RemoteRows
+from skecoc.decoding.optimized.hinge import Problem, WeightSpace
+from skecoc.decoding.optimized.training_rows import Block, MemoryRows, Rows
 from tests.reference.optimized import hinge, objective, random_problem, smallest_objective
 
 PROBLEMS = [
@@ -27,8 +27,8 @@ PROBLEMS = [
 
 @pytest.fixture
 def every_problem_has_many_weights(monkeypatch):
-    for module in ("solver", "decoder"):
-        monkeypatch.setattr(f"skecoc.decoding.optimized.{module}.MANY_WEIGHTS", 0)
+    monkeypatch.setattr("skecoc.decoding.optimized.newton._NEWTON_WEIGHTS", 0)
+    monkeypatch.setattr("skecoc.decoding.optimized.decoder.MANY_WEIGHTS", 0)
 
 
 def rows_of(codewords, y, matrix, weight=None):
@@ -43,7 +43,7 @@ def test_the_objective_is_that_of_the_full_quadratic_program(problem, margin, l2
     codewords, y, matrix = random_problem(**problem)
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
     weight[: len(matrix)] = 1.0
-    decoder = OptimizedWeightDecoder(margin, l2, tol=1e-4, max_rounds=2000).fit(codewords, y, matrix, weight)
+    decoder = OptimizedWeightDecoder(margin, l2=l2, tol=1e-4, max_rounds=2000).fit(codewords, y, matrix, weight)
     optimum, _ = smallest_objective(codewords, y, matrix, margin, l2, weight)
     found = decoder.certificate_
     assert found.gap <= 1e-4
@@ -75,7 +75,7 @@ def test_prior_weights_move_the_objective_by_a_linear_term(seed):
     codewords, y, matrix = random_problem(seed)
     space = WeightSpace(matrix)
     prior = space.project(np.random.default_rng(seed).random(matrix.shape))
-    decoder = OptimizedWeightDecoder(0.2, 0.1, tol=1e-6, max_rounds=5000)
+    decoder = OptimizedWeightDecoder(0.2, l2=0.1, tol=1e-6, max_rounds=5000)
     decoder.fit(codewords, y, matrix, prior_weights=prior)
     found = decoder.certificate_
     assert found.gap <= 1e-6
@@ -142,8 +142,7 @@ def noisy_rows(n_classes, n_columns, n_rows, seed=0):
     return np.tanh(0.6 * matrix[y] + rng.normal(size=(n_rows, n_columns))), y, matrix
 
 
-def test_jobs_and_blocks_change_no_bit(monkeypatch):
-    monkeypatch.setattr("skecoc.decoding.optimized.solver.MANY_WEIGHTS", 300)
+def test_jobs_and_blocks_change_no_bit():
     codewords, y, matrix = noisy_rows(20, 20, 9000)
     one = OptimizedWeightDecoder(tol=1e-3).fit(codewords, y, matrix)
     two = OptimizedWeightDecoder(tol=1e-3, n_jobs=2).fit(codewords, y, matrix)
@@ -160,7 +159,7 @@ def test_jobs_and_blocks_change_no_bit(monkeypatch):
 def test_newton_steps_that_are_stuck_find_a_way_out(seed, n_rows, l2):
     # With a smoothing that only becomes narrower, the gap stays at 1e-5.
     codewords, y, matrix = random_problem(seed, n_rows=n_rows)
-    decoder = OptimizedWeightDecoder(0.3, l2, tol=1e-8).fit(codewords, y, matrix)
+    decoder = OptimizedWeightDecoder(0.3, l2=l2, tol=1e-8).fit(codewords, y, matrix)
     optimum, _ = smallest_objective(codewords, y, matrix, 0.3, l2)
     found = decoder.certificate_
     assert found.gap <= 1e-8
@@ -178,8 +177,7 @@ def test_ties_of_many_weights_take_no_number_per_row_and_class(margin, is_hard):
 
 
 def test_rows_that_no_sample_can_hold_are_not_fetched(monkeypatch):
-    monkeypatch.setattr("skecoc.decoding.optimized.solver.MANY_WEIGHTS", 300)
-    monkeypatch.setattr("skecoc.decoding.optimized.solver._MOST_GATHERED", 2000 * 20)
+    monkeypatch.setattr("skecoc.decoding.optimized.newton._MOST_GATHERED", 2000 * 20)
     codewords, y, matrix = noisy_rows(20, 20, 2000)
     rows = FarRows(codewords, y, 20, 900)
     rows.most_sampled = 1999
@@ -201,11 +199,13 @@ def test_there_is_room_for_all_rivals_that_tie(monkeypatch):
     assert found.lower_bound <= optimum + 1e-9 <= found.objective + 2e-9
 
 
-class FarRows(RemoteRows):
+class FarRows(Rows):
     """Rows in blocks of some size, of which a sample can be had."""
 
+    most_sampled = np.inf
+
     def __init__(self, codewords, y, n_classes, size):
-        super().__init__(n_classes, len(y))
+        super().__init__(n_classes, len(y), None)
         self.rows, self.size, self.n_passes, self.sampled = (codewords, y), size, 0, []
 
     def map(self, function):
@@ -219,7 +219,7 @@ class FarRows(RemoteRows):
             found.append(function(Block(codewords, y, np.full(len(y), 1.0 / self.n_rows), none, draws[part])))
         return found
 
-    def sum(self, function, merge):
+    def sum(self, function, merge, *, with_shift=False):
         first, *others = self.map(function)
         for other in others:
             first = merge(first, other)
@@ -229,19 +229,18 @@ class FarRows(RemoteRows):
         return Block(*self.rows, np.full(self.n_rows, 1.0 / self.n_rows), np.zeros((0, 0), dtype=np.float32))
 
     def sample(self, size):
-        stride = max(1, self.n_rows // size)
-        codewords, y = (array[::stride] for array in self.rows)
+        stride = -(-self.n_rows // min(size, self.most_sampled))
+        codewords, y = (array[:: int(stride)] for array in self.rows)
         self.sampled.append(len(y))
         return MemoryRows(codewords, y, np.full(len(y), 1.0 / len(y)), self.n_classes)
 
 
 @pytest.mark.parametrize("is_gathered", [True, False])
 def test_rows_from_elsewhere(monkeypatch, is_gathered):
-    monkeypatch.setattr("skecoc.decoding.optimized.solver.MANY_WEIGHTS", 300)
     codewords, y, matrix = noisy_rows(20, 20, 2000)
     near = OptimizedWeightDecoder(tol=1e-2).fit(codewords, y, matrix)
     if not is_gathered:
-        monkeypatch.setattr("skecoc.decoding.optimized.solver._MOST_GATHERED", 1000 * 20)
+        monkeypatch.setattr("skecoc.decoding.optimized.newton._MOST_GATHERED", 1000 * 20)
     found = []
     for size in (2000, 900):
         rows = FarRows(codewords, y, 20, size)

@@ -5,10 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skecoc.decoding.optimized.kernels import project_shares
-from skecoc.decoding.optimized.problem import Kinks, Smoothing, WeightSpace, cut_at, lower_bound
-from skecoc.decoding.optimized.rows import MemoryRows, collapse_rows, rows_from_blocks
-from skecoc.decoding.optimized.solver import Curvature, minimize_quadratic, newton_weights
+from skecoc.decoding.optimized.hinge import Smoothing, WeightSpace, cut_at, lower_bound, project_shares
+from skecoc.decoding.optimized.training_rows import MemoryRows, collapse_rows, rows_from_blocks
 from tests.reference.optimized import objective, random_problem, scores, smallest_objective, smoothed_hinge
 
 
@@ -86,49 +84,6 @@ def test_curvature_is_the_derivative_of_the_gradient():
             side[space.classes[k], space.columns[k]] += sign * step
         low, high = (space.flatten(cut_at(rows, space, side, 0.1, smoothing).gradient) for side in moved)
         np.testing.assert_allclose(curvature[:, k], (high - low) / (2 * step), atol=1e-6)
-
-
-def curvatures(seed, width, **parameters):
-    """The second derivative of a smoothed objective as a matrix and by its kinks, and the slope at some weights."""
-    codewords, y, matrix = random_problem(seed, **parameters)
-    rows, space = memory_rows(codewords, y, matrix), WeightSpace(matrix)
-    weights = random_weights(space)
-    dense = cut_at(rows, space, weights, 0.1, Smoothing(width))
-    sparse = cut_at(rows, space, weights, 0.1, Smoothing(width, is_dense=False))
-    matrix = dense.curvature + np.tril(dense.curvature, -1).T + 0.01 * np.eye(space.n_weights)
-    slope = space.flatten(dense.gradient + 0.01 * weights)
-    return space, matrix, Curvature(space, sparse.kinks, 0.01), slope, weights
-
-
-@pytest.mark.parametrize("ternary", [False, True])
-@pytest.mark.parametrize("width", [2.0, 0.5, 0.05])  # shares that sum to less than 1, some of each, to 1
-def test_kinks_have_the_curvature(width, ternary):
-    space, matrix, curvature, _, _ = curvatures(3, width, n_rows=60, ternary=ternary)
-    vectors = np.random.default_rng(0).normal(size=(5, space.n_weights))
-    for vector in vectors:
-        np.testing.assert_allclose(curvature.times(vector), matrix @ vector, atol=1e-12)
-    np.testing.assert_allclose(curvature.diagonal(), matrix.diagonal(), atol=1e-12)
-    for group, (first, last) in enumerate(zip(space.bounds[:-1], space.bounds[1:], strict=True)):
-        some = np.arange(first, last, 2)
-        np.testing.assert_allclose(curvature.block(group, some), matrix[np.ix_(some, some)], atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_conjugate_gradients_minimise_the_quadratic_model(monkeypatch, seed):
-    monkeypatch.setattr("skecoc.decoding.optimized.solver._ACCURACY", 1e-9)
-    monkeypatch.setattr("skecoc.decoding.optimized.solver._MOST_GUESSES", 20)
-    space, matrix, curvature, slope, weights = curvatures(seed, 0.5, n_rows=60, n_columns=9)
-    expected = minimize_quadratic(space, np.tril(matrix), slope, weights)
-    found = space.repair(newton_weights(curvature, slope, space.flatten(weights)))
-    assert (expected[space.matrix != 0] < 1e-6).any()  # some weights are zero there
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-
-
-def test_rows_without_kinks_leave_the_penalty():
-    space = WeightSpace(np.array([[1.0, -1.0], [-1.0, 1.0]]))
-    none = Kinks(np.zeros((0, 2)), np.zeros((0, 2), dtype=np.uint8), np.zeros(0))
-    found = newton_weights(Curvature(space, none, 0.5), np.array([1.0, -1.0, 0.1, 0.0]), np.full(4, 0.5))
-    np.testing.assert_allclose(np.maximum(found, 0.0), [0, 1, 0.4, 0.6], atol=1e-12)
 
 
 def test_shifts_move_to_the_shares():

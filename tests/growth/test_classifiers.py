@@ -458,7 +458,7 @@ def test_each_threshold_can_forbid_splitting(threshold):
 
 def test_without_splits_it_is_decoc():
     X, y = vehicle()
-    model = SubclassECOCClassifier(STUMPS, "loss-weighted", max_error=0.9, random_state=0).fit(X, y)
+    model = SubclassECOCClassifier(STUMPS, decoding="loss-weighted", max_error=0.9, random_state=0).fit(X, y)
     tree = ECOCClassifier(STUMPS, coding="decoc", decoding="loss-weighted", random_state=0).fit(X, y)
     mine = {frozenset((tuple(column), tuple(-column))) for column in model.code_matrix_.T}
     assert mine == {frozenset((tuple(column), tuple(-column))) for column in tree.code_matrix_.T}

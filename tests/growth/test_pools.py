@@ -104,7 +104,7 @@ def held_out_accuracy(X, y, folds, matrix):
     correct = []
     for fold in np.unique(folds[folds >= 0]):
         rows = folds != fold
-        model = ECOCClassifier(STUMPS, matrix, LossBasedDecoder("linear")).fit(X[rows], y[rows])
+        model = ECOCClassifier(STUMPS, coding=matrix, decoding=LossBasedDecoder("linear")).fit(X[rows], y[rows])
         correct.append(model.predict(X[~rows]) == y[~rows])
     return np.concatenate(correct).mean()
 

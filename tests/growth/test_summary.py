@@ -129,19 +129,11 @@ def test_one_vs_one_as_it_is(monkeypatch):
     )
 
 
-@pytest.mark.parametrize(
-    ("parameters", "weights"),
-    [
-        ({"margin": 0.3, "l2": 0.01}, "Weights are optimised."),
-        ({"margin": 0.3, "l2": 1e6}, "Weights are equal."),  # how equal weights were made before
-    ],
-)
-def test_models_that_were_saved_before_there_were_pools(parameters, weights):
-    model = WOLCClassifier(STUMPS, weights_every_round=True, max_iter=0, random_state=0, **parameters).fit(*vehicle())
-    for name in ("pool_shares_", "weights_optimized_", "weights_every_round"):
-        delattr(model, name)
-    summary = model.growth_summary()
-    assert summary.startswith("Started from the initial code (4 columns); no column was added")
+@pytest.mark.parametrize(("l2", "weights"), [(0.01, "Weights are optimised."), (1e6, "Weights are equal.")])
+def test_weights_of_codes_without_pools(l2, weights):
+    decoder = OptimizedWeightDecoder(0.3, l2=l2)
+    summary = LCECOCClassifier(STUMPS, decoding=decoder, max_iter=0, random_state=0).fit(*vehicle()).growth_summary()
+    assert summary.startswith("Started from one-vs-rest (4 columns); no column was added")
     assert summary.endswith(weights)
 
 

@@ -46,7 +46,7 @@ def test_outputs_follow_from_probabilities():
     p = learner.predict_proba(X)
     np.testing.assert_array_equal(p, GaussianNB().fit(X, Y).predict_proba(X))
     np.testing.assert_allclose(outputs(learner, one_vs_rest(4).T), 2 * p - 1, atol=1e-9)
-    patterns = sparse_random(4, 8, random_state=0).T
+    patterns = sparse_random(4, n_columns=8, random_state=0).T
     for pattern, found in zip(patterns, outputs(learner, patterns).T, strict=True):
         positive, negative = p[:, pattern > 0].sum(axis=1), p[:, pattern < 0].sum(axis=1)
         is_known = positive + negative > 1e-6

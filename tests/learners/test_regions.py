@@ -61,7 +61,7 @@ def test_margins_of_pure_regions_are_half_log_odds():
 
 def test_region_learners_are_those_of_their_rows_alone():
     X, y = make_moons(200, noise=0.2, random_state=0)
-    model = RegionClassifier(DecisionTreeClassifier(max_depth=2, random_state=0), 3, random_state=4).fit(X, y)
+    model = RegionClassifier(DecisionTreeClassifier(max_depth=2, random_state=0), n_regions=3, random_state=4).fit(X, y)
     region = nearest_centre(X, model.centres_)
     for number, learner in enumerate(model.estimators_):
         rows = region == number
@@ -88,7 +88,7 @@ def test_beats_its_bare_learner_on_half_moons_in_clusters(learner):
     train, test = np.arange(600) < 400, np.arange(600) >= 400
     bare = clone(learner).fit(X[train], y[train]).score(X[test], y[test])
     scores = [
-        RegionClassifier(learner, 3, random_state=seed).fit(X[train], y[train]).score(X[test], y[test])
+        RegionClassifier(learner, n_regions=3, random_state=seed).fit(X[train], y[train]).score(X[test], y[test])
         for seed in range(5)
     ]
     assert np.mean(scores) > bare + 0.02
@@ -132,7 +132,7 @@ def test_more_regions_than_distinct_rows():
 def test_rows_of_weight_zero_are_not_there():
     X, y = make_moons(120, noise=0.3, random_state=0)
     weight = np.arange(120) % 3
-    model = RegionClassifier(DecisionTreeClassifier(max_depth=2, random_state=0), 3, random_state=0)
+    model = RegionClassifier(DecisionTreeClassifier(max_depth=2, random_state=0), n_regions=3, random_state=0)
     weighted = clone(model).fit(X, y, sample_weight=weight)
     repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(weighted.centres_, repeated.centres_)
@@ -143,7 +143,7 @@ def test_rows_of_weight_zero_are_not_there():
 def test_fit_rows_equals_fit_on_these_rows(learner):
     X, y = load_iris(return_X_y=True)
     X, y = X[y > 0], y[y > 0]
-    model = RegionClassifier(learner, 3, random_state=0)
+    model = RegionClassifier(learner, n_regions=3, random_state=0)
     some, repeated = np.arange(0, 100, 3), np.random.default_rng(0).integers(0, 100, 100)
     for rows in (some, np.arange(100)[::-1], repeated):
         shared = clone(model).fit_rows(model.prepare_rows(X), rows, y[rows])
@@ -156,7 +156,7 @@ def test_fit_rows_equals_fit_on_these_rows(learner):
 def test_outputs_are_those_of_the_region(learner, response):
     X, y = half_moons_in_clusters(90)
     y[:30] = 0  # so that regions may be pure
-    model = RegionClassifier(learner, 6, random_state=1).fit(X, y)
+    model = RegionClassifier(learner, n_regions=6, random_state=1).fit(X, y)
     assert {learner is None for learner in model.estimators_} == {True, False}
     values = []
     for row, region in zip(X, nearest_centre(X, model.centres_), strict=True):
@@ -171,7 +171,7 @@ def test_outputs_are_those_of_the_region(learner, response):
 def test_rows_prepared_for_the_inner_learner_are_taken():
     X, y = load_iris(return_X_y=True)
     inner = StumpAdaBoostClassifier(5)
-    model = RegionClassifier(inner, 3, random_state=0)
+    model = RegionClassifier(inner, n_regions=3, random_state=0)
     codes = inner.prepare_rows(X)
     prepared = model.prepare_rows(X, inner=codes)
     assert prepared.inner is codes

@@ -386,18 +386,6 @@ def test_missing_values_among_very_many_and_among_256_values():
         assert model.score(X, y) > 0.9999
 
 
-def test_earlier_models_without_a_side_for_missing_values_load():
-    X, y, _ = random_problem(3)
-    model = StumpAdaBoostClassifier(12).fit(X, y)
-    expected = model.decision_function(X)
-    del model.missing_left_
-    del model.categorical_features
-    loaded = object.__new__(StumpAdaBoostClassifier)
-    loaded.__setstate__(model.__getstate__())
-    np.testing.assert_array_equal(loaded.decision_function(X), expected)
-    assert get_tags(loaded).input_tags.allow_nan
-
-
 # Sparse matrices
 
 
@@ -863,15 +851,6 @@ def test_rows_that_an_ensemble_has_checked_are_not_checked_again():
             model.decision_function(np.zeros((3, 2)))
     with pytest.raises(ValueError, match="infinity"):
         model.decision_function(unchecked)
-
-
-def test_a_learner_saved_before_categories_has_their_parameter():
-    learner = StumpAdaBoostClassifier(3)
-    state = {name: value for name, value in learner.__getstate__().items() if name != "categorical_features"}
-    old = StumpAdaBoostClassifier.__new__(StumpAdaBoostClassifier)
-    old.__setstate__(state)
-    assert clone(old).get_params() == StumpAdaBoostClassifier(3).get_params()
-    assert repr(old) == repr(learner)
 
 
 @pytest.mark.parametrize("kind", ["string", "boolean"])

@@ -37,7 +37,7 @@ def classifier_of(key, seed):
         return ECOCOneClassifier(learner, decoding=key.decoding, **options)
     coding = key.coding
     if coding == "random-10":
-        coding = dense_random(len(load_uci(key.data_set).target_names), 10, random_state=run_seed)
+        coding = dense_random(len(load_uci(key.data_set).target_names), n_columns=10, random_state=run_seed)
     return ECOCClassifier(learner, coding=coding, decoding=key.decoding, **options)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from skecoc.reports.charts import (
     calibration_picture,
-    curve_picture,
     dot_picture,
+    growth_picture,
     rank_picture,
 )
 
@@ -22,25 +22,37 @@ def titles_of(picture):
 def test_calibration_is_drawn_where_it_is():
     bins = [{"rows": 1, "confidence": 0.5, "accuracy": 0.0}, {"rows": 100, "confidence": 1.0, "accuracy": 0.75}]
     picture = calibration_picture(bins)
-    ideal, *dots = picture.figure.axes[0].lines
-    assert list(ideal.get_xdata()) == list(ideal.get_ydata()) == [0, 100]
-    assert [(dot.get_xdata()[0], dot.get_ydata()[0]) for dot in dots] == [(50, 0), (100, 75)]
-    assert dots[0].get_markersize() < dots[1].get_markersize()
+    (axes,) = picture.figure.axes
+    ideal = axes.lines[0]
+    assert list(ideal.get_xdata()) == list(ideal.get_ydata()) == [0, 1]
+    assert [dot.get_offsets().tolist() for dot in axes.collections] == [[[0.5, 0.0]], [[1.0, 0.75]]]
+    sizes = [dot.get_sizes()[0] for dot in axes.collections]
+    assert sizes[0] < sizes[1]
     assert titles_of(picture) == picture.alt.rstrip(".").split("; ")
     assert "100 rows" in picture.alt
-    assert len(calibration_picture([]).figure.axes[0].lines) == 1
+    assert len(calibration_picture([]).figure.axes[0].collections) == 0
 
 
-def test_curves_of_growth():
-    curves = {"one": [1.0, 2.0, 3.0], "two": [3.0, 3.0, 1.0]}
-    picture = curve_picture("growth", "accuracy", [3, 5, 7], curves, kept=5)
-    lines = {line.get_label(): line for line in picture.figure.axes[0].lines}
-    for label, values in curves.items():
-        assert list(lines.pop(label).get_ydata()) == values
-    (kept,) = lines.values()
-    assert kept.get_xdata()[0] == 5
-    assert all(float(tick).is_integer() for tick in picture.figure.axes[0].get_xticks())
-    assert "3 to 7 columns: one from 1 to 3; two from 3 to 1" in picture.alt
+def make_growth():
+    """Rounds of a description, in which the training accuracy was not measured."""
+    losses, accuracies = [0.3, 0.2, 0.25], [0.7, 0.8, 0.75]
+    return [
+        {"columns": 3 + 2 * k, "loss": loss, "accuracy": None, "out_of_fold_accuracy": accuracy}
+        for k, (loss, accuracy) in enumerate(zip(losses, accuracies, strict=True))
+    ]
+
+
+def test_growth_is_drawn_as_far_as_it_was_measured():
+    picture = growth_picture(make_growth(), kept=1)
+    left, right = picture.figure.axes
+    for axes, label, values in ((left, "loss", [0.3, 0.2, 0.25]), (right, "training, out of fold", [0.7, 0.8, 0.75])):
+        curve, kept = axes.lines
+        assert (curve.get_label(), list(curve.get_xdata()), list(curve.get_ydata())) == (label, [3, 5, 7], values)
+        assert kept.get_xdata()[0] == 5
+    assert picture.alt == (
+        "Growth from 3 to 7 columns: loss from 0.3 to 0.25; out-of-fold accuracy from 0.7 to 0.75. The code that is "
+        "kept has 5 columns."
+    )
 
 
 def test_dots_of_methods_are_named_after_data_sets():
@@ -60,11 +72,11 @@ def test_dots_of_methods_are_named_after_data_sets():
 
 
 def test_a_page_gets_a_drawing_without_a_ground():
-    picture = curve_picture("growth", "loss", [3, 4], {"loss": [0.5, 0.5]}, kept=3)
+    picture = growth_picture(make_growth(), kept=0)
     assert "fill: #ffffff" in picture.svg()
     page = picture.for_page()
     assert "fill: #ffffff" not in page["svg"]
-    assert page["title"] == "loss"
+    assert page["title"] == "Growth"
 
 
 def test_ranks_need_something_to_rank():

@@ -6,7 +6,7 @@ import pytest
 from skecoc import WOLCClassifier
 from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
 from skecoc.reports import render, summarize
-from skecoc.reports.model import model_page, summarize_model
+from skecoc.reports.model_report import model_page
 from skecoc.tables import describe_model
 from tests.browser import open_page
 from tests.reports.made import make_comparison, make_model, make_test
@@ -50,7 +50,7 @@ def long_comparison(n_data_sets):
 def paths(tmp_path_factory):
     """Files of all pages by their names."""
     pages = {
-        "model": model_page(summarize_model(describe_model(long_model()))),
+        "model": model_page(describe_model(long_model())),
         "one table": render("comparison.html.jinja", summarize(long_comparison(1))),
         "several": render("comparison.html.jinja", summarize(long_comparison(3))),
     }

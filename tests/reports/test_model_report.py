@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import escape
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.compare import DataSet
 from skecoc.datasets import load_uci
 from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
-from skecoc.reports import model as report
-from skecoc.reports.model import model_page, summarize_model
+from skecoc.reports import model_report
+from skecoc.reports.model_report import model_page
 from skecoc.tables import describe_model, fit_table
 from tests.browser import open_page
 from tests.reports.made import LOG_LOSS, make_comparison_rows, make_model, make_test
@@ -32,14 +33,9 @@ def description():
 
 
 @pytest.fixture(scope="module")
-def summary(description):
-    return summarize_model(description)
-
-
-@pytest.fixture(scope="module")
-def path(summary, tmp_path_factory):
+def path(description, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "model.html"
-    path.write_text(model_page(summary), encoding="utf-8")
+    path.write_text(model_page(description), encoding="utf-8")
     return path
 
 
@@ -49,49 +45,68 @@ def page(browser, path):
         yield page
 
 
-def test_the_summary_is_plain_data(summary):
-    json.dumps(summary, allow_nan=False)
-    assert summary["title"] == "Model of vowel.csv"
-    held_out = summary["held_out"]["comparison"][0]["score"]
-    assert f"accuracy {100 * held_out:.1f} %" in summary["headline"]
-    assert [each["key"] for each in summary["heat_maps"]] == ["code", "weights"]
+def test_the_description_is_plain_data(description):
+    json.dumps(description, allow_nan=False)
+    assert description["title"] == "Model of vowel.csv"
+    held_out = description["held_out"]["comparison"][0]["score"]
+    assert f"accuracy {100 * held_out:.1f} %" in description["headline"]
 
 
-def test_heat_maps_hold_the_code(summary, description):
+def text_of(html):
+    """What a page shows, one space between words."""
+    shown = re.sub(r"<(style|script|svg|title).*?</\1>", " ", html, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", shown).split())
+
+
+def rows_of(html, table):
+    """Texts of a table's rows, the heading first."""
+    found = re.search(f'<table class="[^"]*{table}"[^>]*>(.*?)</table>', html, flags=re.DOTALL)[1]
+    rows = re.findall("<tr.*?</tr>", found, flags=re.DOTALL)
+    return [[text_of(cell) for cell in re.findall("<t[hd].*?</t[hd]>", row, flags=re.DOTALL)] for row in rows]
+
+
+def test_heat_maps_hold_the_code(path, description):
+    page, code = path.read_text(encoding="utf-8"), description["code"]
     signs = {"+": 1, "−": -1, "0": 0}
-    shown = [[signs[cell["text"]] for cell in row["cells"]] for row in summary["heat_maps"][0]["rows"]]
-    assert shown == description["code"]["matrix"]
-    weights = [[float(cell["text"]) for cell in row["cells"]] for row in summary["heat_maps"][1]["rows"]]
-    np.testing.assert_allclose(weights, description["code"]["weights"], atol=0.0051)
-    assert summary["heat_maps"][0]["columns"][1]["task"] == f"{description['classes'][1]} against the rest"
+    heading, *rows = rows_of(page, "heat code")
+    assert [row[0] for row in rows] == [escape(name, quote=False) for name in code["rows"]]
+    assert [[signs[cell] for cell in row[1:]] for row in rows] == code["matrix"]
+    marks = {"initial": "", "simple": "s", "clustered": "c"}
+    assert heading == ["Class", *(f"{k}{marks[kind]}" for k, kind in enumerate(code["kinds"], start=1))]
+    weights = [row[1:] for row in rows_of(page, "heat weights")[1:]]
+    np.testing.assert_allclose(np.array(weights, dtype=float), code["weights"], atol=0.0051)
+    assert f'title="{description["classes"][1]} against the rest (initial)">2</th>' in page
+    largest = np.unravel_index(np.argmax(code["weights"]), np.shape(code["weights"]))
+    side = {1: "plus", -1: "minus"}[code["matrix"][largest[0]][largest[1]]]
+    assert f'<td class="{side}" style="--v: 1.0">{np.max(code["weights"]):.2f}</td>' in page
 
 
 def test_heat_maps_of_long_codes_show_the_columns_with_most_weight(description, monkeypatch):
-    monkeypatch.setattr(report, "MAX_CELLS", 33)
-    code = summarize_model(description)["heat_maps"][0]
+    monkeypatch.setattr(model_report, "MAX_CELLS", 33)
+    page = model_page(description)
     mass = np.array(description["code"]["weights"]).sum(axis=0)
-    numbers = [column["number"] - 1 for column in code["columns"]]
+    numbers = [int(text.strip("sc")) - 1 for text in rows_of(page, "heat code")[0][1:]]
     assert len(numbers) == 3
     assert numbers == sorted(numbers)
     assert min(mass[numbers]) >= np.delete(mass, numbers).max()
-    assert code["hidden"] == len(mass) - 3
-    assert summarize_model(description)["confusion"] is None
+    assert f"{len(mass) - 3} columns with less weight are not shown" in page
+    assert "heat confusion" not in page
 
 
-def test_hard_pairs_count_what_was_added(summary, description):
-    rounds = description["growth"]["rounds"]
-    assert sum(pair["times"] for pair in summary["hard_pairs"]) == sum(len(row["pairs"]) for row in rounds)
-    assert description["growth"]["kept"] > 0
+def test_hard_pairs_count_what_was_added(description):
+    growth = description["growth"]
+    assert sum(pair["times"] for pair in growth["hard_pairs"]) == sum(len(row["pairs"]) for row in growth["rounds"])
+    assert growth["kept"] > 0
     for kind in ("simple", "clustered"):
-        assert sum(pair[kind] for pair in summary["hard_pairs"]) == description["code"]["kinds"].count(kind)
+        assert sum(pair[kind] for pair in growth["hard_pairs"]) == description["code"]["kinds"].count(kind)
 
 
-def test_the_page_begins_with_what_happened(path, summary):
+def test_the_page_begins_with_what_happened(path, description):
     text = path.read_text(encoding="utf-8")
-    growth = summary["growth"]["summary"]
-    added = sum(kind != "initial" for kind in summary["code"]["kinds"])
+    growth = description["growth"]["summary"]
+    added = sum(kind != "initial" for kind in description["code"]["kinds"])
     assert growth.startswith("Started from one-vs-rest (11 columns); growth added ")
-    assert f" {added} columns in {summary['growth']['kept']} round" in growth
+    assert f" {added} columns in {description['growth']['kept']} round" in growth
     assert " stopped because " in growth
     assert ". Weights are " in growth
     assert f'<p class="growth">{growth}</p>' in text
@@ -99,57 +114,58 @@ def test_the_page_begins_with_what_happened(path, summary):
     assert "nan" not in re.sub(r"<(svg|style|script).*?</\1>", "", text, flags=re.DOTALL).lower()
 
 
-def test_what_was_not_measured_is_not_shown(summary, description):
-    assert summary["round_measures"] == {"loss": "Loss", "out_of_fold_accuracy": "Out-of-fold accuracy %"}
-    assert "Training accuracy" not in model_page(summary)
+def test_what_was_not_measured_is_not_shown(path, description):
+    def headings(html):
+        return re.findall("<th[^>]*>([^<]*)</th>", html[html.index('<table class="rounds">') :])[2:4]
+
+    page = path.read_text(encoding="utf-8")
+    assert headings(page) == ["Loss", "Out-of-fold accuracy %"]
+    assert "Training accuracy" not in page
     rounds = [{**row, "accuracy": 0.5, "loss": None} for row in description["growth"]["rounds"]]
-    other = summarize_model({**description, "growth": {**description["growth"], "rounds": rounds}})
-    page = model_page(other)
-    assert "Training accuracy" in page
-    assert "growth-accuracy" in page
-    assert "growth-loss" not in page
+    other = model_page({**description, "growth": {**description["growth"], "rounds": rounds}})
+    assert headings(other) == ["Training accuracy %", "Out-of-fold accuracy %"]
+    assert "columns: training accuracy from 0.5 to 0.5; out-of-fold accuracy from " in other
+    assert "columns: loss from " in page
 
 
 def test_a_code_that_did_not_grow_says_so():
     X, y = load_uci("iris", return_X_y=True)
-    page = model_page(summarize_model(describe_model(WOLCClassifier(max_iter=0, random_state=0).fit(X, y))))
+    page = model_page(describe_model(WOLCClassifier(max_iter=0, random_state=0).fit(X, y)))
     assert "one-vs-one (6 columns); no column was added because max_iter rounds were made. Weights are " in page
     assert "All rounds" not in page
 
 
 def test_a_plain_classifier_has_a_page_too(browser, tmp_path):
     X, y = load_uci("iris", return_X_y=True)
-    summary = summarize_model(describe_model(ECOCClassifier(decoding="hamming").fit(X, y)))
-    assert summary["pairs"] is summary["confusion"] is None
+    description = describe_model(ECOCClassifier(decoding="hamming").fit(X, y))
+    assert description["important"] is description["held_out"] is None
     path = tmp_path / "plain.html"
-    path.write_text(model_page(summary), encoding="utf-8")
+    path.write_text(model_page(description), encoding="utf-8")
     with open_page(browser, path) as page:
         assert page.locator("h2").all_inner_texts() == ["Code matrix", "Settings and versions"]
 
 
 def test_the_page_draws_calibration_and_growth(path):
     text = path.read_text(encoding="utf-8")
-    assert text.count("<svg ") == 4
-    assert all(f'id="{name}-figure_1"' in text for name in ("scores", "calibration", "growth-accuracy", "growth-loss"))
+    assert text.count("<svg ") == 3
+    assert all(f'id="{name}-figure_1"' in text for name in ("scores", "calibration", "growth"))
 
 
-def test_the_same_model_gives_the_same_page(summary, path):
-    assert model_page(summary) == path.read_text(encoding="utf-8")
+def test_the_same_model_gives_the_same_page(description, path):
+    assert model_page(description) == path.read_text(encoding="utf-8")
 
 
-def test_two_classes_are_chosen_and_their_columns_come_in_order(page, summary):
-    pairs = summary["pairs"]["pairs"]
-    easy = pairs[-1]
-    hard = pairs[0]
+def test_two_classes_are_chosen_and_their_columns_come_in_order(page, description):
+    hard, *_, easy = description["important"]
     items = page.locator("#pair ol .name")
-    assert items.all_inner_texts() == [name for name, _ in hard["columns"]]
+    assert items.all_inner_texts() == [column["name"] for column in hard["columns"]]
     for box, chosen in (("#first-class", easy["second"]), ("#second-class", easy["first"])):
-        page.locator(box).select_option(str(chosen))
-    assert items.all_inner_texts() == [name for name, _ in easy["columns"]]
+        page.locator(box).select_option(str(description["classes"].index(chosen)))
+    assert items.all_inner_texts() == [column["name"] for column in easy["columns"]]
     values = [float(text) for text in page.locator("#pair ol .value").all_inner_texts()]
     assert values == sorted(values, reverse=True)
-    names = [summary["pairs"]["classes"][easy[side]] for side in ("second", "first")]
-    assert f"rows of {names[0]} and {names[1]}, {easy['apart']:.1f} %" in page.locator("#pair .sentence").inner_text()
+    sentence = f"rows of {easy['second']} and {easy['first']}, {round(100 * easy['told_apart'], 1):.1f} %"
+    assert sentence in page.locator("#pair .sentence").inner_text()
     widths = [bar["width"] for bar in (each.bounding_box() for each in page.locator("#pair .bar").all())]
     assert widths == sorted(widths, reverse=True)
 
@@ -161,14 +177,14 @@ def test_the_same_class_twice_is_no_pair(page):
     assert page.locator("#pair li").count() == 0
 
 
-def test_a_pair_that_was_not_counted_says_so(browser, summary, tmp_path):
-    fewer = {**summary, "pairs": {**summary["pairs"], "pairs": summary["pairs"]["pairs"][:1], "hidden": 54}}
+def test_a_pair_that_was_not_counted_says_so(browser, description, tmp_path):
+    kept = description["important"][0]
     path = tmp_path / "fewer.html"
-    path.write_text(model_page(fewer), encoding="utf-8")
+    path.write_text(model_page({**description, "important": [kept]}), encoding="utf-8")
     with open_page(browser, path) as page:
-        kept = fewer["pairs"]["pairs"][0]
-        other = next(place for place in range(11) if place not in (kept["first"], kept["second"]))
-        page.locator("#first-class").select_option(str(other))
+        assert "Shown are the 1 pairs" in page.locator("#pairs ~ p.soft").first.inner_text()
+        other = next(name for name in description["classes"] if name not in (kept["first"], kept["second"]))
+        page.locator("#first-class").select_option(str(description["classes"].index(other)))
         assert "nothing was counted for them" in page.locator("#pair .sentence").inner_text()
 
 
@@ -201,7 +217,7 @@ def test_colours_of_the_heat_maps(page):
 
 def test_every_figure_and_table_says_what_it_shows(page):
     figures = page.locator('svg[role="img"]').evaluate_all("all => all.map(each => each.getAttribute('aria-label'))")
-    assert len(figures) == 4
+    assert len(figures) == 3
     assert all(len(text) > 20 for text in figures)
     for table in page.locator("table").all():
         assert table.locator('th[scope="row"]').count() == table.locator("tbody tr").count()
@@ -228,12 +244,12 @@ def test_several_learners_are_shown_with_their_shares(browser, tmp_path):
     learners = [("stumps", StumpAdaBoostClassifier(3)), (NASTY, MulticlassLearner(GaussianNB()))]
     rules = {"init": "one-vs-rest", "max_iter": 3, "tol": 0.0, "standard_errors": 0.0}
     model = WOLCClassifier(learners, **rules, random_state=0).fit(X[::3], y[::3])
-    summary = summarize_model(describe_model(model))
-    added = {name for pair in summary["hard_pairs"] for name in pair["learners"]}
+    description = describe_model(model)
+    added = {name for pair in description["growth"]["hard_pairs"] for name in pair["learners"]}
     assert added == set(model.column_learners_[model.column_kinds_ != "initial"].tolist())
-    assert dict(summary["facts"])["Weights"].startswith(f"objective {model.decoder_.certificate_.objective:.4g}, ")
+    assert dict(description["facts"])["Weights"].startswith(f"objective {model.decoder_.certificate_.objective:.4g}, ")
     path = tmp_path / "several.html"
-    path.write_text(model_page(summary), encoding="utf-8")
+    path.write_text(model_page(description), encoding="utf-8")
     with open_page(browser, path) as page:
         assert page.locator("h2").all_inner_texts()[0] == "Learners"
         assert page.locator("table.learners tbody th").all_inner_texts() == ["stumps", NASTY]
@@ -244,13 +260,7 @@ def test_several_learners_are_shown_with_their_shares(browser, tmp_path):
 
 
 def page_of(model):
-    return model_page(summarize_model(describe_model(model)))
-
-
-def text_of(html):
-    """What a page shows, one space between words."""
-    shown = re.sub(r"<(style|script|svg|title).*?</\1>", " ", html, flags=re.DOTALL)
-    return " ".join(re.sub(r"<[^>]+>", " ", shown).split())
+    return model_page(describe_model(model))
 
 
 def test_the_page_begins_with_score_baseline_interval_reason_and_warnings():
@@ -265,15 +275,12 @@ def test_the_page_begins_with_score_baseline_interval_reason_and_warnings():
 
 
 def test_methods_have_p_values_and_dashes_and_the_majority_comes_last():
-    summary = summarize_model(describe_model(make_model()))
-    texts = ("score_text", "std_text", "p_value_text", "columns_text")
-    assert [tuple(row[name] for name in texts) for row in summary["methods"]] == [
-        ("0.830", "0.021", "–", "54.0"),
-        ("0.800", "0.030", "0.312", "–"),
-        ("0.710", "0.025", "<0.001", "3.0"),
-        ("0.210", "0.001", "<0.001", "–"),
-    ]  # fmt: skip
-    assert summary["methods"][-1]["label"] == "always 'b'"
+    assert [row[:5] for row in rows_of(page_of(make_model()), "comparison")[1:]] == [
+        ["mixed/ logistic-weight kept", "0.830", "0.021", "–", "54.0"],
+        ["sklearn/ random-forest", "0.800", "0.030", "0.312", "–"],
+        ["one-vs-one/ loss-weighted", "0.710", "0.025", "&lt;0.001", "3.0"],
+        ["always &#39;b&#39;", "0.210", "0.001", "&lt;0.001", "–"],
+    ]
 
 
 def test_the_bar_of_the_chosen_method_is_its_interval():
@@ -289,8 +296,8 @@ def test_the_majority_is_a_line_where_it_is_in_sight(score, is_drawn):
 
 
 def test_measures_stand_beside_those_of_the_test_file():
-    summary = summarize_model(describe_model(make_model(test=make_test(3))))
-    assert summary["measures"] == [
+    page = page_of(make_model(test=make_test(3)))
+    assert rows_of(page, "measures")[1:] == [
         ["Accuracy %", "80.0", "75.0"],
         ["Balanced accuracy %", "80.0", "75.0"],
         ["Macro precision %", "80.0", "74.0"],
@@ -298,7 +305,6 @@ def test_measures_stand_beside_those_of_the_test_file():
         ["Macro-F1", "0.800", "0.770"],
         ["Log-loss", "0.512", "0.600"],
     ]
-    page = model_page(summary)
     assert "Test file: later.csv" in page
     assert page.count('<table class="sortable classes">') == page.count("heat confusion") == 2
     assert page_of(make_model()).count("heat confusion") == 1
@@ -356,17 +362,3 @@ def test_no_control_character_reaches_the_page():
     page = page_of(model)
     assert not set(page) & {"\x1b", "\x07", "\x9b"}
     assert page.count("\\x1b[2Jx\\x07\\x9b") > 5
-
-
-def test_a_record_of_an_older_version_has_a_page():
-    model = make_model()
-    new = ("metric", "interval", "scores", "reason", "warnings", "majority", "measures", "command", "test", "options")
-    old = {name: value for name, value in model.card_.items() if name not in new}
-    old["comparison"] = [
-        {"method": "wolc/optimized-weight", "accuracy": 0.9, "std": 0.01, "columns": 4.5, "fit_seconds": 0.1},
-        {"method": "sklearn/random-forest", "accuracy": 0.8, "std": 0.01, "columns": 0.0, "fit_seconds": 0.1},
-    ]
-    model.card_ = old
-    text = text_of(page_of(model))
-    assert "wolc/optimized-weight: accuracy 90.0 % on held-out rows. " in text
-    assert "sklearn/ random-forest 80.0 1.0 – – 0.100" in text

@@ -1,14 +1,16 @@
 """What a card says, by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from skecoc.compare import DataSet
+from skecoc.compare.cross_validation import cross_validate
 from skecoc.compare.metrics import ACCURACY, Metric
 from skecoc.compare.named_learners import make_learner
 from skecoc.tables.card import calibration_bins, make_card, score_interval, score_on
 from skecoc.tables.preparation import prepare_table
-from skecoc.tables.selection import evaluate
 
 METHODS = ["sklearn/majority", "one-vs-one/loss-weighted", "sklearn/logistic"]
 
@@ -20,7 +22,7 @@ def data_set(things):
 
 @pytest.fixture(scope="module")
 def evaluation(data_set):
-    return evaluate(data_set, METHODS, make_learner("stumps"), ACCURACY, folds=3, seed=1)
+    return cross_validate([data_set], METHODS, make_learner("stumps"), ACCURACY, folds=3, seed=1, kept_folds=2)
 
 
 def test_calibration_by_hand():
@@ -38,10 +40,10 @@ def test_methods_without_probabilities_have_no_calibration():
 def test_the_card_sums_up(evaluation, data_set):
     card = make_card(evaluation, 1, ACCURACY, data_set)
     assert card["confusion"].sum(axis=1).tolist() == [20, 20, 20]
-    assert np.trace(card["confusion"]) == (evaluation.predicted[1] == evaluation.truth).sum()
+    assert np.trace(card["confusion"]) == (evaluation.held_out[1].predicted == data_set.y).sum()
     assert card["calibration"]["n_rows"].sum() == 60
     assert card["metric"] == {"name": "accuracy", "higher_is_better": True, "in_percent": True}
-    assert card["scores"] == evaluation.scores[1].tolist()
+    assert card["scores"] == evaluation.runs("score")[0, 1].tolist()
     assert card["measures"]["accuracy"] == pytest.approx(np.trace(card["confusion"]) / 60)
     low, high = card["interval"]
     assert low < card["measures"]["accuracy"] < high
@@ -58,13 +60,16 @@ def test_the_comparison_has_the_best_first_and_the_majority_last(evaluation, dat
     other = next(row for row in rows if row["method"] == METHODS[2])
     assert other["columns"] is None
     assert 0 < other["p_value"] <= 1
-    assert other["std"] == pytest.approx(evaluation.scores[2].std(ddof=1))
+    assert other["std"] == pytest.approx(evaluation.runs("score")[0, 2].std(ddof=1))
 
 
 def changed(evaluation, scores):
-    from dataclasses import replace
-
-    return replace(evaluation, scores=np.array(scores))
+    by_run = {
+        (method, fold): score for method, row in zip(METHODS, scores, strict=True) for fold, score in enumerate(row)
+    }
+    return replace(
+        evaluation, records=[replace(each, score=by_run[each.method, each.fold]) for each in evaluation.records]
+    )
 
 
 NEARLY = [[0.33, 0.33, 0.33], [0.80, 0.84, 0.82], [0.79, 0.85, 0.80]]
@@ -93,11 +98,10 @@ def test_reasons(evaluation, data_set):
 
 
 def test_a_model_no_better_than_guessing_is_told_so(evaluation, data_set):
-    from dataclasses import replace
-
     guesses = np.zeros(60, dtype=int)
     scores = [[0.4, 0.4, 0.4], [0.41, 0.40, 0.42], [0.2, 0.2, 0.2]]
-    found = replace(changed(evaluation, scores), predicted=[guesses, guesses, guesses])
+    held_out = [part._replace(predicted=guesses) for part in evaluation.held_out]
+    found = replace(changed(evaluation, scores), held_out=held_out)
     warnings = make_card(found, 1, ACCURACY, data_set)["warnings"]
     assert warnings[0] == (
         "the model may be no better than guessing: its accuracy is 41.0 % (22.7 to 45.9 %), and always predicting "

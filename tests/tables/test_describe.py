@@ -14,10 +14,10 @@ from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.datasets import load_uci
 from skecoc.growth import wolc
 from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
+from skecoc.reports.model_report import model_text, scores_text
 from skecoc.support.errors import InputError
 from skecoc.tables import describe_model
-from skecoc.tables.describe_text import comparison_text, model_text
-from tests.reports.made import ACCURACY, LOG_LOSS, MACRO_F1, make_card, make_model, make_test
+from tests.reports.made import ACCURACY, LOG_LOSS, MACRO_F1, make_model, make_test
 
 
 @pytest.fixture(scope="module")
@@ -209,8 +209,8 @@ def test_a_round_of_which_nothing_was_measured(monkeypatch):
 
 
 def test_text_of_a_comparison_marks_the_chosen_and_ends_in_the_reason():
-    card = make_card("abc", warnings=["It is no better than guessing."], test=make_test(3))
-    table, legend, said, warnings = comparison_text(card).split("\n\n")
+    model = make_model("abc", warnings=["It is no better than guessing."], test=make_test(3))
+    table, legend, said, warnings = scores_text(describe_model(model)).split("\n\n")
     assert table.splitlines() == [
         "                         macro-F1    +/-       p  columns  fit s",
         "----------------------------------------------------------------",
@@ -237,7 +237,7 @@ def test_text_of_a_comparison_marks_the_chosen_and_ends_in_the_reason():
     ],
 )
 def test_text_names_the_metric(metric, line, headline):
-    text = comparison_text(make_card("abc", metric=metric))
+    text = scores_text(describe_model(make_model("abc", metric=metric)))
     assert text.split()[: len(line)] == line
     assert headline in text.replace("\n", " ")
     assert ("less is better" in text) == (metric is LOG_LOSS)
@@ -245,37 +245,22 @@ def test_text_names_the_metric(metric, line, headline):
 
 def test_text_of_a_comparison_on_some_of_the_rows_says_so():
     options = {"class_weight": "balanced", "group": "patient", "order": ["c", "b", "a"], "compared_rows": 30}
-    assert "over 5 folds of 30 rows," in comparison_text(make_card("abc", options=options))
+    assert "over 5 folds of 30 rows," in scores_text(describe_model(make_model("abc", options=options)))
     text = model_text(describe_model(make_model(options=options)))
-    for line in ("Class weight: balanced", "Rows that stay together: those with the same patient"):
+    for line in ("Class weight: balanced", "Rows kept together: those with the same patient"):
         assert f"\n{line}\n" in text
     assert "\nOrder of the classes: c, b, a\n" in text
 
 
 def test_what_a_terminal_would_obey_is_spelt_out_of_a_comparison():
-    text = comparison_text(make_card(["a", "b\x1b[2J", "c"], warnings=["\x07"], reason="\x9b"))
+    text = scores_text(describe_model(make_model(["a", "b\x1b[2J", "c"], warnings=["\x07"], reason="\x9b")))
     assert not set(text) & {"\x1b", "\x07", "\x9b"}
     assert "always 'b\\x1b[2J'" in text
 
 
 def test_a_long_class_is_cut_in_a_sentence():
-    text = comparison_text(make_card(["a", "b" * 100, "c"]))
+    text = scores_text(describe_model(make_model(["a", "b" * 100, "c"])))
     assert f"always predicting '{'b' * 37}...' would" in text.replace("\n", " ")
-
-
-def test_a_record_without_intervals_p_values_and_baseline_is_laid_out():
-    card = make_card("abc", interval=None, majority=None, reason="")
-    del card["metric"], card["options"]
-    card["comparison"] = [
-        {"method": "wolc/optimized-weight", "accuracy": 0.9, "std": 0.01, "columns": 4.5, "fit_seconds": 0.1},
-        {"method": "sklearn/random-forest", "accuracy": 0.8, "std": 0.01, "columns": 0.0, "fit_seconds": 0.1},
-    ]
-    table, _, said = comparison_text(card).split("\n\n")
-    assert [line.split() for line in table.splitlines()[2:]] == [
-        ["wolc/optimized-weight", "90.0*", "1.0", "4.5", "0.10"],
-        ["sklearn/random-forest", "80.0", "1.0", "-", "0.10"],
-    ]
-    assert said == "wolc/optimized-weight: accuracy 90.0 % on held-out rows.\n"
 
 
 def test_text_of_a_model_has_its_score_measures_and_command():
@@ -352,7 +337,7 @@ def test_certificates_of_solved_weights_are_shown(several, grown):
 
 def test_text_of_several_learners():
     X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "b", "c", "c"]
-    model = ECOCClassifier(LEARNERS, "one-vs-rest", "hamming", random_state=0).fit(X, y)
+    model = ECOCClassifier(LEARNERS, coding="one-vs-rest", decoding="hamming", random_state=0).fit(X, y)
     assert model_text(describe_model(model)).split("\n\n")[2].splitlines() == [
         "Learners: how many columns each has, and how much it counts, in % of the columns that a class takes part in",
         "            stumps  bayes",

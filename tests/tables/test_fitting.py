@@ -9,13 +9,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from skecoc.compare import DataSet
-from skecoc.compare.methods import MAJORITY
+from skecoc.compare.methods import MAJORITY, default_methods
 from skecoc.learners import StumpAdaBoostClassifier, mixed
 from skecoc.persistence import dump_model, load_model
 from skecoc.support.errors import InputError
 from skecoc.tables import fit_table, fitting
 from skecoc.tables.fitting import OWN_REFERENCES, REFERENCES
-from skecoc.tables.selection import default_methods
 
 
 class UsersOwn(ClassifierMixin, BaseEstimator):
@@ -66,7 +65,7 @@ def test_methods_of_all_kinds_can_be_saved(things, method):
 def best_model(things):
     """What `fit_table` makes unless it is told otherwise, with faster learners in the place of those of mixed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mixed, "mixed_learners", lambda *sizes: [("a", GaussianNB()), ("b", LogisticRegression())])
+        patch.setattr(mixed, "mixed_learners", lambda *_, **__: [("a", GaussianNB()), ("b", LogisticRegression())])
         return fit_table(things, folds=2)
 
 
@@ -142,11 +141,11 @@ def test_what_is_tried(things, monkeypatch, arguments, methods, learner):
     monkeypatch.setattr(fitting, "_rehearse", lambda *a: None)
     seen = []
 
-    def evaluate(data_set, methods, learner, metric, **options):
+    def cross_validate(data_sets, methods, learner, metric, **options):
         seen.append((methods, type(learner)))
         raise InputError("enough")
 
-    monkeypatch.setattr(fitting, "evaluate", evaluate)
+    monkeypatch.setattr(fitting, "cross_validate", cross_validate)
     with pytest.raises(InputError, match="enough"):
         fit_table(things, **arguments)
     assert seen == [([MAJORITY, *methods], learner)]
@@ -259,7 +258,7 @@ def test_bad_classes(y, message):
 
 
 def test_a_learner_that_cannot_be_saved_is_refused_before_the_work(things, monkeypatch):
-    monkeypatch.setattr(fitting, "evaluate", lambda *a, **k: pytest.fail("work was done"))
+    monkeypatch.setattr(fitting, "cross_validate", lambda *a, **k: pytest.fail("work was done"))
     with pytest.raises(InputError) as caught:
         fit_table(things, learner=UsersOwn())
     assert str(caught.value) == (
@@ -289,4 +288,4 @@ def test_warnings_of_learners_become_notes(things):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "_rehearse", lambda *a: None)
         model = fit_table(things, method="one-vs-rest/hamming", learner=Talkative(), folds=2)
-    assert "one-vs-rest/hamming warned in 2 folds: not converged" in model.card_["notes"]
+    assert "things.csv: one-vs-rest/hamming warned in 2 runs: not converged" in model.card_["notes"]

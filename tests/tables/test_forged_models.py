@@ -67,7 +67,7 @@ def content(things):
     """A small model, so that thousands of them are loaded in seconds."""
     learner = StumpAdaBoostClassifier(n_estimators=2)
     used = with_text(things.X[["weight", "colour", "picked"]])
-    model = TableClassifier(ECOCClassifier(learner, "one-vs-rest", random_state=0)).fit(used, things.y)
+    model = TableClassifier(ECOCClassifier(learner, coding="one-vs-rest", random_state=0)).fit(used, things.y)
     whole = fit_table(things, method="one-vs-rest/loss-based", learner=learner, folds=2)
     assert {"sentence", "category", "date"} < set(model.kinds_.values())
     model.card_ = {**whole.card_, "important": {}, "notes": [], "target": "kind"}
@@ -220,7 +220,7 @@ LEARNERS = [
 @pytest.mark.parametrize("forge", [forge_types, forge_description, forge_arrays])
 def test_forged_files_of_other_learners_are_used_or_refused_in_one_line(classifier, forge, outcome):
     frame = make_things()
-    model = TableClassifier(ECOCClassifier(classifier, "one-vs-rest", random_state=0))
+    model = TableClassifier(ECOCClassifier(classifier, coding="one-vs-rest", random_state=0))
     model.fit(frame[["weight", "colour"]], frame["kind"])
     with zipfile.ZipFile(io.BytesIO(dump_model(model))) as archive:
         members = {name: archive.read(name) for name in archive.namelist() if name != "skecoc.json"}

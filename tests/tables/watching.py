@@ -61,10 +61,9 @@ class AuditHook:
 
 def use_model(path, rows):
     """Do what the commands do with a model."""
-    from skecoc.reports.model import summarize_model
+    from skecoc.reports.model_report import model_text
     from skecoc.support.errors import InputError
     from skecoc.tables import describe_model
-    from skecoc.tables.describe_text import model_text
     from skecoc.tables.model import check_table_model, read_model
     from skecoc.tables.predicting import TablePredictions
     from skecoc.tables.reading import open_table
@@ -72,9 +71,7 @@ def use_model(path, rows):
     with open_table(io.BytesIO(rows)) as table:
         model = read_model(path, [], lambda note: None)
         with suppress(InputError):
-            description = describe_model(model)
-            model_text(description)
-            summarize_model(description)
+            model_text(describe_model(model))
         predictions = TablePredictions(check_table_model(model, path), table)
         for _ in predictions.chunks(5):
             pass

@@ -1,6 +1,5 @@
 """Classifiers for rows that come in blocks: out of core on one machine, and what those of a cluster share."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
 from numbers import Integral, Real
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state, column_or_1d
-from sklearn.utils._param_validation import HasMethods, Hidden, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skecoc.blocks.bins import prepare_rows
@@ -48,11 +47,6 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
     defines `_local_model` and `_fit_summed`.
     """
 
-    # Of classifiers that were saved when there were no such parameters.
-    sample_size: int = SAMPLE_ROWS
-    class_weight: ClassWeight = None
-    classes: Any = None
-
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), list, str, None],
         "response_method": [StrOptions({"auto", "predict_proba", "decision_function", "predict"})],
@@ -60,7 +54,7 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         "sample_size": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
         "class_weight": [dict, StrOptions({"balanced"}), None],
-        "classes": ["array-like", None],
+        "class_order": ["array-like", None],
     }
 
     @abstractmethod
@@ -149,6 +143,11 @@ class BlockwiseClassifier(LearnerComposition, ClassifierMixin, BaseEstimator):
         return super()._html_repr() + (draw_code(self) if hasattr(self, "model_") else "")
 
     @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
+
+    @property
     def weights_(self) -> Floats:
         """Weights of the decoding, an array of shape (n_classes, n_columns)."""
         return self.to_local().weights_
@@ -230,18 +229,17 @@ class BlockwiseECOC(BlockwiseClassifier):
         "decoding": ECOCClassifier._parameter_constraints["decoding"],
         "max_columns": ECOCClassifier._parameter_constraints["max_columns"],
     }
-    max_columns: int | None = None  # of classifiers that were saved when there was no such parameter
 
     def _local_model(self) -> ECOCClassifier:
         return ECOCClassifier(
             self.estimator,
-            self.coding,
-            self.decoding,
-            self.response_method,
-            getattr(self, "n_jobs", None),
+            coding=self.coding,
+            decoding=self.decoding,
+            response_method=self.response_method,
+            n_jobs=getattr(self, "n_jobs", None),
             random_state=self.random_state,
             class_weight=self.class_weight,
-            classes=self.classes,
+            class_order=self.class_order,
             max_columns=self.max_columns,
         )
 
@@ -312,18 +310,10 @@ class BlockwiseWOLC(BlockwiseClassifier):
         },
         "margin": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "l2": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "validation_fraction": [Real, Hidden(StrOptions({"deprecated"}))],
         "verbose": ["verbose"],
     }
 
     def _local_model(self) -> WOLCClassifier:
-        if self.validation_fraction != "deprecated":
-            warnings.warn(
-                "validation_fraction has no effect any more: samples are no longer held out but have out-of-fold "
-                "codewords, as in WOLCClassifier; see n_folds",
-                FutureWarning,
-                stacklevel=5,  # the line that called `fit`
-            )
         if max(check_regions(self.n_regions)) > _MOST_REGIONS:
             raise ValueError(f"n_regions must be at most {_MOST_REGIONS} for samples in blocks, got {self.n_regions!r}")
         names = WOLCClassifier._get_param_names()
@@ -454,8 +444,8 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
         Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
         with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
         class the same total weight; the data are then read once more. A class of weight zero is dropped.
-    classes : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for an ordinal code; None uses sorted order.
+    class_order : array-like of shape (n_classes,), default=None
+        The class labels in their natural order, for an ordinal code; None uses sorted order. Other codes refuse it.
     max_columns : int, default=None
         Maximum number of columns, as in `ECOCClassifier`.
 
@@ -463,8 +453,8 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
     ----------
     model_ : ECOCClassifier
         The fitted classifier for samples in memory, as returned by `to_local`. Its fitted attributes (`classes_`,
-        `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_`, ...) are also attributes of this
-        classifier.
+        `n_classes_`, `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_`, ...) are also
+        attributes of this classifier.
     training_samples_ : dict of str to int
         Number of rows that each learner was trained on (all rows or the sample), by the names in `column_learners_`.
 
@@ -504,6 +494,7 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
     def __init__(
         self,
         estimator: Any = None,
+        *,
         coding: Any = "auto",
         decoding: Any = "auto",
         response_method: str = "auto",
@@ -514,7 +505,7 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
         random_state: int | np.random.RandomState | None = None,
         sample_size: int = SAMPLE_ROWS,
         class_weight: ClassWeight = None,
-        classes: Any = None,
+        class_order: Any = None,
         max_columns: int | None = None,
     ) -> None:
         self.estimator = estimator
@@ -528,7 +519,7 @@ class BlockECOCClassifier(LocalBlocksMixin, BlockwiseECOC):
         self.random_state = random_state
         self.sample_size = sample_size
         self.class_weight = class_weight
-        self.classes = classes
+        self.class_order = class_order
         self.max_columns = max_columns
 
 
@@ -560,8 +551,6 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         Growth stops after this many consecutive rounds without progress.
     n_regions : int, array-like of int or "auto", default="auto"
         Numbers of regions of clustering-based columns, at most 255.
-    validation_fraction : float, default="deprecated"
-        Deprecated, has no effect; use `n_folds`.
     margin : float or "auto", default="auto"
         The margin of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     l2 : float or "auto", default="auto"
@@ -597,15 +586,15 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
         with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
         class the same total weight; the data are then read once more. A class of weight zero is dropped.
-    classes : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for an ordinal code; None uses sorted order.
+    class_order : array-like of shape (n_classes,), default=None
+        The class labels in their natural order, for an ordinal code; None uses sorted order. Other codes refuse it.
 
     Attributes
     ----------
     model_ : WOLCClassifier
         The fitted classifier for samples in memory, as returned by `to_local`. Its fitted attributes (`classes_`,
-        `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_`, ...) are also attributes of this
-        classifier.
+        `n_classes_`, `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_`, ...) are also attributes of
+        this classifier.
     training_samples_ : dict of str to int
         Number of rows that each learner was trained on (all rows or the sample), by the names in `column_learners_`.
 
@@ -642,6 +631,7 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
     def __init__(
         self,
         estimator: Any = None,
+        *,
         init: Any = "auto",
         n_pairs: int | None = None,
         max_iter: int | None = None,
@@ -650,7 +640,6 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         standard_errors: float = 2.0,
         patience: int = 6,
         n_regions: Any = "auto",
-        validation_fraction: float | str = "deprecated",
         margin: float | str = "auto",
         l2: float | str = "auto",
         response_method: str = "auto",
@@ -664,7 +653,7 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         allow_equal_weights: bool = True,
         sample_size: int = SAMPLE_ROWS,
         class_weight: ClassWeight = None,
-        classes: Any = None,
+        class_order: Any = None,
     ) -> None:
         self.estimator = estimator
         self.init = init
@@ -675,7 +664,6 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         self.standard_errors = standard_errors
         self.patience = patience
         self.n_regions = n_regions
-        self.validation_fraction = validation_fraction
         self.margin = margin
         self.l2 = l2
         self.response_method = response_method
@@ -689,4 +677,4 @@ class BlockWOLCClassifier(LocalBlocksMixin, BlockwiseWOLC):
         self.allow_equal_weights = allow_equal_weights
         self.sample_size = sample_size
         self.class_weight = class_weight
-        self.classes = classes
+        self.class_order = class_order

@@ -24,8 +24,9 @@ from skecoc.support.executor import FAN_IN, Blocks, Executor, Merge, add, merge_
 _SMALL = 10_000
 # So long the news of a partition's failure may come after that of the sum that it is a part of.
 _NEWS_SECONDS = 0.5
-# So often the workers are looked at while a pass takes its time, and so long all of them may be paused.
-_LOOK_SECONDS, _PATIENCE_SECONDS = 20.0, 60.0
+# So often the workers are looked at while a pass takes its time, and so long all of them may be paused or lost: between
+# two looks that are fifty seconds apart, so that a fit has ended a minute later.
+_LOOK_SECONDS, _PATIENCE_SECONDS = 10.0, 45.0
 # What a client raises when its scheduler has gone.
 _LOST = (CommClosedError, distributed.CancelledError, TimeoutError, OSError)
 
@@ -52,7 +53,9 @@ class DaskExecutor(Executor):
 
     def __init__(self, client: distributed.Client) -> None:
         self._client = client
-        self.largest_summand = largest_summand(self.workers())
+        workers = self.workers()
+        self.largest_summand = largest_summand(workers)
+        self._had_workers = bool(workers)
         self._started: WeakSet[distributed.Future] = WeakSet()
         self._task = ExitStack()
         self._is_told = False
@@ -157,8 +160,12 @@ class DaskExecutor(Executor):
 
     def _fetched(self, future: Any, keys: Sequence[Any]) -> Any:
         """Fetch a result; if that fails, name the partitions whose tasks, known by their keys, failed in this way."""
+        seconds = _LOOK_SECONDS
         try:
-            self._awaited(future)
+            while self._awaited(future) is None:
+                with suppress(TimeoutError):  # the result is large, or was lost with its worker on the way
+                    return future.result(timeout=seconds)
+                seconds *= 2
             return future.result()
         except _LOST[:2]:
             raise
@@ -176,30 +183,39 @@ class DaskExecutor(Executor):
             raise known from error
 
     def _awaited(self, future: Any) -> BaseException | None:
-        """Wait until a task has ended and return its error, if any; do not wait for workers that are all paused.
+        """Wait until a task has ended and return its error, if any; not for workers that are all paused or lost.
 
-        Workers may still be to come, such as from a queue: that there are none is a warning.
+        A future that is lost with its worker is computed again by Dask, or cancelled if that is impossible. But a
+        cluster may give up workers for good, without a word: `distributed.deploy.lost-worker-timeout` after their end.
+        If there have not been any yet, they may still be to come, such as from a queue: that is a warning.
         """
-        idle_since = None
+        last_useful = time.monotonic()
         while True:
             try:
                 error: BaseException | None = future.exception(timeout=_LOOK_SECONDS)
             except TimeoutError:
                 now, workers = time.monotonic(), self.workers().values()
-                if not workers and not self._is_told:
+                address = self._client.scheduler.address
+                self._had_workers = self._had_workers or bool(workers)
+                if not self._had_workers and not self._is_told:
                     self._is_told = True
                     warnings.warn(
-                        f"the Dask cluster at {self._client.scheduler.address} has no workers: fit waits until there "
-                        "are some",
+                        f"the Dask cluster at {address} has no workers: fit waits until there are some",
                         UserWarning,
                         stacklevel=2,
                     )
-                is_idle = bool(workers) and all(worker["status"] == "paused" for worker in workers)
-                idle_since = (idle_since or now) if is_idle else None
-                if idle_since is not None and now - idle_since > _PATIENCE_SECONDS:
+                if not self._had_workers or any(worker["status"] != "paused" for worker in workers):
+                    last_useful = now
+                useless = now - last_useful
+                if useless > _PATIENCE_SECONDS and workers:
                     raise MemoryError(
-                        f"all workers ({len(workers)}) have been paused for {now - idle_since:.0f} s: their memory is "
+                        f"all workers ({len(workers)}) have been paused for {useless:.0f} s: their memory is "
                         "full of what cannot be moved to disk; give them more memory, or make partitions smaller"
+                    ) from None
+                if useless > _PATIENCE_SECONDS:
+                    raise ConnectionError(
+                        f"lost all workers of the Dask cluster at {address} during fit, and none has come back; start "
+                        "workers, and fit again"
                     ) from None
             else:
                 return error

@@ -42,7 +42,7 @@ from skecoc.learners.composition import LearnerComposition
 from skecoc.learners.folds import assign_folds, resolve_folds, sample_keys
 from skecoc.learners.mixed import is_several
 from skecoc.support.errors import all_or_nothing, is_named, refuse_lazy_frame, refuse_multilabel, refuse_other_arrays
-from skecoc.support.weights import ClassWeight, usable_weights, weighted_by_class
+from skecoc.support.weights import usable_weights, weighted_by_class
 
 #: The library chooses: the coding by classes, samples and learner, the decoding by the code and its outputs.
 AUTO = "auto"
@@ -107,11 +107,6 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
     `class_weight`, and defines `_fit_code`.
     """
 
-    # Defaults for models that were saved before these attributes existed.
-    class_weight: ClassWeight = None
-    calibration_: Floats | None = None
-    _ranks: Integers | None = None
-
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods("fit"), list, str, None],
         "response_method": [StrOptions({"auto", "predict_proba", "decision_function", "predict"})],
@@ -174,9 +169,14 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
 
         It is None if there is no order, and for other codes, of which meta-estimators may have replaced the labels.
         """
-        given = getattr(self, "classes", None)
+        given = getattr(self, "class_order", None)
+        parameter = "coding" if hasattr(self, "coding") else "init"
+        code = getattr(self, parameter, None)
+        is_ordinal = is_named(code, "ordinal")
+        if given is not None and not is_ordinal:
+            used = repr(code) if isinstance(code, str) else "a function" if callable(code) else "a code matrix"
+            raise ValueError(f'class_order needs {parameter}="ordinal", other codes have no order; got {used}')
         order = order if given is None else check_order(given)
-        is_ordinal = is_named(getattr(self, "coding", getattr(self, "init", None)), "ordinal")
         self._ranks = rank_classes(self.classes_, order) if is_ordinal and order is not None else None
         if is_ordinal and order is None:
             warn_of_alphabet(self.classes_, stacklevel=5)  # the line that called `fit`
@@ -242,6 +242,11 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
             return np.arange(len(y)), weight
         rows, mass, *_ = choose_rows(sample_keys(X, seed), y, weight)
         return rows, mass
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
 
     @property
     def _row_classes(self) -> Integers | None:

@@ -157,7 +157,7 @@ def check_classes(classifier: Any, classes: Any) -> NDArray[Any]:
     """Return the sorted classes of a first call, or check that those of a later one are the same."""
     known = getattr(classifier, "classes_", None) if hasattr(classifier, "estimators_") else None
     if known is None:
-        classes = classifier.classes if classes is None else classes
+        classes = classifier.class_order if classes is None else classes
         if classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit")
         labels = unique_labels(classes)
@@ -233,7 +233,7 @@ class BatchesMixin(BaseCodeClassifier):
         y : array-like of shape (n_samples,)
             Their class labels.
         classes : array-like of shape (n_classes,), default=None
-            All class labels. Required in the first call, unless the parameter `classes` of the classifier is set.
+            All class labels. Required in the first call, unless the parameter `class_order` of the classifier is set.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. Samples of weight zero are dropped; a batch with only classes whose `class_weight`
             is zero is skipped, but must not be the first batch.

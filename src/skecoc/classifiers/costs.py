@@ -225,6 +225,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         The fitted classifier.
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted, without `reject_label`.
+    n_classes_ : int
+        Number of classes.
     n_features_in_ : int
         Number of features seen in `fit`, if the classifier has this attribute.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -315,6 +317,11 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
                 setattr(self, name, getattr(self.estimator_, name))
             elif hasattr(self, name):
                 delattr(self, name)
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
 
     def _rule(self) -> DecisionRule:
         """Return how probabilities become labels."""

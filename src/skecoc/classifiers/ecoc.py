@@ -114,13 +114,14 @@ class ECOCClassifier(BatchesMixin):
         Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
         with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
         class the same total weight. A class of weight zero is dropped.
-    classes : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for ``coding="ordinal"``; labels without samples are ignored. None uses
-        the order of an ordered categorical `y` (a pandas Series, or a polars Series of type Enum), otherwise that of
-        the sorted labels. `classes_` and the rows of the code matrix are always sorted. Some tools of scikit-learn
-        replace labels by numbers before a classifier sees them (`cross_val_predict` for probabilities,
-        `VotingClassifier`, `StackingClassifier` and `BaggingClassifier`), and the order is lost. In that case encode
-        the labels beforehand, ``[order.index(label) for label in y]``, and leave this parameter None.
+    class_order : array-like of shape (n_classes,), default=None
+        The class labels in their natural order, for ``coding="ordinal"``; other codings have no order and refuse it.
+        Labels without samples are ignored. None uses the order of an ordered categorical `y` (a pandas Series, or a
+        polars Series of type Enum), otherwise that of the sorted labels. `classes_` and the rows of the code matrix are
+        always sorted. Some tools of scikit-learn replace labels by numbers before a classifier sees them
+        (`cross_val_predict` for probabilities, `VotingClassifier`, `StackingClassifier` and `BaggingClassifier`), and
+        the order is lost. In that case encode the labels beforehand, ``[order.index(label) for label in y]``, and leave
+        this parameter None.
     max_columns : int, default=None
         Maximum number of columns, over all learners together. ``coding="auto"`` chooses a coding that fits; random
         codes and forests are generated with at most this length; from other codes, columns are selected such that every
@@ -131,6 +132,8 @@ class ECOCClassifier(BatchesMixin):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
+    n_classes_ : int
+        Number of classes.
     coding_ : str
         The name of the coding that is used; "custom" for a matrix or a function.
     decoding_ : str
@@ -175,7 +178,7 @@ class ECOCClassifier(BatchesMixin):
     >>> model.predict(X[[0, 75, 149]])
     array([0, 1, 2])
     >>> grades = [["poor", "fair", "good"][label] for label in y]
-    >>> ordered = ECOCClassifier(LogisticRegression(), coding="ordinal", classes=["poor", "fair", "good"])
+    >>> ordered = ECOCClassifier(LogisticRegression(), coding="ordinal", class_order=["poor", "fair", "good"])
     >>> ordered.fit(X, grades).classes_
     array(['fair', 'good', 'poor'], dtype='<U4')
     >>> ordered.code_matrix_
@@ -190,7 +193,7 @@ class ECOCClassifier(BatchesMixin):
     >>> weighted = ECOCClassifier(LogisticRegression(), class_weight={"fair": 5.0}).fit(X, grades)
     >>> int((weighted.predict(X) == "fair").sum() - (ordered.predict(X) == "fair").sum()) > 0
     True
-    >>> ECOCClassifier(LogisticRegression(), "exhaustive", max_columns=2).fit(X, y).code_matrix_.shape
+    >>> ECOCClassifier(LogisticRegression(), coding="exhaustive", max_columns=2).fit(X, y).code_matrix_.shape
     (3, 2)
     """
 
@@ -199,16 +202,14 @@ class ECOCClassifier(BatchesMixin):
         "coding": [str, "array-like", callable],
         "decoding": [str, HasMethods(["fit", "scores"])],
         "n_folds": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"}), None],
-        "classes": ["array-like", None],
+        "class_order": ["array-like", None],
         "max_columns": [Interval(Integral, 1, None, closed="left"), None],
     }
-    # Defaults for models that were saved before these parameters existed.
-    classes: Any = None
-    max_columns: int | None = None
 
     def __init__(
         self,
         estimator: Any = None,
+        *,
         coding: Any = "auto",
         decoding: Any = "auto",
         response_method: str = "auto",
@@ -217,7 +218,7 @@ class ECOCClassifier(BatchesMixin):
         verbose: int = 0,
         n_folds: int | str | None = "auto",
         class_weight: ClassWeight = None,
-        classes: Any = None,
+        class_order: Any = None,
         max_columns: int | None = None,
     ) -> None:
         self.estimator = estimator
@@ -229,7 +230,7 @@ class ECOCClassifier(BatchesMixin):
         self.verbose = verbose
         self.n_folds = n_folds
         self.class_weight = class_weight
-        self.classes = classes
+        self.class_order = class_order
         self.max_columns = max_columns
 
     def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
@@ -328,7 +329,7 @@ class ECOCClassifier(BatchesMixin):
         """Return the name of the coding and the coding, for "auto" one that suits the problem."""
         is_auto = is_named(self.coding, AUTO)
         most = self._most_columns(len(learners))
-        coding = choose_coding(n_classes, n_samples, learners, most) if is_auto else self.coding
+        coding = choose_coding(n_classes, n_samples, learners, max_columns=most) if is_auto else self.coding
         coding = coding_name(coding, also=(AUTO,)) if isinstance(coding, str) else coding
         name = coding if isinstance(coding, str) else "custom"
         is_compact = is_auto and coding == "dense-random"
@@ -411,7 +412,7 @@ class ECOCClassifier(BatchesMixin):
         has_several = is_several(self.estimator) or getattr(self._decoder(), "scores_are_log_probabilities", False)
         return self.n_folds, has_several
 
-    def with_decoding(
+    def _with_decoding(
         self, decoding: Any, response_method: str, codewords: Floats, y: Integers, *, margin_scale: float
     ) -> Self:
         """Return a copy with the same columns and another decoding, fitted to the given codewords and class indices."""

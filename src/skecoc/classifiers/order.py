@@ -14,7 +14,7 @@ from skecoc.learners.columns import Integers
 _ENCODED = (
     ". scikit-learn has replaced the labels by numbers in the order of the alphabet, as VotingClassifier, "
     "StackingClassifier, BaggingClassifier and cross_val_predict for probabilities do: number the classes in their "
-    "order beforehand, such as y = [order.index(label) for label in y], and leave classes=None"
+    "order beforehand, such as y = [order.index(label) for label in y], and leave class_order=None"
 )
 
 
@@ -32,19 +32,19 @@ def own_order(y: Any) -> list[Any] | None:
     return list(dtype.categories) if is_ordered and dtype is not None else None
 
 
-def check_order(classes: Any) -> list[Any]:
-    """Check that `classes` lists labels, each once, and return them.
+def check_order(class_order: Any) -> list[Any]:
+    """Check that `class_order` lists labels, each once, and return them.
 
     >>> check_order(("low", "high"))
     ['low', 'high']
     """
-    shape = np.shape(classes)
-    labels = list(classes)
+    shape = np.shape(class_order)
+    labels = list(class_order)
     if len(shape) != 1 or len(labels) < 2:
-        raise ValueError(f"classes must list at least 2 labels in their order, got shape {shape}")
+        raise ValueError(f"class_order must list at least 2 labels in their order, got shape {shape}")
     if len(set(labels)) < len(labels):
         repeated = sorted({str(label) for label in labels if labels.count(label) > 1})
-        raise ValueError(f"classes must name every label once, got {', '.join(repeated)} more than once")
+        raise ValueError(f"class_order must name every label once, got {', '.join(repeated)} more than once")
     return labels
 
 
@@ -63,7 +63,7 @@ def rank_classes(classes: NDArray[Any], order: Sequence[Any]) -> Integers:
     missing = [str(label) for label in classes if label not in places]
     if missing:
         hint = _ENCODED if _are_numbers(classes, len(places)) and not _are_numbers(order) else ""
-        raise ValueError(f"classes must name every class of y, missing: {', '.join(missing)}{hint}")
+        raise ValueError(f"class_order must name every class of y, missing: {', '.join(missing)}{hint}")
     return np.argsort(np.argsort([places[label] for label in classes]))
 
 
@@ -72,7 +72,7 @@ def warn_of_alphabet(classes: NDArray[Any], *, stacklevel: int) -> None:
     if len(classes) > 2 and all(isinstance(label, str | bytes) for label in classes):
         warnings.warn(
             f"the ordinal code uses the alphabetical order of the classes ({' < '.join(map(str, classes))}); "
-            "set classes=[...] or pass an ordered categorical y for another order",
+            "set class_order=[...] or pass an ordered categorical y for another order",
             UserWarning,
             stacklevel=stacklevel + 1,
         )

@@ -169,7 +169,7 @@ class PairInsight:
         )
 
     def pair_report(
-        self, X: Any, y: ArrayLike, pairs: int | Sequence[tuple[Any, Any]] = 10, *, n_columns: int = 5
+        self, X: Any, y: ArrayLike, *, pairs: int | Sequence[tuple[Any, Any]] = 10, n_columns: int = 5
     ) -> PairReport:
         """Report which pairs of classes are confused and which columns of the code separate them.
 
@@ -263,8 +263,8 @@ class PairInsight:
         self,
         X: Any,
         y: ArrayLike,
-        pairs: int | Sequence[tuple[Any, Any]] = 10,
         *,
+        pairs: int | Sequence[tuple[Any, Any]] = 10,
         n_repeats: int = 5,
         random_state: int | np.random.RandomState | None = None,
     ) -> PairImportances:

@@ -3,34 +3,33 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skecoc.cli import console, table_options
-from skecoc.cli.names import (
+from skecoc.support.errors import InputError
+from skecoc.support.files import check_writable, write_text
+from skecoc.support.names import (
     CLASSIFIERS,
-    CODINGS,
     DATA_SETS,
     DECODINGS,
     DEFAULT_DATA_SETS,
     DEFAULT_METHODS,
+    METHOD_CODINGS,
     METRICS,
     STRATEGIES,
-    TABLE_METHODS,
 )
-from skecoc.support.errors import InputError
-from skecoc.support.files import check_writable, write_text
 
 if TYPE_CHECKING:
     from skecoc.compare import Comparison, DataSet
 
 _NAMES = [
-    f"codings: {', '.join(CODINGS)}",
+    f"codings: {', '.join(METHOD_CODINGS)}",
     f"decodings: {', '.join(DECODINGS)}",
     f"scikit-learn's strategies: {', '.join(STRATEGIES)}",
     f"scikit-learn's classifiers: {', '.join(CLASSIFIERS)}",
-    f"default for a table: {', '.join(TABLE_METHODS)}",
+    "default for a table: those of skecoc fit",
     f"default for included data: {', '.join(DEFAULT_METHODS)}",
     f"included data sets: {', '.join(DATA_SETS)}",
 ]
@@ -95,8 +94,9 @@ def _run(options: argparse.Namespace) -> None:
     from skecoc.compare.methods import check_methods
     from skecoc.reports import render, summarize
 
-    methods = check_methods(options.methods) if options.methods else _default_methods(options)
+    methods = check_methods(options.methods) if options.methods else []
     own = [] if options.data is None else [_own_table(options, methods)]
+    methods = methods or _default_methods(options, own)
     names = options.datasets or ([] if own else DEFAULT_DATA_SETS)
     comparison = compare(
         own + load_data_sets(DATA_SETS if names == ["all"] else names),
@@ -118,9 +118,9 @@ def _run(options: argparse.Namespace) -> None:
     console.deliver(_format(comparison, options), options.output)
 
 
-def _default_methods(options: argparse.Namespace) -> list[str]:
+def _default_methods(options: argparse.Namespace, own: "Sequence[DataSet]") -> list[str]:
     """Choose the methods that are compared unless they are named, without those that the options rule out."""
-    from skecoc.compare.methods import check_methods, why_not
+    from skecoc.compare.methods import MAJORITY, default_methods, why_not
     from skecoc.compare.metrics import find_metric
     from skecoc.compare.named_learners import make_learner
 
@@ -129,7 +129,10 @@ def _default_methods(options: argparse.Namespace) -> list[str]:
         "weights": options.class_weight is not None,
     }
     learner = make_learner(options.learner or "stumps")
-    methods = check_methods(DEFAULT_METHODS if options.data is None else TABLE_METHODS)
+    methods = list(DEFAULT_METHODS)
+    for data_set in own:
+        n_classes, n_features = len(data_set.class_names()), data_set.X.shape[1]
+        methods = [*default_methods(n_classes, n_features, has_learner=options.learner is not None), MAJORITY]
     reasons = {method: why_not(method, learner, **wanted) for method in methods}
     console.say_notes([f"left out: {method} ({reason})" for method, reason in reasons.items() if reason])
     return [method for method, reason in reasons.items() if not reason]

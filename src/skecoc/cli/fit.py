@@ -7,9 +7,9 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from skecoc.cli import console, table_options
-from skecoc.cli.names import CLASSIFIERS, CODINGS, DECODINGS
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_model_path, check_writable, write_bytes, write_text
+from skecoc.support.names import CLASSIFIERS, DECODINGS, METHOD_CODINGS
 
 _EPILOG = f"""\
 Without --method, these are tried, and the best by --metric is saved: mixed (several learners
@@ -20,7 +20,7 @@ A METHOD is auto, CODING, CODING/DECODING, or one of scikit-learn's classifiers.
 {
     console.listed(
         [
-            f"codings: {', '.join(CODINGS)}",
+            f"codings: {', '.join(METHOD_CODINGS)}",
             f"decodings: {', '.join(DECODINGS)}",
             f"classifiers: {', '.join(name.partition('/')[2] for name in CLASSIFIERS[:-1])}",
         ]
@@ -76,9 +76,8 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 def _run(options: argparse.Namespace) -> None:
     """Run the command."""
     _check_options(options)
-    from skecoc.reports.model import model_page, summarize_model
+    from skecoc.reports.model_report import model_page, scores_text
     from skecoc.tables import describe_model, fit_table
-    from skecoc.tables.describe_text import comparison_text
     from skecoc.tables.fitting import check_storable
     from skecoc.tables.model import check_table_model
     from skecoc.tables.reading import read_data_set
@@ -113,13 +112,14 @@ def _run(options: argparse.Namespace) -> None:
             raise InputError(f"nothing is written, as skecoc predict would refuse it: {error}") from error
     console.say_notes(model.card_["notes"])
     content = check_storable(model, options.trust)
-    page = "" if options.report is None else model_page(summarize_model(describe_model(model)))
+    description = describe_model(model)
+    page = "" if options.report is None else model_page(description)
     write_bytes("--output", options.output, content)
     console.say(f"model written to {options.output}")
     if options.report is not None:
         write_text("--report", options.report, page)
         console.say(f"report written to {options.report}")
-    console.deliver(comparison_text(model.card_))
+    console.deliver(scores_text(description))
 
 
 def _check_options(options: argparse.Namespace) -> None:

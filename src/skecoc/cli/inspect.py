@@ -35,9 +35,8 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     """Run the command."""
-    from skecoc.reports.model import model_page, summarize_model
+    from skecoc.reports.model_report import model_page, model_text
     from skecoc.tables import describe_model
-    from skecoc.tables.describe_text import model_text
     from skecoc.tables.model import read_model
 
     console.check_page("--html", options.html)
@@ -46,5 +45,5 @@ def _run(options: argparse.Namespace) -> None:
     if options.html is None:
         console.deliver(model_text(description))
         return
-    write_text("--html", options.html, model_page(summarize_model(description)))
+    write_text("--html", options.html, model_page(description))
     console.say(f"report written to {options.html}")

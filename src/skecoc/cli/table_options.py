@@ -5,7 +5,7 @@ import csv
 import math
 
 from skecoc.cli import console
-from skecoc.cli.names import LEARNERS, METRICS
+from skecoc.support.names import LEARNERS, METRICS
 
 #: Rows that methods are compared on, at most, unless --max-rows says otherwise.
 MAX_ROWS = 10_000

@@ -29,6 +29,7 @@ from skecoc.coding.matrix import (
     shorten,
 )
 from skecoc.coding.random import default_length, dense_random, sparse_random
+from skecoc.support import names
 from skecoc.support.errors import full_name, plain_name
 
 __all__ = [
@@ -77,18 +78,24 @@ def _from_data(coding: Callable[..., CodeMatrix]) -> NamedCoding:
 
 #: The codings by the names that `coding` accepts; see `resolve_coding`.
 CODINGS: Mapping[str, NamedCoding] = MappingProxyType(
-    {
-        "one-vs-rest": _from_classes(one_vs_rest),
-        "one-vs-one": _from_classes(one_vs_one),
-        "exhaustive": _from_classes(exhaustive),
-        "ternary-complete": _from_classes(ternary_complete),
-        "ordinal": _from_classes(ordinal),
-        "hadamard": _from_classes(hadamard),
-        "dense-random": _from_seed(dense_random),
-        "sparse-random": _from_seed(sparse_random),
-        "decoc": _from_data(decoc),
-        "forest": _from_data(forest),
-    }
+    dict(
+        zip(
+            names.CODINGS,
+            (
+                _from_classes(one_vs_rest),
+                _from_classes(one_vs_one),
+                _from_classes(exhaustive),
+                _from_classes(ternary_complete),
+                _from_classes(ordinal),
+                _from_classes(hadamard),
+                _from_seed(dense_random),
+                _from_seed(sparse_random),
+                _from_data(decoc),
+                _from_data(forest),
+            ),
+            strict=True,
+        )
+    )
 )
 
 # Other words for codings.
@@ -197,11 +204,11 @@ def _short_code(
         return None
     check_length(n_classes, max_columns)
     if name == "dense-random" and default_length(n_classes) > max_columns:
-        return dense_random(n_classes, max_columns, random_state=random_state)
+        return dense_random(n_classes, n_columns=max_columns, random_state=random_state)
     if name == "sparse-random" and default_length(n_classes, 15) > max_columns:
-        return sparse_random(n_classes, max_columns, random_state=random_state)
+        return sparse_random(n_classes, n_columns=max_columns, random_state=random_state)
     if name == "forest" and n_classes - 1 <= max_columns < 3 * (n_classes - 1):
-        return forest(X, y, max_columns // (n_classes - 1), sample_weight=sample_weight)
+        return forest(X, y, n_trees=max_columns // (n_classes - 1), sample_weight=sample_weight)
     return None
 
 

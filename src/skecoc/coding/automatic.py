@@ -23,7 +23,7 @@ _LINEAR = ("sklearn.linear_model.", "sklearn.discriminant_analysis.Linear", "skl
 _PAIRWISE = ("sklearn.svm._classes.SVC", "sklearn.svm._classes.NuSVC", "sklearn.gaussian_process.")
 
 
-def choose_coding(n_classes: int, n_samples: int, learners: Sequence[Any], max_columns: int | None = None) -> str:
+def choose_coding(n_classes: int, n_samples: int, learners: Sequence[Any], *, max_columns: int | None = None) -> str:
     """Choose a coding for a number of classes, a number of samples and the learners.
 
     Up to 30 classes it is one-vs-one, whose binary problems are small and easy. It has P(P-1)/2 columns, so with more
@@ -97,7 +97,7 @@ def compact_code(
         check_length(n_classes, max_columns)
     columns_per_bit = 10 if learner_kind(learner) == "slow" else 20
     n_columns = default_length(n_classes, columns_per_bit)
-    return dense_random(n_classes, min(n_columns, max_columns or n_columns), random_state=random_state)
+    return dense_random(n_classes, n_columns=min(n_columns, max_columns or n_columns), random_state=random_state)
 
 
 def learner_kind(learner: Any) -> str:

@@ -86,8 +86,8 @@ def decoc(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | 
 def forest(
     X: Any,
     y: ArrayLike,
-    n_trees: int = 3,
     *,
+    n_trees: int = 3,
     n_bins: int = 16,
     sample_weight: ArrayLike | None = None,
 ) -> CodeMatrix:

@@ -29,8 +29,8 @@ _HORIZON = 32
 
 def dense_random(
     n_classes: int,
-    n_columns: int | None = None,
     *,
+    n_columns: int | None = None,
     n_draws: int = 1000,
     random_state: int | RandomState | None = None,
 ) -> CodeMatrix:
@@ -81,8 +81,8 @@ def dense_random(
 
 def sparse_random(
     n_classes: int,
-    n_columns: int | None = None,
     *,
+    n_columns: int | None = None,
     n_draws: int = 1000,
     random_state: int | RandomState | None = None,
 ) -> CodeMatrix:

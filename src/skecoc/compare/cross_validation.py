@@ -1,30 +1,70 @@
 """Compare methods on data sets by cross-validation, all on the same folds."""
 
+import time
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import delayed
+from joblib import delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skecoc.compare.data_sets import DataSet, check_data_set, forget_prepared
-from skecoc.compare.methods import DEFAULT_METHODS, check_methods, takes_learner, why_not
-from skecoc.compare.metrics import find_metric
+from skecoc.compare.methods import MAJORITY, check_methods, takes_learner, why_not
+from skecoc.compare.metrics import Metric, find_metric
 from skecoc.compare.named_learners import make_learner
-from skecoc.compare.runs import RunKey, batches_of
-from skecoc.compare.trials import BatchOutcome, run_batch, warning_notes
+from skecoc.compare.runs import RunKey, batches_of, split_rows
+from skecoc.compare.statistics import TIE_DECIMALS
+from skecoc.compare.trials import BatchOutcome, KeptTrial, run_batch, warning_notes
+from skecoc.support.compiling import seconds_of_compilation
 from skecoc.support.errors import InputError, spell_out
+from skecoc.support.names import DEFAULT_METHODS
 from skecoc.support.processes import run_all
+from skecoc.support.scores import ScoreFormat
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
 
 #: The binary learner of codes unless another is named.
 DEFAULT_LEARNER = "stumps"
 
 #: A comparison has one learner, which need not have a name, and leaves its response to the classifier.
 _LEARNER, _RESPONSE = "learner", "auto"
+
+
+class Budget:
+    """Seconds that may be spent; None for as many as it takes."""
+
+    def __init__(self, seconds: float | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._end = None if seconds is None else clock() + seconds
+
+    def allows(self, seconds: float) -> bool:
+        """Tell whether so many seconds are left."""
+        return self._end is None or self._clock() + seconds <= self._end
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self._end is not None
+
+
+class HeldOut(NamedTuple):
+    """What a method predicted for the samples of a data set, each when it was in a test part."""
+
+    truth: Integers  # class indices
+    predicted: Integers
+    probabilities: Floats | None  # of shape (n_samples, n_classes), 0 for a class without a training sample
+    kept: list[KeptTrial]  # trained classifiers of the first folds
+
+    def log_loss(self) -> float:
+        """Return the log-loss, infinity without probabilities."""
+        if self.probabilities is None:
+            return np.inf
+        return find_metric("log-loss").score(self.truth, self.truth, self.probabilities, self.probabilities.shape[1])
 
 
 @dataclass(frozen=True)
@@ -80,6 +120,8 @@ class Comparison:
         the methods, with ``{method}`` as placeholder for its name (empty for included data sets).
     notes : list of str
         Remarks: rare classes, ignored columns, methods that do not use the learner, warnings.
+    held_out : list of HeldOut
+        Predictions of each method, if there is a single data set; those of the first repeat.
     """
 
     records: list[Record]
@@ -87,6 +129,32 @@ class Comparison:
     methods: list[str]
     settings: dict[str, Any]
     notes: list[str] = field(default_factory=list)
+    held_out: list[HeldOut] = field(default_factory=list)
+
+    @property
+    def score_format(self) -> ScoreFormat:
+        """How scores are written."""
+        return ScoreFormat(*(self.settings[name] for name in ("metric", "higher_is_better", "in_percent")))
+
+    def best(self, candidates: Sequence[str], data_set: int = 0) -> int:
+        """Return the position of the candidate with the best mean score; of equal ones, that of the lowest log-loss.
+
+        Parameters
+        ----------
+        candidates : sequence of str
+            Names of methods.
+        data_set : int, default=0
+            Position of the data set.
+
+        Returns
+        -------
+        int
+            Position of a method in `methods`.
+        """
+        gains = np.round(self.score_format.sign * self.runs("score")[data_set].mean(axis=1), TIE_DECIMALS)
+        places = [place for place, method in enumerate(self.methods) if method in candidates]
+        equal = [place for place in places if gains[place] == max(gains[places])]
+        return min(equal, key=lambda place: self.held_out[place].log_loss() if self.held_out else 0.0)
 
     def runs(self, measure: str) -> NDArray[np.float64]:
         """Return a numeric field of the records as an array.
@@ -197,19 +265,104 @@ def compare(
         if reason:
             raise InputError(f"methods: {reason}")
     notes = [note for data_set in data_sets for note in check_data_set(data_set, folds)]
-    tasks = [
-        delayed(run_batch)(batch, data_set, estimator, folds, seed, chosen, class_weight)
-        for data_set, repeat, fold in product(data_sets, range(repeats), range(folds))
-        for batch in batches_of(data_set.name, repeat, fold, _LEARNER, [_RESPONSE], methods)
-    ]
-    n_runs = len(data_sets) * repeats * folds * len(methods)
-    outcomes: list[BatchOutcome] = run_all(
-        tasks, n_jobs, show_progress=show_progress, total=n_runs, runs_of=lambda outcome: len(outcome.runs)
+    if learner != DEFAULT_LEARNER and (without := [method for method in methods if not takes_learner(method)]):
+        notes.append(f"the learner, {learner}, is not that of {spell_out(without)}")
+    found = cross_validate(
+        data_sets,
+        methods,
+        estimator,
+        chosen,
+        folds=folds,
+        repeats=repeats,
+        seed=seed,
+        class_weight=class_weight,
+        n_jobs=n_jobs,
+        show_progress=show_progress,
     )
+    settings = {"learner": str(learner), **found.settings, "fit_command": fit_command}
+    return replace(found, settings=settings, notes=[*notes, *found.notes])
+
+
+def cross_validate(
+    data_sets: Sequence[DataSet],
+    methods: Sequence[str],
+    learner: BaseEstimator,
+    metric: Metric,
+    *,
+    folds: int = 5,
+    repeats: int = 1,
+    seed: int = 0,
+    class_weight: str | None = None,
+    kept_folds: int = 0,
+    budget: Budget | None = None,
+    sample: DataSet | None = None,
+    n_rows: int | None = None,
+    n_jobs: int | None = None,
+    show_progress: bool = False,
+) -> Comparison:
+    """Cross-validate methods on data sets that have been checked; both `compare` and `skecoc.tables.fit_table` do so.
+
+    Predictions are kept of a single data set, and of `kept_folds` folds the classifiers. With a limited `budget`, which
+    is for a single data set, methods are tried one after the other, and those whose folds, and a training on `n_rows`
+    rows at the end, would take too long are left out: judged first by a `sample`, then by the first fold. The first
+    method that is no mere baseline is tried in any case.
+    """
+    kept = kept_folds if len(data_sets) == 1 else None
+
+    def tasks(names: Sequence[str], parts: Iterable[tuple[DataSet, int, int]]) -> list[Any]:
+        return [
+            delayed(run_batch)(batch, data_set, learner, folds, seed, metric, class_weight, kept)
+            for data_set, repeat, fold in parts
+            for batch in batches_of(data_set.name, repeat, fold, _LEARNER, [_RESPONSE], names)
+        ]
+
+    def run(names: Sequence[str], parts: list[tuple[DataSet, int, int]]) -> list[BatchOutcome]:
+        return run_all(
+            tasks(names, parts),
+            n_jobs,
+            show_progress=show_progress,
+            total=len(parts) * len(names),
+            runs_of=lambda outcome: len(outcome.runs),
+        )
+
+    parts = list(product(data_sets, range(repeats), range(folds)))
+    if budget is None or not budget.is_limited:
+        done, outcomes = list(methods), run(methods, parts)
+    else:
+        done, outcomes = [], []
+        (data_set,) = data_sets
+
+        def tried(name: str, data: DataSet, n_left: int) -> tuple[BatchOutcome, bool]:
+            """Run the first fold, and tell whether there is time for the folds that are left and for all rows."""
+            begin, compiled = time.perf_counter(), seconds_of_compilation()
+            ((function, arguments, options),) = tasks([name], [(data, 0, 0)])
+            outcome = function(*arguments, **options)
+            seconds = max(0.0, time.perf_counter() - begin - (seconds_of_compilation() - compiled))
+            waves = np.ceil(n_left / effective_n_jobs(n_jobs))
+            final = outcome.runs[0].fit_seconds * (n_rows or len(data_set.y)) / outcome.runs[0].n_train
+            return outcome, budget.allows(float(waves * seconds * len(data_set.y) / len(data.y) + final))
+
+        for name in methods:
+            is_free = set(done) <= {MAJORITY}
+            if not is_free and sample is not None and not tried(name, sample, folds)[1]:
+                continue
+            outcome, has_time = tried(name, data_set, folds - 1)
+            if is_free or has_time:
+                outcomes += [outcome, *run([name], parts[1:])]
+                done.append(name)
     forget_prepared()
-    records, warned = _in_order(outcomes, data_sets, methods)
+    names = [data_set.name for data_set in data_sets]
+
+    def place(key: RunKey) -> tuple[int, int, int, int]:
+        return names.index(key.data_set), key.repeat, key.fold, done.index(key.method)
+
+    pairs = [pair for outcome in outcomes for pair in zip(outcome.runs, outcome.scores, strict=True)]
+    copied = [column.name for column in fields(Record) if column.name != "score"]
     return Comparison(
-        records=records,
+        records=[
+            Record(score=score, **{name: getattr(run, name) for name in copied})
+            for run, score in sorted(pairs, key=lambda pair: place(pair[0].key))
+        ],
         data_sets=[
             {
                 "name": data_set.name,
@@ -219,44 +372,42 @@ def compare(
             }
             for data_set in data_sets
         ],
-        methods=methods,
+        methods=done,
         settings={
-            "learner": str(learner),
             "folds": folds,
             "repeats": repeats,
             "seed": seed,
             "class_weight": class_weight or "",
-            "metric": chosen.name,
-            "higher_is_better": chosen.higher_is_better,
-            "in_percent": chosen.in_percent,
-            "fit_command": fit_command,
+            "metric": metric.name,
+            "higher_is_better": metric.higher_is_better,
+            "in_percent": metric.in_percent,
         },
-        notes=[*notes, *_notes_on_learners(methods, learner), *warning_notes(warned)],
+        notes=warning_notes(
+            sorted((pair for each in outcomes for pair in each.warnings), key=lambda pair: place(pair[0]))
+        ),
+        held_out=[] if kept is None else _held_out(data_sets[0], done, outcomes, folds, seed),
     )
 
 
-def _notes_on_learners(methods: Sequence[str], learner: str | BaseEstimator) -> list[str]:
-    """Say which methods do without the learner that was chosen; none if it is the default."""
-    if learner == DEFAULT_LEARNER:
-        return []
-    without = [method for method in methods if not takes_learner(method)]
-    return [f"the learner, {learner}, is not that of {spell_out(without)}"] if without else []
-
-
-def _in_order(
-    outcomes: Sequence[BatchOutcome], data_sets: Sequence[DataSet], methods: Sequence[str]
-) -> tuple[list[Record], list[tuple[RunKey, str]]]:
-    """Sort records and warnings of all runs by data set, repeat, fold and method."""
-    names = [data_set.name for data_set in data_sets]
-
-    def place(key: RunKey) -> tuple[int, int, int, int]:
-        return names.index(key.data_set), key.repeat, key.fold, methods.index(key.method)
-
-    pairs = [pair for outcome in outcomes for pair in zip(outcome.runs, outcome.scores, strict=True)]
-    warned = sorted((pair for outcome in outcomes for pair in outcome.warnings), key=lambda pair: place(pair[0]))
-    copied = [column.name for column in fields(Record) if column.name != "score"]
-    records = [
-        Record(score=score, **{name: getattr(run, name) for name in copied})
-        for run, score in sorted(pairs, key=lambda pair: place(pair[0].key))
-    ]
-    return records, warned
+def _held_out(
+    data_set: DataSet, methods: Sequence[str], outcomes: Sequence[BatchOutcome], folds: int, seed: int
+) -> list[HeldOut]:
+    """Put the test parts of each method together, those of the first repeat."""
+    parts = {
+        (key.method, key.fold): part
+        for outcome in outcomes
+        for key, part in zip(outcome.batch.keys, outcome.test_parts, strict=True)
+        if key.repeat == 0
+    }
+    rows = [test for _, test in split_rows(data_set.y, data_set.seed_name, 0, folds, seed, data_set.groups)]
+    classes, truth = np.unique(data_set.y, return_inverse=True)
+    held_out = []
+    for method in methods:
+        own = [parts[method, fold] for fold in range(folds)]
+        predicted, probabilities = np.zeros(len(truth), dtype=np.intp), np.zeros((len(truth), len(classes)))
+        for test, part in zip(rows, own, strict=True):
+            predicted[test] = part.predicted
+            probabilities[test] = 0.0 if part.probabilities is None else part.probabilities
+        kept = [part.kept for part in own if part.kept is not None]
+        held_out.append(HeldOut(truth, predicted, None if own[0].probabilities is None else probabilities, kept))
+    return held_out

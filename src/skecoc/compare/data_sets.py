@@ -17,21 +17,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skecoc.datasets import list_uci, load_uci
 from skecoc.support.errors import InputError, spell_out
 
-#: The data sets that ``skecoc compare`` uses by default: all included ones with at most 2,310 rows.
-DEFAULT_DATA_SETS = (
-    "iris",
-    "wine",
-    "thyroid",
-    "balance",
-    "vehicle",
-    "dermatology",
-    "glass",
-    "segmentation",
-    "ecoli",
-    "yeast",
-    "vowel",
-)
-
 # Gaps are frequent from this share of the rows on, and this number.
 _FREQUENT_GAPS, _FEWEST_GAPS = 0.05, 5
 

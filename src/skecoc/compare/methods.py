@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from skecoc.classifiers import ECOCClassifier
-from skecoc.coding import CODINGS, CodeMatrix, coding_name, dense_random
+from skecoc.coding import CodeMatrix, coding_name, dense_random
 from skecoc.compare.named_learners import scaled
 from skecoc.decoding import DECODERS
 from skecoc.growth.layered import LCECOCClassifier
@@ -25,49 +25,34 @@ from skecoc.growth.one import ECOCOneClassifier
 from skecoc.growth.subclass import SubclassECOCClassifier
 from skecoc.growth.wolc import WOLCClassifier
 from skecoc.learners.columns import seeded_clone, takes_weights
+from skecoc.support import names
 from skecoc.support.errors import InputError, did_you_mean
-
-#: The methods that `compare` uses by default: grown and classical codes, `OutputCodeClassifier` and a random forest.
-DEFAULT_METHODS = (
-    "mixed/logistic-weight",
-    "wolc/optimized-weight",
-    "one-vs-one/hamming",
-    "one-vs-one/loss-weighted",
-    "one-vs-rest/loss-based",
-    "dense-random/hamming",
-    "dense-random/loss-based",
-    "sparse-random/loss-based",
-    "hadamard/loss-based",
-    "decoc/loss-weighted",
-    "forest/loss-weighted",
-    "sklearn/output-code",
-    "sklearn/random-forest",
-)
 
 #: scikit-learn's multiclass strategies, which take a binary learner; the code size of 1.5 is its own default.
 STRATEGIES: Mapping[str, type[BaseEstimator]] = MappingProxyType(
-    {
-        "sklearn/one-vs-one": OneVsOneClassifier,
-        "sklearn/one-vs-rest": OneVsRestClassifier,
-        "sklearn/output-code": OutputCodeClassifier,
-    }
+    dict(zip(names.STRATEGIES, (OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier), strict=True))
 )
-
-
-#: What guessing is worth: always the most frequent class, with the shares of the classes as probabilities.
-MAJORITY = "sklearn/majority"
 
 #: scikit-learn's multiclass classifiers, which take no learner.
 CLASSIFIERS: Mapping[str, Callable[[], BaseEstimator]] = MappingProxyType(
-    {
-        "sklearn/random-forest": RandomForestClassifier,
-        "sklearn/extra-trees": ExtraTreesClassifier,
-        "sklearn/boosting": HistGradientBoostingClassifier,
-        "sklearn/svm": lambda: scaled(SVC(C=100.0)),
-        "sklearn/logistic": lambda: scaled(LogisticRegression(max_iter=1000)),
-        MAJORITY: lambda: DummyClassifier(strategy="prior"),
-    }
+    dict(
+        zip(
+            names.CLASSIFIERS,
+            (
+                RandomForestClassifier,
+                ExtraTreesClassifier,
+                HistGradientBoostingClassifier,
+                lambda: scaled(SVC(C=100.0)),
+                lambda: scaled(LogisticRegression(max_iter=1000)),
+                lambda: DummyClassifier(strategy="prior"),
+            ),
+            strict=True,
+        )
+    )
 )
+
+#: What guessing is worth: always the most frequent class, with the shares of the classes as probabilities.
+MAJORITY = names.CLASSIFIERS[-1]
 
 #: All that is scikit-learn's own.
 PEERS: tuple[str, ...] = (*STRATEGIES, *CLASSIFIERS)
@@ -78,23 +63,24 @@ RANDOM_10 = "random-10"
 #: The code of several learners, which it brings along.
 MIXED = "mixed"
 
-#: Codes that do not depend on predictions: their columns serve any decoding.
-FIXED_CODINGS: tuple[str, ...] = (*CODINGS, RANDOM_10)
-
 #: Codes that grow by what their decoding gets wrong, so that each decoding has columns of its own.
 GROWN_CODINGS: Mapping[str, Callable[..., BaseEstimator]] = MappingProxyType(
-    {
-        "ecoc-one": ECOCOneClassifier,
-        "lc-ecoc": LCECOCClassifier,
-        "subclass-ecoc": SubclassECOCClassifier,
-        "wolc": WOLCClassifier,
-        "wolc-one-vs-rest": partial(WOLCClassifier, init="one-vs-rest"),
-        "wolc-paper": WOLCClassifier.paper,
-        MIXED: partial(WOLCClassifier, "mixed"),
-    }
+    dict(
+        zip(
+            names.GROWN_CODINGS,
+            (
+                ECOCOneClassifier,
+                LCECOCClassifier,
+                SubclassECOCClassifier,
+                WOLCClassifier,
+                partial(WOLCClassifier, init="one-vs-rest"),
+                WOLCClassifier.paper,
+                partial(WOLCClassifier, "mixed"),
+            ),
+            strict=True,
+        )
+    )
 )
-
-_CODINGS = [*FIXED_CODINGS, *GROWN_CODINGS]
 
 #: Grown codes of one learner whose weights are their decoding.
 WOLC_CODINGS = ("wolc", "wolc-one-vs-rest", "wolc-paper")
@@ -112,6 +98,25 @@ _SHORT_NAMES = {name.partition("/")[2]: name for name in CLASSIFIERS}
 
 #: The decoding of a coding that is named without one.
 _DEFAULT_DECODING = "loss-weighted"
+
+
+# With more classes, one-vs-one has too many columns and boosting too many trees to be tried by default; with more
+# features, boosting takes most of the time.
+_MOST_CLASSES, _MOST_FEATURES = 50, 1_000
+
+
+def default_methods(n_classes: int, n_features: int, *, has_learner: bool) -> list[str]:
+    """List the methods that are tried on a table unless others are named, the cheap ones first.
+
+    >>> default_methods(3, 10, has_learner=True)
+    ['one-vs-one/loss-weighted', 'one-vs-rest/loss-weighted', 'wolc/optimized-weight']
+    """
+    pairs = ["one-vs-one/loss-weighted"] if n_classes <= _MOST_CLASSES else []
+    if has_learner:
+        return [*pairs, "one-vs-rest/loss-weighted", "wolc/optimized-weight"]
+    boosting = ["sklearn/boosting"] if n_classes <= _MOST_CLASSES and n_features <= _MOST_FEATURES else []
+    own = [*pairs, "wolc/optimized-weight"]
+    return ["sklearn/logistic", "sklearn/random-forest", *own, *boosting, "mixed/logistic-weight"]
 
 
 def check_methods(methods: Sequence[str]) -> list[str]:
@@ -136,7 +141,7 @@ def _full_name(method: str) -> str:
     coding, slash, decoding = method.partition("/")
     with suppress(ValueError):
         method = coding_name(coding) + slash + decoding
-    if method in _CODINGS:
+    if method in names.METHOD_CODINGS:
         return f"{method}/{_OWN_DECODINGS.get(method, _DEFAULT_DECODING)}"
     return _SHORT_NAMES.get(method, method)
 
@@ -214,7 +219,7 @@ def learner_names(classifier: Any, default: str) -> str:
 
 def _ten_random_columns(X: Any, y: NDArray[np.intp], seed: int) -> CodeMatrix:  # noqa: ARG001
     """Make the paper's random code for the classes that have samples."""
-    return dense_random(int(y.max()) + 1, 10, random_state=seed)
+    return dense_random(int(y.max()) + 1, n_columns=10, random_state=seed)
 
 
 def count_columns(classifier: Any) -> int:
@@ -247,12 +252,12 @@ def _check_method(method: str) -> None:
         return
     coding, slash, decoding = method.partition("/")
     if not slash or coding == "sklearn":
-        meant = did_you_mean(method, [*_CODINGS, *_SHORT_NAMES, *PEERS])
+        meant = did_you_mean(method, [*names.METHOD_CODINGS, *_SHORT_NAMES, *PEERS])
         expected = "expected a coding, coding/decoding such as one-vs-one/loss-weighted, or one of scikit-learn's"
-        names = "" if meant else f"; scikit-learn's: {', '.join(PEERS)}; {describe_parts()}"
-        raise InputError(f"methods: {method!r} is not known{meant}; {expected}{names}")
+        known = "" if meant else f"; scikit-learn's: {', '.join(PEERS)}; {describe_parts()}"
+        raise InputError(f"methods: {method!r} is not known{meant}; {expected}{known}")
     decodings = [_OWN_DECODINGS[coding]] if coding in _OWN_DECODINGS else list(DECODERS)
-    for part, name, valid in (("coding", coding, _CODINGS), ("decoding", decoding, decodings)):
+    for part, name, valid in (("coding", coding, names.METHOD_CODINGS), ("decoding", decoding, decodings)):
         if name not in valid:
             raise InputError(
                 f"methods: the {part} {name!r} of {method!r} is not known{did_you_mean(name, valid)}; expected one of "
@@ -262,4 +267,4 @@ def _check_method(method: str) -> None:
 
 def describe_parts() -> str:
     """List in one line the codings and decodings that names of methods are made of."""
-    return f"codings: {', '.join(_CODINGS)}; decodings: {', '.join(DECODERS)}"
+    return f"codings: {', '.join(names.METHOD_CODINGS)}; decodings: {', '.join(DECODERS)}"

@@ -20,6 +20,7 @@ from sklearn.metrics import (
 )
 
 from skecoc.support.errors import InputError, did_you_mean
+from skecoc.support.names import METRICS
 from skecoc.support.scores import ScoreFormat
 
 Floats = NDArray[np.float64]
@@ -39,11 +40,17 @@ def _log_loss(y: Integers, probabilities: Any, n_classes: int) -> float:
 
 
 # Averages over classes count only those that a part has rows or predictions of, as scikit-learn's defaults do.
-_BY_LABELS: Mapping[str, Callable[[Integers, Integers, int], float]] = {
-    "accuracy": lambda y, predicted, _: float(accuracy_score(y, predicted)),
-    "balanced-accuracy": _balanced_accuracy,
-    "macro-f1": lambda y, predicted, _: float(f1_score(y, predicted, average="macro", zero_division=0.0)),
-}
+_BY_LABELS: Mapping[str, Callable[[Integers, Integers, int], float]] = dict(
+    zip(
+        METRICS[:3],
+        (
+            lambda y, predicted, _: float(accuracy_score(y, predicted)),
+            _balanced_accuracy,
+            lambda y, predicted, _: float(f1_score(y, predicted, average="macro", zero_division=0.0)),
+        ),
+        strict=True,
+    )
+)
 _OTHER_SPELLINGS = {
     "balanced_accuracy": "balanced-accuracy",
     "f1-macro": "macro-f1",
@@ -51,9 +58,6 @@ _OTHER_SPELLINGS = {
     "macro_f1": "macro-f1",
     "log_loss": "log-loss",
 }
-
-#: Metrics with a name of their own.
-METRICS: tuple[str, ...] = (*_BY_LABELS, "log-loss")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,16 +21,18 @@ from skecoc.compare.data_sets import DataSet
 from skecoc.compare.methods import (
     MAJORITY,
     RESPONSES,
+    STRATEGIES,
     WOLC_CODINGS,
     coding_of,
     count_columns,
     count_trained,
     make_classifier,
 )
-from skecoc.compare.metrics import ACCURACY, METRICS, Metric
+from skecoc.compare.metrics import ACCURACY, Metric
 from skecoc.compare.runs import Batch, RoundRecord, RunKey, RunRecord, seed_of, shares_columns, split_rows
 from skecoc.learners.columns import evaluate_columns, first_learner, margin_scale, resolve_response
 from skecoc.support.errors import InputError
+from skecoc.support.names import METRICS
 from skecoc.support.threads import thread_pools
 
 Floats = NDArray[np.float64]
@@ -56,6 +58,23 @@ class Trial(NamedTuple):
     predict_seconds: float
 
 
+class KeptTrial(NamedTuple):
+    """A trained classifier of a fold, with what is needed to see which columns it needs."""
+
+    classifier: Any
+    preprocessor: Any
+    fold: Fold
+    seed: int
+
+
+class TestPart(NamedTuple):
+    """What a method predicted for the test samples of a fold: class indices, and probabilities if it has any."""
+
+    predicted: NDArray[np.intp]
+    probabilities: Floats | None
+    kept: KeptTrial | None
+
+
 @dataclass(frozen=True)
 class BatchOutcome:
     """Records of a batch, one per variant and in its order, and the time that the whole batch took."""
@@ -66,6 +85,7 @@ class BatchOutcome:
     warnings: list[tuple[RunKey, str]]  # each message once per run
     seconds: float
     scores: list[float] = field(default_factory=list)  # of the runs, by the metric
+    test_parts: list[TestPart] = field(default_factory=list)  # of the runs, if they were to be kept
 
 
 def run_batch(
@@ -76,31 +96,46 @@ def run_batch(
     seed: int,
     metric: Metric = ACCURACY,
     class_weight: str | None = None,
+    kept_folds: int | None = None,
 ) -> BatchOutcome:
     """Train and test all runs of a batch; an `InputError` names the method that does not suit the data.
 
     Everything random is seeded by the identity of the batch, and linear algebra has one thread, so the outcome depends
-    neither on where nor on when the batch is run.
+    neither on where nor on when the batch is run. With `kept_folds`, predictions and probabilities are kept, and the
+    classifiers of this many folds; a code that shares its columns with no other is then trained as it would be alone,
+    since its probabilities are calibrated out of fold.
     """
     begin = time.perf_counter()
+    classes = np.unique(data_set.y)
     run_seed = seed_of(seed, "run", data_set.seed_name, batch.repeat, batch.fold, coding_of(batch.keys[0].method))
-    runs: list[RunRecord] = []
-    scores: list[float] = []
-    rounds: list[RoundRecord] = []
-    messages: list[tuple[RunKey, str]] = []
+    outcome = BatchOutcome(batch, [], [], [], 0.0)
+    is_shared = (
+        shares_columns(batch.coding, batch.variants[0][1])
+        and class_weight is None
+        and not metric.needs_probabilities
+        and (kept_folds is None or len(batch.variants) > 1)
+    )
     with thread_pools().limit(limits=1):
         with recorded_warnings() as early, named_errors(batch.keys[0]):
-            fold, _ = make_fold(data_set, batch.keys[0], learner, n_folds, seed, class_weight)
-            is_shared = shares_columns(batch.coding, batch.variants[0][1]) and class_weight is None
+            fold, preprocessor = make_fold(data_set, batch.keys[0], learner, n_folds, seed, class_weight)
             shared = SharedColumns(batch, learner, run_seed, fold) if is_shared else None
         for key in batch.keys:
             with recorded_warnings() as late, named_errors(key):
                 trial = shared.decode(key) if shared else try_alone(key, learner, run_seed, fold)
-                rounds.extend(round_records(key, trial.classifier, fold))
-                scores.append(score_trial(trial, fold, metric, np.unique(data_set.y)))
-            runs.append(run_record(key, trial, fold))
-            messages.extend((key, message) for message in distinct_messages([*early, *late]))
-    return BatchOutcome(batch, runs, rounds, messages, time.perf_counter() - begin, scores)
+                predicted, probabilities = np.searchsorted(classes, trial.predicted), None
+                if kept_folds is not None or metric.needs_probabilities or metric.name not in METRICS:
+                    probabilities = class_probabilities(trial.classifier, fold.X_test, classes)
+                truth = np.searchsorted(classes, fold.y_test)
+                outcome.scores.append(metric.score(truth, predicted, probabilities, len(classes)))
+                if kept_folds is None:
+                    outcome.rounds.extend(round_records(key, trial.classifier, fold))
+                else:
+                    is_kept = batch.fold < kept_folds and key.method not in STRATEGIES and key.method != MAJORITY
+                    kept = KeptTrial(trial.classifier, preprocessor, fold, run_seed) if is_kept else None
+                    outcome.test_parts.append(TestPart(predicted, probabilities, kept))
+            outcome.runs.append(run_record(key, trial, fold))
+            outcome.warnings.extend((key, message) for message in distinct_messages([*early, *late]))
+    return replace(outcome, seconds=time.perf_counter() - begin)
 
 
 def make_fold(
@@ -166,14 +201,6 @@ def class_probabilities(classifier: Any, X: Any, classes: NDArray[Any]) -> Float
     return probabilities
 
 
-def score_trial(trial: Trial, fold: Fold, metric: Metric, classes: NDArray[Any]) -> float:
-    """Score the predictions of a fold's test samples."""
-    truth, predicted = np.searchsorted(classes, fold.y_test), np.searchsorted(classes, trial.predicted)
-    is_by_labels = metric.name in METRICS and not metric.needs_probabilities
-    probabilities = None if is_by_labels else class_probabilities(trial.classifier, fold.X_test, classes)
-    return metric.score(truth, predicted, probabilities, len(classes))
-
-
 def try_alone(key: RunKey, learner: BaseEstimator, seed: int, fold: Fold) -> Trial:
     """Train and test a method whose columns serve no other."""
     trial = try_classifier(make_classifier(key.method, learner, seed, key.response), fold)
@@ -235,7 +262,7 @@ class SharedColumns:
         """Fit the decoder of a run and predict the test samples."""
         codewords = self.codewords[key.response]
         begin = time.perf_counter()
-        classifier = self.trained.with_decoding(
+        classifier = self.trained._with_decoding(
             key.decoding, RESPONSES[key.response], codewords.train, self.y, margin_scale=codewords.scale
         )
         fitted = time.perf_counter()

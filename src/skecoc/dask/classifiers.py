@@ -56,7 +56,7 @@ class DaskMixin:
             If the memory limit of a worker is too low for the largest partition; this is checked before anything is
             computed, with a warning if the limit may be too low. Also if workers die repeatedly or are all paused.
         ConnectionError
-            If the scheduler is lost.
+            If the scheduler is lost, or all workers are and none comes back.
         Exception
             Errors that are raised when a partition is read. For these and for invalid values, the message or a note
             contains the number of the partition, counted from 0 as in ``X.partitions``. If fitting fails, the
@@ -303,8 +303,8 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
         Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
         with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
         class the same total weight; the data are then read once more. A class of weight zero is dropped.
-    classes : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for an ordinal code; None uses sorted order.
+    class_order : array-like of shape (n_classes,), default=None
+        The class labels in their natural order, for an ordinal code; None uses sorted order. Other codes refuse it.
     max_columns : int, default=None
         Maximum number of columns, as in `skecoc.ECOCClassifier`.
 
@@ -312,8 +312,8 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
     ----------
     model_ : ECOCClassifier
         The fitted classifier for samples in memory, as returned by `to_local`. Its fitted attributes (`classes_`,
-        `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_`, ...) are also attributes of this
-        classifier.
+        `n_classes_`, `code_matrix_`, `estimators_`, `decoder_`, `temperature_`, `n_features_in_`, ...) are also
+        attributes of this classifier.
     training_samples_ : dict of str to int
         Number of rows that each learner was trained on (all rows or the sample), by the names in `column_learners_`.
 
@@ -343,6 +343,7 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
     def __init__(
         self,
         estimator: Any = None,
+        *,
         coding: Any = "auto",
         decoding: Any = "auto",
         response_method: str = "auto",
@@ -351,7 +352,7 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
         client: distributed.Client | None = None,
         sample_size: int = SAMPLE_ROWS,
         class_weight: ClassWeight = None,
-        classes: Any = None,
+        class_order: Any = None,
         max_columns: int | None = None,
     ) -> None:
         self.estimator = estimator
@@ -363,7 +364,7 @@ class DaskECOCClassifier(DaskMixin, BlockwiseECOC):
         self.client = client
         self.sample_size = sample_size
         self.class_weight = class_weight
-        self.classes = classes
+        self.class_order = class_order
         self.max_columns = max_columns
 
     def _is_light(self) -> bool:
@@ -400,8 +401,6 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         Growth stops after this many consecutive rounds without progress.
     n_regions : int, array-like of int or "auto", default="auto"
         Numbers of regions of clustering-based columns, at most 255.
-    validation_fraction : float, default="deprecated"
-        Deprecated, has no effect; use `n_folds`.
     margin : float or "auto", default="auto"
         The margin of the optimised weights, positive; see `skecoc.WOLCClassifier`.
     l2 : float or "auto", default="auto"
@@ -429,15 +428,15 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
         with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
         class the same total weight; the data are then read once more. A class of weight zero is dropped.
-    classes : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for an ordinal code; None uses sorted order.
+    class_order : array-like of shape (n_classes,), default=None
+        The class labels in their natural order, for an ordinal code; None uses sorted order. Other codes refuse it.
 
     Attributes
     ----------
     model_ : WOLCClassifier
         The fitted classifier for samples in memory, as returned by `to_local`. Its fitted attributes (`classes_`,
-        `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_`, ...) are also attributes of this
-        classifier.
+        `n_classes_`, `code_matrix_`, `estimators_`, `decoder_`, `history_`, `best_round_`, ...) are also attributes of
+        this classifier.
     training_samples_ : dict of str to int
         Number of rows that each learner was trained on (all rows or the sample), by the names in `column_learners_`.
 
@@ -467,6 +466,7 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
     def __init__(
         self,
         estimator: Any = None,
+        *,
         init: Any = "auto",
         n_pairs: int | None = None,
         max_iter: int | None = None,
@@ -475,7 +475,6 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         standard_errors: float = 2.0,
         patience: int = 6,
         n_regions: Any = "auto",
-        validation_fraction: float | str = "deprecated",
         margin: float | str = "auto",
         l2: float | str = "auto",
         response_method: str = "auto",
@@ -487,7 +486,7 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         allow_equal_weights: bool = True,
         sample_size: int = SAMPLE_ROWS,
         class_weight: ClassWeight = None,
-        classes: Any = None,
+        class_order: Any = None,
     ) -> None:
         self.estimator = estimator
         self.init = init
@@ -498,7 +497,6 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         self.standard_errors = standard_errors
         self.patience = patience
         self.n_regions = n_regions
-        self.validation_fraction = validation_fraction
         self.margin = margin
         self.l2 = l2
         self.response_method = response_method
@@ -510,4 +508,4 @@ class DaskWOLCClassifier(DaskMixin, BlockwiseWOLC):
         self.allow_equal_weights = allow_equal_weights
         self.sample_size = sample_size
         self.class_weight = class_weight
-        self.classes = classes
+        self.class_order = class_order

@@ -95,24 +95,19 @@ def load_uci(name: str, *, return_X_y: bool = False, as_frame: bool = False) -> 
         filename=str(path),
     )
     if as_frame:
-        _use_frames(bunch)
+        pd = import_extra("pandas", "table", "as_frame=True")
+        bunch.data = pd.DataFrame(data, columns=feature_names)
+        bunch.target = pd.Series(target, name="class")
+        bunch.frame = bunch.data.assign(**{"class": bunch.target})
     return (bunch.data, bunch.target) if return_X_y else bunch
 
 
 def _parse_table(text: str) -> tuple[list[str], NDArray[np.float64], NDArray[np.str_]]:
-    """Feature names, numbers and labels of a CSV text whose last column is the class."""
-    # numpy's fast reader knows no empty cells; the second pass is for every other cell of a run of them.
+    """Return feature names, numbers and labels of a CSV text whose last column is the class."""
+    # numpy's fast reader takes no empty cells; the second pass replaces every other one of several in a row.
     text = text.replace("\n,", "\nnan,").replace(",,", ",nan,").replace(",,", ",nan,")
     header, *lines = text.splitlines()
     parts = [line.rpartition(",") for line in lines]
     data = np.loadtxt([numbers for numbers, _, _ in parts], delimiter=",", dtype=np.float64, ndmin=2)
     target = np.array([label for _, _, label in parts])
     return header.split(",")[:-1], data, target
-
-
-def _use_frames(bunch: Bunch) -> None:
-    """Replace the arrays of a bunch by pandas objects."""
-    pd = import_extra("pandas", "table", "as_frame=True")
-    bunch.data = pd.DataFrame(bunch.data, columns=bunch.feature_names)
-    bunch.target = pd.Series(bunch.target, name="class")
-    bunch.frame = bunch.data.assign(**{"class": bunch.target})

@@ -21,6 +21,7 @@ from skecoc.decoding.optimized import Certificate, OptimizedWeightDecoder
 from skecoc.decoding.probabilistic import ProbabilisticDecoder, VotingDecoder
 from skecoc.decoding.risk import RiskAndConfusion, risk_and_confusion
 from skecoc.decoding.ties import break_ties
+from skecoc.support import names
 from skecoc.support.errors import resolve_name
 
 __all__ = [
@@ -50,21 +51,27 @@ __all__ = [
 
 #: The decoders by the name that `decoding` takes.
 DECODERS: Mapping[str, type[BaseDecoder]] = MappingProxyType(
-    {
-        "hamming": HammingDecoder,
-        "inverse-hamming": InverseHammingDecoder,
-        "euclidean": EuclideanDecoder,
-        "attenuated-euclidean": AttenuatedEuclideanDecoder,
-        "loss-based": LossBasedDecoder,
-        "loss-averaged": LossAveragedDecoder,
-        "laplacian": LaplacianDecoder,
-        "beta-density": BetaDensityDecoder,
-        "probabilistic": ProbabilisticDecoder,
-        "voting": VotingDecoder,
-        "loss-weighted": LossWeightedDecoder,
-        "optimized-weight": OptimizedWeightDecoder,
-        "logistic-weight": LogisticWeightDecoder,
-    }
+    dict(
+        zip(
+            names.DECODINGS,
+            (
+                HammingDecoder,
+                InverseHammingDecoder,
+                EuclideanDecoder,
+                AttenuatedEuclideanDecoder,
+                LossBasedDecoder,
+                LossAveragedDecoder,
+                LaplacianDecoder,
+                BetaDensityDecoder,
+                ProbabilisticDecoder,
+                VotingDecoder,
+                LossWeightedDecoder,
+                OptimizedWeightDecoder,
+                LogisticWeightDecoder,
+            ),
+            strict=True,
+        )
+    )
 )
 
 

@@ -210,7 +210,6 @@ class LogisticWeightDecoder(BaseDecoder):
         return self
 
     def _check_parameters(self) -> None:
-        """Check the constructor's arguments."""
         for name in ("spread", "tol"):
             value = getattr(self, name)
             if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
@@ -225,7 +224,6 @@ class LogisticWeightDecoder(BaseDecoder):
 
 
 def _check_groups(groups: ArrayLike | None, n_columns: int) -> Indices:
-    """Check the groups of columns."""
     if groups is None:
         return np.zeros(n_columns, dtype=np.intp)
     members = np.asarray(groups)
@@ -315,21 +313,18 @@ class _Problem:
         return np.append(factors, bias)
 
     def weights_and_bias(self, point: Floats) -> tuple[Floats, Floats]:
-        """Return the weights v and the biases of a point."""
         weights, code = np.zeros(self.shape), np.zeros(self.shape)
         weights[self.entries] = self.prior * point[: len(self.prior)]
         code[self.entries] = self.signed * point[: len(self.prior)]
         return weights, point[len(self.prior) :] + self.offset - code @ self.centre
 
     def _log_probabilities(self, point: Floats) -> Floats:
-        """Return the logarithm of the probability of each class for each sample."""
         code = np.zeros(self.shape)
         code[self.entries] = self.signed * point[: len(self.prior)]
         scores = self.x @ code.T + (point[len(self.prior) :] + self.offset)
         return scores - logsumexp(scores, axis=1, keepdims=True)
 
     def log_loss(self, point: Floats) -> float:
-        """Return the mean log-loss."""
         own = self._log_probabilities(point)[np.arange(len(self.y)), self.y]
         return float(-(self.weight @ own) / self.weight.sum())
 

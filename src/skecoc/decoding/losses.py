@@ -235,7 +235,6 @@ class LossWeightedDecoder(_LossDecoder):
     weights_: Floats
 
     def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:
-        """Learn the weights."""
         self.fit_sums(sum_correct(codewords, y, self.matrix_, weight), self.matrix_)
 
     def fit_sums(self, correct: Floats, matrix: Floats) -> Self:

@@ -116,7 +116,6 @@ def priority(prior: Floats) -> Indices:
 
 @inlined
 def _is_tied(a: float, b: float, scale: float, tolerance: float) -> bool:
-    """Tell whether two values differ by at most the tolerance."""
     return abs(a - b) <= tolerance * max(scale, abs(a), abs(b))
 
 

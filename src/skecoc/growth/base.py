@@ -48,12 +48,10 @@ class GrownClassifier(BaseCodeClassifier):
         "init": [str, "array-like", callable],
         "max_iter": [Interval(Integral, 0, None, closed="left"), None],
         "max_columns": [Interval(Integral, 1, None, closed="left"), None],
-        "classes": ["array-like", None],
+        "class_order": ["array-like", None],
         "warm_start": ["boolean"],
     }
 
-    warm_start: bool = False  # of models that were saved when there was no such parameter
-    classes: Any = None
     _warm: WarmStart
 
     @abstractmethod

@@ -157,11 +157,6 @@ class GrowthRound:
         """Record a round of which nothing was measured."""
         return cls(n_columns, *(np.nan,) * 7, pairs=[], pair_losses=[], n_clustered=0, seconds={})
 
-    @property
-    def honest_accuracy(self) -> float:
-        """Former name of `out_of_fold_accuracy`."""
-        return self.out_of_fold_accuracy
-
 
 Report = Callable[[int, GrowthRound], None]
 

@@ -110,9 +110,9 @@ class LCECOCClassifier(LayeredClassifier):
         Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
         with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
         class the same total weight. A class of weight zero is dropped.
-    classes : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for ``init="ordinal"``. None uses the order of an ordered categorical
-        `y`, otherwise that of the sorted labels. See `ECOCClassifier`.
+    class_order : array-like of shape (n_classes,), default=None
+        The class labels in their natural order, for ``init="ordinal"``; other codes refuse it. None uses the order of
+        an ordered categorical `y`, otherwise that of the sorted labels. See `ECOCClassifier`.
     warm_start : bool, default=False
         Whether a further `fit` on the same data reuses the trained columns, so that with a larger `max_iter`,
         `max_columns` or `patience` only the added columns are trained. The result is the same as that of a single `fit`
@@ -123,6 +123,8 @@ class LCECOCClassifier(LayeredClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
+    n_classes_ : int
+        Number of classes.
     code_matrix_ : ndarray of int8 of shape (n_classes, n_columns)
         The code matrix of the kept round.
     estimators_ : list of length n_columns
@@ -186,6 +188,7 @@ class LCECOCClassifier(LayeredClassifier):
     def __init__(
         self,
         estimator: Any = None,
+        *,
         init: Any = "one-vs-rest",
         decoding: Any = "auto",
         n_pairs: int = 3,
@@ -201,7 +204,7 @@ class LCECOCClassifier(LayeredClassifier):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         class_weight: ClassWeight = None,
-        classes: Any = None,
+        class_order: Any = None,
         warm_start: bool = False,
     ) -> None:
         self.estimator = estimator
@@ -220,7 +223,7 @@ class LCECOCClassifier(LayeredClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.class_weight = class_weight
-        self.classes = classes
+        self.class_order = class_order
         self.warm_start = warm_start
 
     def _strategy(self, n_classes: int, total_weight: float) -> Strategy:  # noqa: ARG002

@@ -115,7 +115,7 @@ class PooledWeightStrategy(Strategy):
         l2 = _PENALTY * margin * len(matrix) / float((prior**2).sum()) if self.l2 is None else self.l2
 
         def fitted(without_fold: int | None, start: Floats = prior) -> OptimizedWeightDecoder:
-            decoder = OptimizedWeightDecoder(margin, l2, tol=_WEIGHTS_TOL, n_jobs=self.n_jobs)
+            decoder = OptimizedWeightDecoder(margin, l2=l2, tol=_WEIGHTS_TOL, n_jobs=self.n_jobs)
             return fit_weights(code, decoder, n_columns, without_fold=without_fold, warm_start=start, prior=prior)
 
         changes, start = {}, prior

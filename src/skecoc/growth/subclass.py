@@ -268,6 +268,8 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
+    n_classes_ : int
+        Number of classes.
     code_matrix_ : ndarray of int8 of shape (n_rows, n_columns)
         The code matrix, with one row per subclass.
     row_classes_ : ndarray of int of shape (n_rows,)
@@ -342,6 +344,7 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     def __init__(
         self,
         estimator: Any = None,
+        *,
         decoding: Any = "auto",
         max_error: float = 0.02,
         min_size: float = 0.05,

@@ -38,7 +38,7 @@ def _start(model: Any) -> str:
         names = dict.fromkeys(model.column_learners_.tolist())
         return f"{_counted(len(names), 'learner')} with {_codes(model, [*names]) if init == 'auto' else _name(init)}"
     if init == "auto":  # without pools
-        init = "one-vs-rest" if getattr(model, "weights_every_round", False) else "the initial code"
+        init = "one-vs-rest"
     codes = [name for name in getattr(model, "pool_shares_", {}) if name != "pairs"]
     return " and ".join(map(_name, codes or [init]))
 

@@ -1,5 +1,6 @@
 """Fit optimised weights to the out-of-fold codewords of samples, wherever these are."""
 
+import operator
 from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import Any, TypeVar
@@ -9,10 +10,10 @@ from numpy.typing import NDArray
 
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.decoding.optimized.rows import (
+from skecoc.decoding.optimized.training_rows import (
+    NO_SHIFT,
     Block,
     MemoryRows,
-    RemoteRows,
     Rows,
     class_factor,
     map_in_threads,
@@ -25,7 +26,6 @@ from skecoc.support.executor import Blocks, Executor, MemoryExecutor
 
 Result = TypeVar("Result")
 
-_NO_SHIFT = np.zeros((0, 0), dtype=np.float32)
 _LOOKED_AT = 2_000
 # Weights are summed up in these units, one after the other, so that no order changes a sum.
 _UNITS = SUM_UNIT ** np.arange(1, 5)
@@ -93,7 +93,7 @@ def _class_sums(
 Selection = tuple[int, int | None, Floats]
 
 
-class _RowsOfBlocks(RemoteRows):
+class _RowsOfBlocks(Rows):
     """Out-of-fold codewords of blocks, as optimised-weight decoding takes them."""
 
     def __init__(
@@ -105,20 +105,23 @@ class _RowsOfBlocks(RemoteRows):
         n_rows: int,
         n_jobs: int | None,
     ) -> None:
-        super().__init__(n_classes, n_rows)
-        self.most_sampled = _MOST_SAMPLED
-        self._executor, self._coded, self._selection, self.n_jobs = executor, coded, selection, n_jobs
+        super().__init__(n_classes, n_rows, n_jobs)
+        self._executor, self._coded, self._selection = executor, coded, selection
 
     def map(self, function: Callable[[Block], Result]) -> list[Result]:
-        """Apply a function to every block that is not empty."""
         if isinstance(self._executor, MemoryExecutor):
             return list(self._map_spans(function))
         message = (*self._selection, function)
-        found: list[Result] = self._executor.sum(_apply_to_list, self._coded, message=message, merge=_join)
+        found: list[Result] = self._executor.sum(_apply_to_list, self._coded, message=message, merge=operator.add)
         return found
 
-    def sum(self, function: Callable[[Block], Result], merge: Callable[[Result, Result], Result]) -> Result:
-        """Merge what a function returns for every block that is not empty."""
+    def sum(
+        self,
+        function: Callable[[Block], Result],
+        merge: Callable[[Result, Result], Result],
+        *,
+        with_shift: bool = False,  # noqa: ARG002
+    ) -> Result:
         if isinstance(self._executor, MemoryExecutor):
             return reduce(merge, self._map_spans(function))
         message = (*self._selection, function)
@@ -130,15 +133,15 @@ class _RowsOfBlocks(RemoteRows):
         samples = MemoryExecutor.state(self._coded)
 
         def of_span(span: slice) -> Result | None:
-            return _apply(_part(samples, span), *self._selection, function)
+            part: list[Any] = [array[span] for array in samples]
+            return _apply(CodedSamples(*part), *self._selection, function)
 
         found = map_in_threads(self.n_jobs, of_span, spans_of(len(samples.y)))
         return (of_rows for of_rows in found if of_rows is not None)
 
     def first_block(self) -> Block:
-        """Return some rows, to look at."""
         rows = self.sample(_LOOKED_AT)
-        return Block(rows.codewords, rows.y, rows.weight, _NO_SHIFT)
+        return Block(rows.codewords, rows.y, rows.weight, NO_SHIFT)
 
     def sample(self, size: int) -> MemoryRows:
         """Draw about so many rows by their keys, the same ones every time and however rows are divided into blocks."""
@@ -151,11 +154,6 @@ class _RowsOfBlocks(RemoteRows):
         order = np.lexsort((y, keys))
         weight = weight[order]
         return MemoryRows(codewords[order], y[order], weight / weight.sum(), self.n_classes, self.n_jobs)
-
-
-def _join(first: list[Any], second: list[Any]) -> list[Any]:
-    """Join two lists."""
-    return first + second
 
 
 def stack_rows(first: tuple[NDArray[Any], ...], second: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
@@ -173,12 +171,6 @@ def _select(
     return samples.out_of_fold[rows], y, samples.weight[rows] * factor[y], samples.keys[rows]
 
 
-def _part(samples: CodedSamples, span: slice) -> CodedSamples:
-    """Return a span of the samples of a block, without a copy."""
-    arrays: list[Any] = [array[span] for array in samples]
-    return CodedSamples(*arrays)
-
-
 def _apply(
     samples: CodedSamples,
     n_columns: int,
@@ -191,7 +183,7 @@ def _apply(
     if len(y) == 0:
         return None
     return function(
-        Block(codewords, y, weight, _NO_SHIFT, np.multiply(mix(keys ^ _DRAWING), 2.0**-64, dtype=np.float64))
+        Block(codewords, y, weight, NO_SHIFT, np.multiply(mix(keys ^ _DRAWING), 2.0**-64, dtype=np.float64))
     )
 
 
@@ -204,7 +196,6 @@ def _apply_to_list(samples: CodedSamples, *arguments: Any) -> list[Any]:
 def _draw_rows(
     samples: CodedSamples, n_columns: int, without_fold: int | None, factor: Floats, share: float
 ) -> tuple[NDArray[Any], ...]:
-    """Draw a share of the rows of a block by their keys."""
     rows = _select(samples, n_columns, without_fold, factor)
     drawn = drawn_keys(rows[-1] ^ _SAMPLING, share)
     return tuple(part[drawn] for part in rows)

@@ -18,7 +18,7 @@ from skecoc.coding.automatic import compact_code, learner_kind
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.base import worst_rivals
-from skecoc.decoding.optimized.kernels import row_scores
+from skecoc.decoding.optimized.hinge import row_scores
 from skecoc.growth.base import LayeredClassifier, named_init
 from skecoc.growth.engine import Evaluation, Growth, GrowthRound, Proposal, StopRules, Strategy
 from skecoc.growth.logistic import LogisticWeightStrategy
@@ -85,7 +85,7 @@ class OptimizedWeightStrategy(Strategy):
         if self._unit is None:
             self._unit = mean_output(code) if code.samples.response == "decision_function" else 1.0
         unsolved = OptimizedWeightDecoder(
-            self.margin * self._unit, self.l2 * self._unit, tol=_WEIGHTS_TOL, n_jobs=self.n_jobs
+            self.margin * self._unit, l2=self.l2 * self._unit, tol=_WEIGHTS_TOL, n_jobs=self.n_jobs
         )
         decoder = fit_weights(code, unsolved, code.n_columns, warm_start=self._padded(code.n_columns))
         self._weights = decoder.weights_
@@ -238,9 +238,9 @@ class WOLCClassifier(LayeredClassifier):
         Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
         with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
         class the same total weight. A class of weight zero is dropped.
-    classes : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for ``init="ordinal"``. None uses the order of an ordered categorical
-        `y`, otherwise that of the sorted labels. See `ECOCClassifier`.
+    class_order : array-like of shape (n_classes,), default=None
+        The class labels in their natural order, for ``init="ordinal"``; other codes refuse it. None uses the order of
+        an ordered categorical `y`, otherwise that of the sorted labels. See `ECOCClassifier`.
     warm_start : bool, default=False
         Whether a further `fit` on the same data reuses the trained columns, so that with a larger `max_iter`,
         `max_columns` or `patience` only the added columns are trained. The result is the same as that of a single `fit`
@@ -251,6 +251,8 @@ class WOLCClassifier(LayeredClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
+    n_classes_ : int
+        Number of classes.
     code_matrix_ : ndarray of int8 of shape (n_classes, n_columns)
         The code matrix of the kept round.
     estimators_ : list of length n_columns
@@ -354,6 +356,7 @@ class WOLCClassifier(LayeredClassifier):
     def __init__(
         self,
         estimator: Any = None,
+        *,
         init: Any = "auto",
         n_pairs: int | None = None,
         max_iter: int | None = None,
@@ -372,7 +375,7 @@ class WOLCClassifier(LayeredClassifier):
         allow_equal_weights: bool = True,
         weights_every_round: bool = False,
         class_weight: ClassWeight = None,
-        classes: Any = None,
+        class_order: Any = None,
         warm_start: bool = False,
     ) -> None:
         self.estimator = estimator
@@ -394,7 +397,7 @@ class WOLCClassifier(LayeredClassifier):
         self.allow_equal_weights = allow_equal_weights
         self.weights_every_round = weights_every_round
         self.class_weight = class_weight
-        self.classes = classes
+        self.class_order = class_order
         self.warm_start = warm_start
 
     @classmethod

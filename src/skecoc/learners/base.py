@@ -103,6 +103,11 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         is_second = self._votes(X) > 0.0
         return self.classes_[is_second.astype(np.intp)]
 
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
+
     def _prepare_features(self, X: Any) -> tuple[NDArray[Any], Names | None]:
         """Check a matrix of features without changing the learner; return it and its features' names."""
         scratch = copy(self)  # takes the attributes that validation sets

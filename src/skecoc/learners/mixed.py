@@ -51,7 +51,7 @@ _MOST_SAMPLES_OF_SVM = 20_000
 
 
 def mixed_learners(
-    n_classes: int | None = None, n_samples: int | None = None, n_features: int | None = None
+    n_classes: int | None = None, *, n_samples: int | None = None, n_features: int | None = None
 ) -> list[tuple[str, BaseEstimator]]:
     """Return the learners of ``estimator="mixed"``, the fastest first.
 
@@ -154,7 +154,7 @@ def resolve_learners(
                 f"estimator must be a classifier, a list of (name, classifier) or 'mixed', got "
                 f"{estimator!r}{did_you_mean(estimator, [MIXED])}"
             )
-        return dict(mixed_learners(n_classes, n_samples, n_features))
+        return dict(mixed_learners(n_classes, n_samples=n_samples, n_features=n_features))
     pairs = list(estimator)
     well_formed = all(isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs)
     if not pairs or not well_formed:

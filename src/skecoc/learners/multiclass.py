@@ -112,6 +112,8 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         The trained classifier.
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
+    n_classes_ : int
+        Number of classes.
     n_features_in_ : int
         Number of features seen in `fit`, if the classifier has this attribute.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -169,6 +171,11 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
 
     def _untrained(self) -> BaseEstimator:
         """Return a clone; an SVC without probabilities gives the margins of pairs."""

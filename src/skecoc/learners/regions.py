@@ -82,6 +82,8 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
     ----------
     classes_ : ndarray of shape (2,)
         The class labels.
+    n_classes_ : int
+        Number of classes: 2.
     centres_ : ndarray of shape (n_regions_, n_numeric_features)
         Centres of the regions with at least one training sample, over the numeric features.
     n_regions_ : int
@@ -126,6 +128,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
     def __init__(
         self,
         estimator: BaseEstimator | None = None,
+        *,
         n_regions: int = 2,
         clusterer: BaseEstimator | None = None,
         random_state: int | np.random.RandomState | None = None,

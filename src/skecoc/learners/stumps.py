@@ -54,6 +54,8 @@ class StumpAdaBoostClassifier(MarginClassifier):
     ----------
     classes_ : ndarray of shape (2,)
         The two labels, sorted. Positive values of `decision_function` mean ``classes_[1]``.
+    n_classes_ : int
+        Number of classes: 2.
     n_estimators_ : int
         Number of stumps.
     features_ : ndarray of int64 of shape (n_estimators_,)
@@ -139,15 +141,13 @@ class StumpAdaBoostClassifier(MarginClassifier):
 
     _dtypes: ClassVar[list[type]] = [np.float64, np.float32]
     _sparse_formats: ClassVar[list[str]] = ["csr", "csc"]
-    # Default for models that were saved before this parameter existed.
-    categorical_features: str | None = "from_dtype"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "categorical_features": [StrOptions({"from_dtype"}), None],
     }
 
-    def __init__(self, n_estimators: int = 40, categorical_features: str | None = "from_dtype") -> None:
+    def __init__(self, n_estimators: int = 40, *, categorical_features: str | None = "from_dtype") -> None:
         self.n_estimators = n_estimators
         self.categorical_features = categorical_features
 
@@ -335,13 +335,6 @@ class StumpAdaBoostClassifier(MarginClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = self.categorical_features is not None
         return tags
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        features = state.get("features_")
-        if isinstance(features, np.ndarray) and "missing_left_" not in state:
-            # A model of an earlier version, which took no missing values: these go right, where comparisons are false.
-            state = {**state, "missing_left_": features < 0}
-        super().__setstate__(state)
 
     def _slope(self) -> float:
         """Give the factor from F to log-odds: probabilities are 1 / (1 + exp(-2 F))."""

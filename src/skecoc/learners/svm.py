@@ -91,6 +91,8 @@ class TunedSVMClassifier(MarginClassifier):
     ----------
     classes_ : ndarray of shape (2,)
         The two labels, sorted. Positive values of `decision_function` mean ``classes_[1]``.
+    n_classes_ : int
+        Number of classes: 2.
     C_ : float
         The chosen C.
     width_ : float
@@ -175,8 +177,8 @@ class TunedSVMClassifier(MarginClassifier):
     def __init__(
         self,
         C: float | ArrayLike | None = None,
-        width: float | ArrayLike | None = None,
         *,
+        width: float | ArrayLike | None = None,
         n_folds: int = 3,
         search_rows: int | None = None,
         tune: str = "column",

@@ -1,11 +1,11 @@
-"""Convert output-code classifiers for skl2onnx, export a fitted model, and compare the export with it."""
+"""Export fitted output-code classifiers by skl2onnx, and compare the exported model with the original."""
 
 import re
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import GraphProto, ModelProto, TensorProto
+from onnx import ModelProto, TensorProto
 from skl2onnx import to_onnx as convert
 from skl2onnx import update_registered_converter
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
@@ -16,10 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.classifiers.calibration import LARGEST_LOGIT
 from skecoc.learners.mixed import is_several
-from skecoc.onnx._converters import Rows
 from skecoc.onnx._decoders import write_scores, write_winner
 from skecoc.onnx._graph import Graph
-from skecoc.onnx._learners import FixedOutput, write_outputs
+from skecoc.onnx._learners import FixedOutput, Rows, write_outputs
 
 CLASSIFIERS = (ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier)
 
@@ -97,9 +96,15 @@ def to_onnx(model: Any, X: Any, *, scores: bool = False, target_opset: Any = Non
     names = _column_names(X)
     if scores and "scores" in map(_identifier, names):
         raise ValueError("X must have no column called 'scores' where scores=True, which is the output's name")
-    exported: ModelProto = convert(model, _sample(X), options=options, target_opset=target_opset)
+    row = X[:1] if hasattr(X, "columns") else np.asarray(X)[:1]
+    if isinstance(row, np.ndarray) and row.dtype != np.float32:
+        row = row.astype(np.float64)
+    exported: ModelProto = convert(model, row, options=options, target_opset=target_opset)
     if scores:
-        _call_scores(exported.graph)
+        output = exported.graph.output[1]
+        for node in exported.graph.node:
+            node.output[:] = ["scores" if name == output.name else name for name in node.output]
+        output.name = "scores"
     if names:
         for each, name in zip(exported.graph.input, names, strict=True):
             each.doc_string = name
@@ -149,7 +154,6 @@ def check_export(model: Any, exported: ModelProto, X: Any) -> ExportCheck:
 
 
 def _classifier(model: Any) -> Any:
-    """Return the output-code classifier of a model."""
     classifier = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if type(classifier) not in CLASSIFIERS:
         raise ValueError(
@@ -158,16 +162,8 @@ def _classifier(model: Any) -> Any:
     return classifier
 
 
-def _sample(X: Any) -> Any:
-    """Return one row, as single or double precision unless it is a frame's."""
-    if hasattr(X, "columns"):
-        return X[:1]
-    row = np.asarray(X)[:1]
-    return row if row.dtype == np.float32 else row.astype(np.float64)
-
-
 def _column_names(X: Any) -> list[str]:
-    """Return the names of a frame's columns, checked, and none for an array."""
+    """Check and return the names of a frame's columns; an array has none."""
     names = list(getattr(X, "columns", []))
     columns: dict[str, str] = {}
     for name in names:
@@ -183,16 +179,8 @@ def _column_names(X: Any) -> list[str]:
 
 
 def _identifier(name: str) -> str:
-    """Return what skl2onnx makes of a name."""
+    """Replace characters of a name as skl2onnx does."""
     return re.sub(r"^(?=[0-9])", "_", re.sub(r"[^\w+]", "_", name))
-
-
-def _call_scores(graph: GraphProto) -> None:
-    """Call the second output what it is."""
-    output = graph.output[1]
-    for node in graph.node:
-        node.output[:] = ["scores" if name == output.name else name for name in node.output]
-    output.name = "scores"
 
 
 def _feed(exported: ModelProto, X: Any) -> dict[str, NDArray[Any]]:
@@ -294,25 +282,19 @@ def _write_codewords(graph: Graph, rows: Rows, model: Any) -> str:
     """Write the outputs of all columns; those that prediction does not use are zero."""
     used = set(getattr(model, "used_columns_", range(len(model.estimators_))))
     learners = [learner if q in used else FixedOutput(0.0) for q, learner in enumerate(model.estimators_)]
-    if is_several(model.estimator):
-        outputs = _write_members(graph, rows, learners, model)
-    else:
-        outputs = write_outputs(graph, rows, learners, model._response)
-    return outputs if model._margin_scale == 1.0 else graph.node("Div", outputs, float(model._margin_scale))
+    # The names of several learners; None stands for the only one.
+    names = model.column_learners_.tolist() if is_several(model.estimator) else [None] * len(learners)
 
-
-def _write_members(graph: Graph, rows: Rows, learners: list[Any], model: Any) -> str:
-    """Write the outputs of several learners' columns; an error says whose cannot be exported."""
-    groups: dict[str, list[int]] = {}
-    for q, name in enumerate(model.column_learners_.tolist()):
-        groups.setdefault(name, []).append(q)
-    parts = {}
-    for name, members in groups.items():
+    def write(name: str | None, columns: list[int]) -> str:
         try:
-            parts[name] = write_outputs(graph, rows, [learners[q] for q in members], model._response)
+            return write_outputs(graph, rows, [learners[q] for q in columns], model._response)
         except NotImplementedError as error:
+            if name is None:
+                raise
             raise NotImplementedError(f"{name!r} in estimator: {error}") from error
-    return graph.joined_groups(parts, groups)
+
+    outputs = graph.grouped(names, write)
+    return outputs if model._margin_scale == 1.0 else graph.node("Div", outputs, float(model._margin_scale))
 
 
 def _write_class_scores(graph: Graph, scores: str, model: Any) -> str:
@@ -321,6 +303,6 @@ def _write_class_scores(graph: Graph, scores: str, model: Any) -> str:
         return scores
     first = np.searchsorted(model.row_classes_, np.arange(len(model.classes_)))
     size = np.bincount(model.row_classes_)
-    # Shorter lists of rows are filled up with their last one, which changes no maximum.
+    # Shorter lists of rows are filled up with their last row, which changes no maximum.
     places = first[:, np.newaxis] + np.minimum(np.arange(size.max()), size[:, np.newaxis] - 1)
     return graph.node("ReduceMax", graph.node("Gather", scores, places, axis=1), np.array([2]), keepdims=0)

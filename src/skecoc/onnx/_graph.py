@@ -1,11 +1,12 @@
 """Write nodes and constants of an ONNX graph by name of the operator, as a converter of skl2onnx."""
 
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto
-from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType
+from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
 #: Operators are used as this version of ONNX defines them (ScatterElements with a reduction is its latest).
 SMALLEST_OPSET = 18
@@ -19,8 +20,9 @@ _TENSOR_TYPES = {
 }
 
 Floats = NDArray[np.float64]
+Key = TypeVar("Key", bound=Hashable)
 
-#: What a node takes: the name of another node's output, or a constant.
+#: An input of a node: the name of another node's output, or a constant.
 Value = str | float | NDArray[Any]
 
 
@@ -69,17 +71,20 @@ class Graph:
         return self.cast(tensor, TensorProto.DOUBLE)
 
     def part(self, tensor: str, first: int, end: int) -> str:
-        """Take the columns from `first` up to `end`, which may be negative: from the last one."""
+        """Take the columns from `first` up to `end`; a negative `end` counts from the last one."""
         return self.node("Slice", tensor, np.array([first]), np.array([end]), np.array([1]))
 
     def joined(self, tensors: list[str]) -> str:
         """Put tensors side by side."""
         return tensors[0] if len(tensors) == 1 else self.node("Concat", *tensors, axis=1)
 
-    def joined_groups(self, parts: dict[Any, str], groups: dict[Any, list[int]]) -> str:
-        """Put the columns of groups, whose numbers each group lists, side by side in the order of these numbers."""
-        order = np.concatenate([np.array(members) for members in groups.values()])
-        tensor = self.joined([parts[key] for key in groups])
+    def grouped(self, keys: Iterable[Key], write: Callable[[Key, list[int]], str]) -> str:
+        """Write the columns that have the same key together, by `write(key, columns)`; put all in their order again."""
+        groups: dict[Key, list[int]] = {}
+        for number, key in enumerate(keys):
+            groups.setdefault(key, []).append(number)
+        tensor = self.joined([write(key, columns) for key, columns in groups.items()])
+        order = np.concatenate([np.array(columns) for columns in groups.values()])
         return tensor if (np.diff(order) == 1).all() else self.node("Gather", tensor, np.argsort(order), axis=1)
 
     def variable(self, tensor: str, n_columns: int, *, single: bool = False) -> Any:
@@ -89,19 +94,10 @@ class Graph:
         self.write("Cast", [tensor], [variable.onnx_name], to=TensorProto.FLOAT if single else TensorProto.DOUBLE)
         return variable
 
-    def transformed(self, alias: str, transformer: Any, variable: Any) -> Any:
-        """Let another converter write a transformer; return the variable that it gives."""
-        operator = self.scope.declare_local_operator(alias, transformer)
+    def converted(self, alias: str, part: Any, variable: Any, **outputs: Any) -> list[Any]:
+        """Let another converter write a transformer or classifier; return its outputs, named with their types."""
+        operator = self.scope.declare_local_operator(alias, part)
         operator.inputs.append(variable)
-        result = self.scope.declare_local_variable("transformed", type(variable.type)())
-        operator.outputs.append(result)
-        return result
-
-    def classified(self, alias: str, classifier: Any, variable: Any) -> tuple[str, str]:
-        """Let another converter write a binary classifier; return the names of its labels and probabilities."""
-        operator = self.scope.declare_local_operator(alias, classifier)
-        operator.inputs.append(variable)
-        label = self.scope.declare_local_variable("label", Int64TensorType())
-        probabilities = self.scope.declare_local_variable("probabilities", type(variable.type)())
-        operator.outputs.extend([label, probabilities])
-        return str(label.onnx_name), str(probabilities.onnx_name)
+        results = [self.scope.declare_local_variable(name, kind) for name, kind in outputs.items()]
+        operator.outputs.extend(results)
+        return results

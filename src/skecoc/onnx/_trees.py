@@ -12,7 +12,7 @@ from onnx.helper import make_tensor
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.onnx._graph import Floats, Graph
 
-# Columns that share the trees of their features: more make bigger leaves, fewer make more trees.
+# Number of columns that share one tree per feature: more make bigger leaves, fewer make more trees.
 _GROUP = 32
 
 # No number is above this threshold; missing values are not below it either.
@@ -23,9 +23,8 @@ _LARGEST = float(np.finfo(np.float64).max)
 class TreeTable:
     """Nodes of many trees, in the form of the operator TreeEnsembleRegressor.
 
-    Its thresholds are doubles, as the rows are, and so are its sums, but they are rounded to single precision in the
-    end. So a leaf's value is split: multiples of a power of two, whose sums single precision holds exactly, and the
-    rest, of which rounding takes little.
+    Its sums are doubles that are rounded to single precision at the end. So each value of a leaf is split into a
+    multiple of a power of two, whose sums are exact in single precision, and the rest, where rounding changes little.
     """
 
     # Of each tree: features, thresholds, children and where missing values go; its leaves' nodes, targets and values.
@@ -61,7 +60,12 @@ class TreeTable:
         features, thresholds, left, right, missing, leaf_nodes, leaf_targets, values = (
             np.concatenate(arrays) for arrays in zip(*self.trees, strict=True)
         )
-        coarse = self._coarse(values, leaf_trees, leaf_targets, n_targets)
+        # Sums of multiples of this step have no more than 24 binary digits.
+        largest = np.zeros((len(sizes), n_targets))
+        np.maximum.at(largest, (leaf_trees, leaf_targets), np.abs(values))
+        bound = largest.sum(axis=0).max()
+        step = np.exp2(np.ceil(np.log2(bound)) - 23.0) if bound > 0.0 else 1.0
+        coarse = np.rint(values / step) * step
         sums = graph.node(
             "TreeEnsembleRegressor",
             rows,
@@ -88,22 +92,12 @@ class TreeTable:
         sums = graph.double(sums)
         return graph.node("Add", graph.part(sums, 0, n_targets), graph.part(sums, n_targets, 2 * n_targets))
 
-    @staticmethod
-    def _coarse(values: Floats, trees: NDArray[np.intp], targets: NDArray[np.int64], n_targets: int) -> Floats:
-        """Round leaf values to multiples of a power of two whose sums have no more than 24 binary digits."""
-        largest = np.zeros((trees[-1] + 1, n_targets))
-        np.maximum.at(largest, (trees, targets), np.abs(values))
-        bound = largest.sum(axis=0).max()
-        step = np.exp2(np.ceil(np.log2(bound)) - 23.0) if bound > 0.0 else 1.0
-        return np.rint(values / step) * step
-
 
 def stump_margins(graph: Graph, rows: str, learners: Sequence[StumpAdaBoostClassifier]) -> str:
     """Write F of several boosted models, of shape (n_samples, n_learners).
 
-    The stumps that look at one feature sum up to a step function of it, so a few models together need one search tree
-    per feature, whose leaves hold the value of the step for every model. A tree's root parts missing values, which no
-    threshold is above, from the others.
+    The stumps on one feature sum up to a step function of it, so a few models together need one search tree per
+    feature, whose leaves hold the value of the step for every model. The root of a tree separates missing values.
     """
     table = TreeTable()
     for first in range(0, len(learners), _GROUP):
@@ -128,12 +122,12 @@ def stump_margins(graph: Graph, rows: str, learners: Sequence[StumpAdaBoostClass
 def _stumps_by_feature(
     learners: Sequence[StumpAdaBoostClassifier],
 ) -> Iterator[tuple[int, Floats, NDArray[np.intp], Floats, NDArray[np.bool_]]]:
-    """Yield each feature with thresholds, models, votes and sides of missing values of the stumps that look at it."""
+    """Yield each feature with the thresholds, models, votes and sides of missing values of its stumps."""
     features = np.concatenate([learner.features_ for learner in learners])
     thresholds = np.concatenate([learner.thresholds_ for learner in learners])
     votes = np.concatenate([learner.alphas_ * learner.polarities_ for learner in learners])
     owners = np.repeat(np.arange(len(learners)), [learner.n_estimators_ for learner in learners])
-    # The constant stump, feature -1, has an infinite threshold: any feature will do. So will a stump without a vote,
+    # The constant stump, feature -1, has an infinite threshold and may use any feature. A stump without a vote is added
     # for models that have no stump at all.
     features, thresholds = np.append(np.maximum(features, 0), 0), np.append(thresholds, np.inf)
     votes, owners = np.append(votes, 0.0), np.append(owners, 0)
@@ -144,7 +138,6 @@ def _stumps_by_feature(
 
 
 def _sums_by_model(owners: NDArray[np.intp], votes: Floats) -> Floats:
-    """Sum up the votes of each model that occurs."""
     return np.bincount(np.unique(owners, return_inverse=True)[1], votes).astype(np.float64)
 
 
@@ -157,7 +150,7 @@ def _step_functions(
     """
     models, model = np.unique(owners, return_inverse=True)
     steps = np.unique(thresholds[np.isfinite(thresholds)])
-    # An infinite threshold is found behind the last step, where nothing is.
+    # An infinite threshold is placed behind the last step, which is cut off.
     place = np.searchsorted(steps, thresholds) + 1
     changes = np.zeros((len(steps) + 2, len(models)))
     changes[0] = _sums_by_model(owners, votes)
@@ -192,26 +185,17 @@ def boosted_tree_margins(graph: Graph, rows: str, learners: Sequence[Any]) -> st
     for first, learner in zip(firsts, learners, strict=False):
         for stage in learner._predictors:
             for target, predictor in enumerate(stage, start=int(first)):
-                _add_boosted_tree(table, predictor.nodes, target)
+                nodes = predictor.nodes
+                if nodes["is_categorical"].any():
+                    raise NotImplementedError(
+                        "HistGradientBoostingClassifier with categorical features cannot be exported to ONNX; "
+                        "encode them in a pipeline"
+                    )
+                missing_left = nodes["missing_go_to_left"].astype(np.int64)
+                children, values = (nodes["left"], nodes["right"]), nodes["value"][:, np.newaxis]
+                features, thresholds = nodes["feature_idx"], nodes["num_threshold"]
+                table.add(features, thresholds, *children, np.array([target]), values, missing_left)
     return graph.node("Add", table.write(graph, rows, int(firsts[-1])), np.concatenate(base))
-
-
-def _add_boosted_tree(table: TreeTable, nodes: NDArray[Any], target: int) -> None:
-    """Add one tree of a HistGradientBoostingClassifier."""
-    if nodes["is_categorical"].any():
-        raise NotImplementedError(
-            "HistGradientBoostingClassifier with categorical features cannot be exported to ONNX; "
-            "encode them in a pipeline"
-        )
-    table.add(
-        nodes["feature_idx"],
-        nodes["num_threshold"],
-        nodes["left"],
-        nodes["right"],
-        np.array([target]),
-        nodes["value"][:, np.newaxis],
-        nodes["missing_go_to_left"].astype(np.int64),
-    )
 
 
 def forest_probabilities(graph: Graph, rows: str, learner: Any) -> str:

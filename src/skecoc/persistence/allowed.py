@@ -1,4 +1,4 @@
-"""Types that model files may hold, and estimators of scikit-learn that predict from files without harm."""
+"""Types that model files may hold, and the estimators of scikit-learn that are safe to predict with."""
 
 from functools import cache
 from importlib.metadata import entry_points
@@ -25,9 +25,9 @@ _KERNELS = [
     "WhiteKernel",
 ]
 
-# Types that skops does not trust, or did not in older versions, and that may be loaded all the same. Arrays of `Tree`
-# and `TreePredictor` could lead compiled code astray: `check_restored` has checked them before anybody predicts. The
-# others hold numbers, arrays and estimators, which are checked themselves, and compute with Python and numpy alone.
+# Types of scikit-learn that skops, or an older version of it, does not trust. Compiled code follows the indices in
+# arrays of `Tree` and `TreePredictor`, so `check_restored` checks these. The others compute with Python and numpy
+# alone; what they hold is checked itself.
 _SKLEARN_TYPES = (
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
@@ -37,7 +37,7 @@ _SKLEARN_TYPES = (
     "sklearn._loss.link.LogitLink",
     "sklearn._loss.link.MultinomialLogit",
     *(f"{losses.__name__}.{name}" for name in ("ExponentialLoss", "HalfBinomialLoss", "HalfMultinomialLoss")),
-    # Older versions of scikit-learn know these by another module.
+    # Older versions of scikit-learn have these in another module.
     *(f"{loss.__module__}.{loss.__qualname__}" for loss in _LOSSES),
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
@@ -51,7 +51,7 @@ _SKLEARN_TYPES = (
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
     "sklearn.utils._bunch.Bunch",
-    # Scorers of older versions hold these; they are read by metadata routing alone.
+    # Scorers of older versions hold these; only metadata routing reads them.
     "sklearn.utils._metadata_requests.MetadataRequest",
     "sklearn.utils._metadata_requests.MethodMetadataRequest",
 )
@@ -89,8 +89,8 @@ TRUSTED_TYPES = (
     *_SKLEARN_TYPES,
 )
 
-# Parts of scikit-learn whose estimators predict by Python and numpy alone, or are checked. The others hand what a file
-# holds to compiled code that trusts it.
+# Modules of scikit-learn whose estimators predict by Python and numpy alone, or are checked. Others pass arrays of a
+# file to compiled code unchecked.
 _PLAIN_MODULES = {
     "calibration",
     "compose",
@@ -126,7 +126,7 @@ _PLAIN_CLASSES = (
     "sklearn.neighbors._regression.RadiusNeighborsRegressor",
     "sklearn.neighbors._unsupervised.NearestNeighbors",
 )
-# Compiled code takes what they hold for trees of the right number, which is checked for classifiers only.
+# The number of their trees, which compiled code relies on, is checked for classifiers only.
 _COMPILED_CLASSES = ("sklearn.ensemble._gb.GradientBoostingRegressor",)
 
 
@@ -138,5 +138,5 @@ def registered_types() -> frozenset[str]:
 
 
 def is_plain(name: str) -> bool:
-    """Tell by its type whether an estimator runs no compiled code on what a file holds, or is checked."""
+    """Tell by the name of its type whether an estimator runs no compiled code on unchecked arrays."""
     return name in _PLAIN_CLASSES or (name.split(".")[1] in _PLAIN_MODULES and name not in _COMPILED_CLASSES)

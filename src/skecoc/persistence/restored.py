@@ -1,4 +1,4 @@
-"""Check models that come from files: compiled code trusts the arrays it is given, a file may hold any."""
+"""Check models from files, which may hold any arrays: compiled code does not check those that it reads."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ from skecoc.learners.multiclass import MulticlassColumn
 from skecoc.persistence.allowed import is_plain, registered_types
 from skecoc.persistence.sklearn_parts import SKLEARN_CHECKS, fitted_arrays, refit_neighbours, require
 
-# What boosted stumps are made of, with the types as their compiled code reads them.
+# Arrays that compiled code of boosted stumps reads, and their types.
 _STUMP_ARRAYS = {
     "features_": "int64",
     "polarities_": "int64",
@@ -31,16 +31,16 @@ _STUMP_ARRAYS = {
     "missing_left_": "bool",
     "alphas_": "float64",
 }
-# What has no attributes, and is checked all the same.
+# Types without attributes that are checked nevertheless.
 _COMPILED = (Tree, np.random.RandomState, np.random.Generator)
 
 
 def unchecked_types(model: Any) -> set[str]:
-    """Name the estimators of scikit-learn in a model that run compiled code on arrays which nobody checks."""
+    """Name the estimators of scikit-learn in a model that run compiled code on arrays that are not checked."""
     found = set()
     for part in _parts(model):
         if isinstance(part, BaseEstimator) and _name(part).startswith("sklearn."):
-            # Boosting may encode categories by a transformer of the file's choice; nobody counts the features it gives.
+            # Boosting encodes categories by a transformer of the file's choice, and does not check its output.
             is_encoded = isinstance(part, BaseHistGradientBoosting) and vars(part).get("_preprocessor") is not None
             if is_encoded or not is_plain(_name(part)):
                 found.add(_name(part))
@@ -55,7 +55,7 @@ def _name(part: Any) -> str:
 def check_restored(model: Any) -> None:
     """Raise a ValueError if arrays of a model do not fit together: compiled code would read or write beyond them."""
     for part in _parts(model):
-        if _is_ours(part):  # methods in place of those that check samples
+        if _is_ours(part):  # a method that checks samples must not be replaced
             replaced = [name for name in getattr(part, "__dict__", ()) if callable(getattr(type(part), name, None))]
             require(not replaced, f"{type(part).__name__} has other methods than its type: {', '.join(replaced)}")
         for kind, check in _CHECKS.items():
@@ -66,22 +66,22 @@ def check_restored(model: Any) -> None:
             part.check_format(full_check=True)
         for value in vars(part).values() if hasattr(part, "__dict__") else ():
             if isinstance(value, np.ndarray) and value.dtype.kind == "U" and value.size:
-                # To read a number that stands for no character would end in a SystemError.
+                # Reading a number that is no character would raise a SystemError.
                 numbers = np.ascontiguousarray(value).view(f"{value.dtype.byteorder}u4")
                 require((numbers <= sys.maxunicode).all(), "an array of text holds something else")
 
 
 def rebuild(model: Any) -> None:
-    """Fit nearest neighbours in a checked model again: nothing fitted is taken from a file."""
+    """Fit the nearest neighbours in a checked model again."""
     for part in list(_parts(model)):
         if isinstance(part, NeighborsBase) and "_fit_X" in vars(part):
             refit_neighbours(part)
 
 
 def _parts(model: Any) -> Iterator[Any]:
-    """Walk over all objects with attributes that a model is made of, each once, however deep.
+    """Walk over all objects with attributes in a model, each once, and over random numbers and misplaced trees.
 
-    Random numbers are among them, and trees where they do not belong: those of decision trees are checked with these.
+    A tree in a decision tree is not misplaced, and is checked with it.
     """
     seen: set[int] = set()
     waiting = [model]
@@ -98,7 +98,7 @@ def _parts(model: Any) -> Iterator[Any]:
             waiting += part.ravel().tolist()
         if hasattr(part, "__dict__"):
             yield part
-            # A decision tree looks at samples before its tree does.
+            # A decision tree checks samples before its tree reads them.
             may_hold_a_tree = isinstance(part, BaseDecisionTree) or not _is_ours(part)
             waiting += [value for name, value in vars(part).items() if not (name == "tree_" and may_hold_a_tree)]
         elif isinstance(part, _COMPILED):
@@ -111,12 +111,12 @@ def _is_ours(part: Any) -> bool:
 
 
 def _check_classifier(classifier: BaseCodeClassifier) -> None:
-    """Check how columns are evaluated, and that all have the features of the classifier: rows are checked once."""
+    """Check that all columns have the features of the classifier: samples are only checked once."""
     response = vars(classifier).get("_response")
     require(response is None or response in get_args(Response), "columns are evaluated in an unknown way")
     for name in ("estimators_", "_all_learners"):
         _check_features_agree(classifier, vars(classifier).get(name))
-    if "temperature_" not in vars(classifier):  # it was not fitted
+    if "temperature_" not in vars(classifier):  # not fitted
         return
     temperature: Any = classifier.temperature_
     is_divisor = isinstance(temperature, float) and np.isfinite(temperature) and temperature > 0
@@ -149,7 +149,7 @@ def _check_features_agree(owner: BaseEstimator, learners: Any) -> None:
 
 
 def _check_multiclass_column(column: MulticlassColumn) -> None:
-    """Check the view of a trained learner: its classes are rows of the column."""
+    """Check that the classes of a trained learner are rows of the column."""
     pattern: Any = vars(column).get("pattern")
     is_pattern = isinstance(pattern, np.ndarray) and pattern.ndim == 1 and pattern.dtype.kind == "i"
     require(is_pattern and (np.abs(pattern) <= 1).all(), "the pattern of a column is no column of a code")
@@ -163,14 +163,13 @@ def _check_multiclass_column(column: MulticlassColumn) -> None:
 
 
 def _check_margin_column(column: MarginColumn) -> None:
-    # The name of any other method would be called as well.
+    # The method of this name is called.
     known = vars(column).get("response") in ("decision_function", "predict")
     require(known, "a column is evaluated in an unknown way")
     require(isinstance(vars(column).get("learner"), BaseEstimator), "a column has no learner")
 
 
 def _check_stumps(learner: StumpAdaBoostClassifier) -> None:
-    """Check the arrays of boosted stumps; a learner that was not fitted has none."""
     arrays = fitted_arrays(learner, _STUMP_ARRAYS, "stumps")
     if not arrays:
         return
@@ -184,7 +183,7 @@ def _check_stumps(learner: StumpAdaBoostClassifier) -> None:
 
 
 def _n_stump_features(learner: StumpAdaBoostClassifier) -> int:
-    """Return how many features stumps may look at: more than there are columns, if these hold categories."""
+    """Return the number of features of stumps, of which a column of categories has several."""
     n_columns = learner.n_features_in_
     if "categories_" not in vars(learner):
         return int(n_columns)
@@ -197,7 +196,7 @@ def _n_stump_features(learner: StumpAdaBoostClassifier) -> int:
 
 
 def _check_regions(learner: RegionClassifier) -> None:
-    """Check the centres of regions, and that there is a place for a learner in each of them."""
+    """Check the centres of regions and their learners."""
     centres: Any = vars(learner).get("centres_")
     if centres is None:
         return

@@ -1,4 +1,4 @@
-"""Check fitted parts of scikit-learn that come from files: compiled code reads and writes wherever their arrays say."""
+"""Check fitted estimators of scikit-learn from files, whose compiled code follows the indices in their arrays."""
 
 import warnings
 from collections.abc import Callable
@@ -28,12 +28,12 @@ from sklearn.tree._tree import Tree
 
 Indices = NDArray[np.int64]
 
-# In place of the children of a leaf.
+# The children of a leaf.
 _LEAF = -1
-# Sets of categories, and bins, are numbered by a byte; a set is eight words of 32 bits.
+# Categories and bins are numbered by a byte; a set of categories is eight words of 32 bits.
 _N_CATEGORIES = 256
 _N_WORDS = 8
-# What libsvm is given, with the types as it reads them.
+# Arrays that libsvm reads, and their types.
 _LIBSVM_ARRAYS = {
     "support_vectors_": "float64",
     "support_": "int32",
@@ -43,9 +43,9 @@ _LIBSVM_ARRAYS = {
     "_probA": "float64",
     "_probB": "float64",
 }
-# Kernels that libsvm computes from the support vectors; others read whatever the indices of vectors point to.
+# Kernels that libsvm computes from the support vectors; others look up values at indices.
 _KERNELS = ("linear", "poly", "rbf", "sigmoid")
-# Distances that depend on nothing but two samples and a power.
+# Distances without parameters but a power.
 _METRICS = {"minkowski", "euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev"}
 _METRICS |= {"cosine", "canberra", "braycurtis", "hamming", "nan_euclidean"}
 _WEIGHTS = ("uniform", "distance", None)
@@ -60,14 +60,14 @@ def require(condition: Any, problem: str) -> None:
 
 
 def is_array(value: Any, kind: str, shape: tuple[int | None, ...]) -> bool:
-    """Tell whether something is an array of a type and a shape; None stands for any length."""
+    """Tell whether a value is an array of a type and a shape; None stands for any length."""
     if not isinstance(value, np.ndarray) or value.dtype != np.dtype(kind) or value.ndim != len(shape):
         return False
     return all(given in (None, found) for given, found in zip(shape, value.shape, strict=True))
 
 
 def fitted_arrays(part: BaseEstimator, kinds: dict[str, str], owner: str) -> dict[str, Any]:
-    """Return arrays of an estimator, checked for their types; none if it was not fitted."""
+    """Return the arrays of an estimator after checking their types; none if it is not fitted."""
     arrays: dict[str, Any] = {name: vars(part).get(name) for name in kinds}
     if all(array is None for array in arrays.values()):
         return {}
@@ -85,10 +85,10 @@ def _count_of_features(estimator: Any, owner: str) -> int:
 
 
 def _check_decision_tree(estimator: BaseDecisionTree) -> None:
-    """Check a decision tree, alone or of a forest; one that was not fitted has none.
+    """Check a decision tree, alone or of a forest.
 
-    `predict` and `apply` follow children and features without a look at bounds, and `decision_path` writes as many
-    numbers as `max_depth` says. `Tree` itself checks the types of its arrays and the shape of its values.
+    `predict` and `apply` do not check the indices of children and features, and `decision_path` writes as many numbers
+    as `max_depth` says. `Tree` itself checks the types of its arrays and the shape of its values.
     """
     if "tree_" not in vars(estimator):
         return
@@ -110,7 +110,6 @@ def _check_decision_tree(estimator: BaseDecisionTree) -> None:
 
 
 def _check_boosting(model: BaseHistGradientBoosting) -> None:
-    """Check boosting by histograms, without features that are categories; one that was not fitted has no trees."""
     if "_predictors" not in vars(model):
         return
     n_features = _count_of_features(model, "boosting")
@@ -136,9 +135,9 @@ def _check_boosting(model: BaseHistGradientBoosting) -> None:
 
 
 def _check_gradient_boosting(model: GradientBoostingClassifier) -> None:
-    """Check gradient boosting, whose trees are checked one by one; a model that was not fitted has none.
+    """Check what the trees of gradient boosting have in common; each tree is checked as others are.
 
-    Compiled code takes what it is given for trees of one output, and writes as many columns as there are trees a round.
+    Compiled code takes each tree to have one output, and writes one column for each tree of a round.
     """
     parts = vars(model)
     if "estimators_" not in parts:
@@ -227,7 +226,7 @@ def _check_features(features: NDArray[np.integer[Any]], n_features: int) -> None
 
 
 def _check_libsvm(machine: BaseLibSVM) -> None:
-    """Check scikit-learn's machines: libsvm reads so many coefficients as there are vectors, whatever it is given."""
+    """Check a support vector machine: libsvm reads one coefficient per vector without checking the length."""
     arrays = fitted_arrays(machine, _LIBSVM_ARRAYS, "an SVM")
     if not arrays:
         return
@@ -235,7 +234,7 @@ def _check_libsvm(machine: BaseLibSVM) -> None:
     n_features = getattr(machine, "n_features_in_", None)
     require(vectors.ndim == 2 and vectors.shape[1] == n_features, "support vectors of an SVM do not fit the features")
     require(counts.ndim == 1 and (counts >= 0).all(), "an SVM has no numbers of support vectors")
-    # Only classifiers are read by the numbers of their classes' vectors; of others libsvm leaves two equal numbers.
+    # Only for classifiers is this the number of vectors of each class.
     counted = not isinstance(machine, BaseSVC) or int(counts.sum()) == len(vectors)
     require(counted, "an SVM has other support vectors than it counts")
     n_sides = max(len(counts), 2)
@@ -252,7 +251,6 @@ def _check_libsvm(machine: BaseLibSVM) -> None:
 
 
 def _check_neighbours(estimator: NeighborsBase) -> None:
-    """Check what neighbours are searched in, and by which distance; an estimator that was not fitted has neither."""
     parts = vars(estimator)
     metric, weights = parts.get("metric"), parts.get("weights", "uniform")
     known = isinstance(metric, str) and metric in _METRICS and parts.get("metric_params") is None
@@ -277,12 +275,12 @@ def _check_neighbours(estimator: NeighborsBase) -> None:
 
 
 def refit_neighbours(estimator: NeighborsBase) -> None:
-    """Fit an estimator again to the samples that it holds."""
+    """Fit an estimator again to the samples that it holds: nothing fitted is taken from a file."""
     parts = dict(vars(estimator))
     fresh = type(estimator)(**estimator.get_params(deep=False))
     outcome = parts["classes_"][parts["_y"]] if is_classifier(estimator) else parts.get("_y")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said when it was fitted first
+        warnings.simplefilter("ignore")  # they were given when it was first fitted
         fresh.fit(parts["_fit_X"], outcome)
     if is_classifier(estimator):
         same = fresh.classes_.dtype == parts["classes_"].dtype and np.array_equal(fresh.classes_, parts["classes_"])
@@ -317,7 +315,7 @@ def _check_one_hot(encoder: OneHotEncoder) -> None:
     for values, group, drop, count in zip(categories, groups, dropped, counts, strict=True):
         require(isinstance(values, np.ndarray) and values.ndim == 1, "categories of an encoder are no array")
         is_text = values.dtype.kind == "U" or all(isinstance(value, str) for value in values.tolist())
-        if not is_text:  # text is looked up in a dictionary, a search for others would end beyond the last
+        if not is_text:  # text is looked up in a dictionary; a binary search for others might end beyond the last
             there = [value for value in values.tolist() if value is not None and value == value]  # noqa: PLR0124 (NaN)
             try:
                 in_order = all(first < second for first, second in pairwise(there))
@@ -367,7 +365,7 @@ def _check_generator(generator: np.random.Generator) -> None:
 
 
 def _refuse_tree(_: Tree) -> None:
-    # It has a `predict` that does not count the features of samples.
+    # Its own `predict` does not check the number of features of samples.
     raise ValueError("a tree belongs to no decision tree")
 
 
@@ -377,7 +375,7 @@ def _check_jobs(estimator: BaseEstimator) -> None:
     require(known, "n_jobs is no number, or out of range")
 
 
-#: What is checked in objects of each type.
+#: The check of objects of each type.
 SKLEARN_CHECKS: dict[type, Callable[[Any], None]] = {
     BaseLibSVM: _check_libsvm,
     BaseDecisionTree: _check_decision_tree,

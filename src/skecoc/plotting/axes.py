@@ -24,9 +24,10 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f
 def two_panels(caller: str, figure: Figure | None, height: float) -> NDArray[np.object_]:
     """Make two axes side by side, in a new figure unless one is given."""
     check_matplotlib_support(caller)
-    import matplotlib.pyplot as plt
+    if figure is None:
+        import matplotlib.pyplot as plt
 
-    figure = plt.figure(figsize=(8.0, height), layout="constrained") if figure is None else figure
+        figure = plt.figure(figsize=(8.0, height), layout="constrained")
     return figure.subplots(1, 2)
 
 

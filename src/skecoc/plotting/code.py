@@ -123,7 +123,7 @@ def plot_weights(
     return np.array([left, right])
 
 
-def plot_learner_shares(model: Any, ax: Axes | None = None, *, class_names: Sequence[str] | None = None) -> Axes:
+def plot_learner_shares(model: Any, *, ax: Axes | None = None, class_names: Sequence[str] | None = None) -> Axes:
     """Plot the share of each learner in the decoding of each class: a bar per class, a colour per learner.
 
     Parameters

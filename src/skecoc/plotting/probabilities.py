@@ -13,6 +13,8 @@ from skecoc.classifiers.costs import class_indices, risk_coverage
 from skecoc.plotting.axes import COLOURS, new_axes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
@@ -128,22 +130,49 @@ def plot_reliability(
     labels = column_or_1d(y, warn=True)
     drawn = {name: (*_probabilities(each, X, labels),) for name, each in named.items()}
     axes = plt.subplots(figsize=(5.4, 5.0), layout="constrained")[1] if ax is None else ax
-    axes.plot([0, 1], [0, 1], color="0.7", linewidth=1.0, zorder=1)
     for number, (name, (probabilities, truth, classes)) in enumerate(drawn.items()):
         likelihood = np.maximum(probabilities[np.arange(len(truth)), truth], np.finfo(np.float64).tiny)
         sure, correct = _looked_at(probabilities, truth, classes, of_class)
-        places = np.minimum((sure * n_bins).astype(np.intp), n_bins - 1)
-        filled, places, counts = np.unique(places, return_inverse=True, return_counts=True)
-        means = [np.bincount(places, weights=values, minlength=len(filled)) / counts for values in (sure, correct)]
-        colour = COLOURS[number % len(COLOURS)]
         label = f"{name}: log-loss {-np.log(likelihood).mean():.3f}"
-        axes.plot(means[0], means[1], color=colour, linewidth=1.2, label=label)
-        axes.scatter(means[0], means[1], s=8.0 + 150.0 * counts / len(truth), color=colour, zorder=2)
+        draw_reliability(
+            axes, *reliability_bins(sure, correct, n_bins), colour=COLOURS[number % len(COLOURS)], label=label
+        )
     what = "predicted class" if of_class is None else f"class {of_class}"
     axes.set(xlabel=f"probability of the {what}", ylabel=f"share of samples that are of the {what}")
-    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     axes.legend(frameon=False)
     return axes
+
+
+def reliability_bins(
+    probabilities: NDArray[np.float64], is_correct: NDArray[np.bool_], n_bins: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+    """Return numbers of samples, mean probabilities and shares of correct samples in bins; empty bins have zeros."""
+    places = np.minimum((probabilities * n_bins).astype(np.intp), n_bins - 1)
+    counts = np.bincount(places, minlength=n_bins)
+    sums = np.bincount(places, probabilities, n_bins), np.bincount(places, is_correct, n_bins)
+    return counts, sums[0] / np.maximum(counts, 1), sums[1] / np.maximum(counts, 1)
+
+
+def draw_reliability(
+    axes: Axes,
+    counts: NDArray[Any],
+    probabilities: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    *,
+    colour: str,
+    label: str,
+    ids: Sequence[str] = (),
+) -> None:
+    """Draw the bins of `reliability_bins` that are not empty, and the diagonal; `ids` are the ``gid`` of the dots."""
+    filled = counts > 0
+    x, y, sizes = probabilities[filled], shares[filled], 8.0 + 150.0 * counts[filled] / max(counts.sum(), 1)
+    if not axes.lines:
+        axes.plot([0, 1], [0, 1], color="0.7", linewidth=1.0, zorder=1)
+    axes.plot(x, y, color=colour, linewidth=1.2, label=label)
+    for place in range(len(x)):
+        dot = axes.scatter(x[place], y[place], s=sizes[place], color=colour, zorder=2)
+        dot.set_gid(ids[place] if ids else None)
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
 
 
 def _check_probabilistic(model: Any) -> None:

@@ -5,7 +5,7 @@ Tables (`Table`) and figures (`Picture`) are the same for all reports.
 
 from skecoc.reports.charts import dot_picture, draw_curves, rank_picture
 from skecoc.reports.comparison import summarize
-from skecoc.reports.model import model_page, summarize_model
+from skecoc.reports.model_report import model_page
 from skecoc.reports.pictures import Picture, color_of, drawing_style, marker_of, new_figure
 from skecoc.reports.tables import WRITERS, Cell, Row, Table, to_csv, to_html, to_markdown, to_text
 from skecoc.reports.templating import check_template_engine, render
@@ -27,7 +27,6 @@ __all__ = [
     "rank_picture",
     "render",
     "summarize",
-    "summarize_model",
     "to_csv",
     "to_html",
     "to_markdown",

@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import ceil, floor
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.compare.statistics import average_ranks, cliques, nemenyi_critical_difference
+from skecoc.plotting import plot_convergence
+from skecoc.plotting.probabilities import draw_reliability
 from skecoc.reports.pictures import Picture, color_of, drawing_style, group_id, marker_of, new_figure
 from skecoc.support.scores import ScoreFormat
 
@@ -19,6 +22,11 @@ Floats = NDArray[np.float64]
 
 _BLUE = color_of("one-vs-one")
 _CURVES = (("o-", _BLUE), ("s--", color_of("wolc")))
+_GROWTH_MEASURES = {
+    "loss": "loss",
+    "accuracy": "training accuracy",
+    "out_of_fold_accuracy": "out-of-fold accuracy",
+}
 
 # Critical-difference diagrams, in inches.
 _AXIS_TOP = 0.62
@@ -109,43 +117,43 @@ def interval_picture(
 
 
 def calibration_picture(bins: Sequence[Mapping[str, float]]) -> Picture:
-    """Draw a dot for each bin of probabilities: how sure the model is, how often it is correct, how many rows."""
-    largest = max([1, *(row["rows"] for row in bins)])
+    """Draw how probable the predicted class of samples is, and how often it is correct, in bins."""
     texts = [
         f"{row['rows']} rows: {100 * row['confidence']:.0f} % sure, {100 * row['accuracy']:.0f} % correct"
         for row in bins
     ]
+    values = (np.array([row[name] for row in bins]) for name in ("rows", "confidence", "accuracy"))
     with drawing_style():
         figure = new_figure(5.2, 3.4)
         axes = figure.subplots()
-        axes.plot([0, 100], [0, 100], "--", color="0.6", linewidth=1.2)
-        for row, text in zip(bins, texts, strict=True):
-            place = 100 * row["confidence"], 100 * row["accuracy"]
-            size = 5.0 + 12.0 * (row["rows"] / largest) ** 0.5
-            axes.plot(*place, "o", color=_BLUE, alpha=0.6, markersize=size, gid=group_id("", text))
-        axes.set_xlabel("probability of the predicted class in %")
-        axes.set_ylabel("correct in %")
-        axes.set_xlim(-4, 104)  # room for large dots at the ends
-        axes.set_ylim(-6, 106)
-        axes.grid(color="0.92")
-        axes.set_axisbelow(True)
+        draw_reliability(axes, *values, colour=_BLUE, label="", ids=[group_id("", text) for text in texts])
+        axes.set(xlabel="probability of the predicted class", ylabel="share of rows that are of it")
     return Picture("calibration", "Confidence and accuracy", "; ".join(texts) + ".", figure)
 
 
-def curve_picture(
-    name: str, title: str, columns: Sequence[int], curves: Mapping[str, Sequence[float]], kept: int
-) -> Picture:
-    """Draw what a growing code gains against its number of columns, one curve or two."""
-    described = "; ".join(f"{label} from {values[0]:.3g} to {values[-1]:.3g}" for label, values in curves.items())
+def growth_picture(rounds: Sequence[Mapping[str, Any]], kept: int) -> Picture:
+    """Draw loss and accuracy of a grown code by its number of columns, as far as they were measured."""
+    history = [
+        SimpleNamespace(
+            n_columns=row["columns"],
+            risk=np.nan,
+            **{name: np.nan if row[name] is None else row[name] for name in _GROWTH_MEASURES},
+        )
+        for row in rounds
+    ]
+    courses = [
+        f"{label} from {rounds[0][name]:.3g} to {rounds[-1][name]:.3g}"
+        for name, label in _GROWTH_MEASURES.items()
+        if all(row[name] is not None for row in rounds)
+    ]
     with drawing_style():
-        figure = new_figure(5.2, 3.2)
-        axes = figure.subplots()
-        draw_curves(axes, columns, curves, kept, "code kept")
-        axes.locator_params(axis="x", integer=True)
-        axes.set_xlabel("columns")
-        axes.set_ylabel(title)
-    alt = f"{title} for {columns[0]} to {columns[-1]} columns: {described}. The code that is kept has {kept}."
-    return Picture(name, title, alt, figure)
+        figure = new_figure(8.0, 3.2)
+        plot_convergence(SimpleNamespace(history_=history, best_round_=kept), figure=figure)
+    alt = (
+        f"Growth from {rounds[0]['columns']} to {rounds[-1]['columns']} columns: {'; '.join(courses)}. The code "
+        f"that is kept has {rounds[kept]['columns']} columns."
+    )
+    return Picture("growth", "Growth", alt, figure)
 
 
 def draw_curves(

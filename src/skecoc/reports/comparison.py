@@ -17,7 +17,7 @@ import skecoc
 from skecoc.compare.cross_validation import Comparison
 from skecoc.compare.statistics import best_per_row, interval_half_width, ranks
 from skecoc.reports.charts import dot_picture, interval_picture, rank_picture
-from skecoc.reports.conclusions import conclude, contests_of, overlaps, score_format
+from skecoc.reports.conclusions import conclude, overlaps, p_values_of
 from skecoc.reports.tables import Cell, Row, Table, to_html
 from skecoc.support.scores import ScoreFormat, p_text
 from skecoc.support.text_layout import printable, printable_data
@@ -42,7 +42,7 @@ def comparison_table(comparison: Comparison, methods: Sequence[str] | None = Non
 
 def _table_of_one(comparison: Comparison, methods: Sequence[str]) -> Table:
     """Make the table of one data set, a line for each method."""
-    scale, conclusion = score_format(comparison), conclude(comparison)
+    scale, conclusion = comparison.score_format, conclude(comparison)
     cells = {cell["method"]: cell for cell in cells_of(comparison)}
     settings, name = comparison.settings, comparison.data_sets[0]["name"]
     note = (
@@ -80,7 +80,7 @@ def _line(cell: dict[str, Any], scale: ScoreFormat) -> list[Cell]:
 
 def _table_of_several(comparison: Comparison, methods: Sequence[str]) -> Table:
     """Make the table of mean scores, data sets by methods."""
-    scale = score_format(comparison)
+    scale = comparison.score_format
     cells = {(cell["data_set"], cell["method"]): cell for cell in cells_of(comparison)}
     by_method = {average["method"]: average for average in averages_of(comparison)}
     averages = [by_method[key] for key in methods]
@@ -150,14 +150,14 @@ def cells_of(comparison: Comparison) -> list[dict[str, Any]]:
     Scores are as the metric gives them, seconds are medians, p-values those of tests against the best of the row;
     ``columns`` is None for what is no output code.
     """
-    measures, contests = _measures(comparison), contests_of(comparison)
+    measures, p_values = _measures(comparison), p_values_of(comparison)
     return [
         {
             "data_set": data_set["name"],
             "method": method,
             **{name: values[i, j].item() for name, values in measures.items()},
             "columns": measures["columns"][i, j].item() or None,
-            "p_value": contests[i].p_values[j],
+            "p_value": p_values[i][j],
         }
         for i, data_set in enumerate(comparison.data_sets)
         for j, method in enumerate(comparison.methods)
@@ -203,7 +203,7 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
     1.0
     """
     comparison = _printable(comparison)
-    order, scale, conclusion = _best_first(comparison), score_format(comparison), conclude(comparison)
+    order, scale, conclusion = _best_first(comparison), comparison.score_format, conclude(comparison)
     is_one = len(comparison.data_sets) == 1
     places = comparison.data_sets[0]["name"] if is_one else f"{len(comparison.data_sets)} data sets"
     found = {row["method"]: row for row in (cells_of if is_one else averages_of)(comparison)}
@@ -258,7 +258,7 @@ def _measures(comparison: Comparison) -> dict[str, NDArray[Any]]:
 
     The median of seconds is not distorted by the first run in a fresh process, which loads compiled code.
     """
-    scale, runs = score_format(comparison), comparison.runs("score")
+    scale, runs = comparison.score_format, comparison.runs("score")
     score = runs.mean(axis=2)
     return {
         "accuracy": comparison.runs("accuracy").mean(axis=2),
@@ -274,7 +274,7 @@ def _measures(comparison: Comparison) -> dict[str, NDArray[Any]]:
 
 def _interval_figure(comparison: Comparison, methods: Sequence[str]) -> dict[str, str]:
     """Draw the scores on one data set with their 95 % intervals."""
-    scale = score_format(comparison)
+    scale = comparison.score_format
     runs = comparison.runs("score")[0][[comparison.methods.index(method) for method in methods]]
     half = interval_half_width(runs.std(axis=1, ddof=1), runs.shape[1], float(overlaps(comparison)[0]))
     means = runs.mean(axis=1)
@@ -284,7 +284,7 @@ def _interval_figure(comparison: Comparison, methods: Sequence[str]) -> dict[str
 
 def _figures(comparison: Comparison, methods: Sequence[str]) -> list[dict[str, str]]:
     """Draw the average ranks of several methods, and the scores on all data sets, a line per method."""
-    scale = score_format(comparison)
+    scale = comparison.score_format
     order = [comparison.methods.index(method) for method in methods]
     scores = comparison.runs("score").mean(axis=2)[:, order]
     unit = "%" if scale.in_percent else ""
@@ -323,7 +323,7 @@ def _runs(settings: dict[str, Any]) -> str:
 
 def _settings(comparison: Comparison) -> list[tuple[str, str]]:
     """List the settings with the words of the command line."""
-    settings, scale = comparison.settings, score_format(comparison)
+    settings, scale = comparison.settings, comparison.score_format
     sizes = comparison.data_sets[0] if len(comparison.data_sets) == 1 else None
     table = "{name}: {n_rows} rows, {n_features} features, {n_classes} classes"
     return [

@@ -1,6 +1,5 @@
 """What a comparison comes to: which methods are significantly worse than the best, and which one to take."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,31 +8,19 @@ from numpy.typing import NDArray
 from skecoc.compare.cross_validation import Comparison
 from skecoc.compare.methods import MAJORITY, STRATEGIES
 from skecoc.compare.statistics import (
-    TIE_DECIMALS,
     average_ranks,
     corrected_t_test,
     holm,
     nemenyi_critical_difference,
 )
-from skecoc.support.scores import ALPHA, ScoreFormat, p_phrase, seconds_text
+from skecoc.support.scores import ALPHA, p_phrase, seconds_text
 
 Floats = NDArray[np.float64]
 
-# How far behind the best a method may be that is recommended for being fitted faster.
-_STANDARD_ERRORS = 1.0
-# Methods that fit faster than this are equally cheap: then the score decides.
+# Methods that fit faster than this are equally cheap.
 _CHEAP_SECONDS = 1.0
 # Methods that a sentence names; more are counted.
 _MAX_NAMES = 3
-
-
-@dataclass(frozen=True)
-class Contest:
-    """How the methods compare on one data set; p-values are those of tests against the best, which has None."""
-
-    best: int
-    p_values: list[float | None]  # adjusted by Holm's method
-    recommended: int
 
 
 @dataclass(frozen=True)
@@ -50,45 +37,24 @@ class Conclusion:
         return f"{self.sentence.removesuffix('.')}; to fit it:" if self.command else self.sentence
 
 
-def score_format(comparison: Comparison) -> ScoreFormat:
-    """Return how the scores of a comparison are written."""
-    found = comparison.settings
-    return ScoreFormat(
-        found.get("metric", "accuracy"), found.get("higher_is_better", True), found.get("in_percent", True)
-    )
-
-
 def overlaps(comparison: Comparison) -> Floats:
     """Return the number of test rows per training row of every data set, of shape (n_data_sets,)."""
     sizes = [comparison.runs(name).sum(axis=(1, 2)) for name in ("n_test", "n_train")]
     return np.asarray(sizes[0] / sizes[1])
 
 
-def judge(scores: Floats, seconds: Floats, test_share: float, can_be_fitted: Sequence[bool] | None = None) -> Contest:
-    """Compare the methods of one data set, by scores of shape (n_methods, n_runs) of which more is better.
-
-    Recommended is the method that can be fitted, fastest, of those whose difference from the best is no larger than its
-    standard error: of few folds, much larger ones are not significant either. Seconds below one are all the same, and
-    then the best score counts.
-    """
-    means = np.round(scores.mean(axis=1), TIE_DECIMALS)
-    best = int(means.argmax())
-    others = [k for k in range(len(means)) if k != best]
-    tests = [corrected_t_test(scores[best], scores[k], test_share) for k in others]
-    adjusted = dict(zip(others, holm([test.p_value for test in tests]).tolist(), strict=True))
-    as_good = [best, *(k for k, test in zip(others, tests, strict=True) if test.statistic <= _STANDARD_ERRORS)]
-    if can_be_fitted is not None:
-        as_good = [k for k in as_good if can_be_fitted[k]] or [best]
-    recommended = min(as_good, key=lambda k: (max(seconds[k], _CHEAP_SECONDS), -means[k], k != best))
-    return Contest(best, [adjusted.get(k) for k in range(len(means))], recommended)
-
-
-def contests_of(comparison: Comparison) -> list[Contest]:
-    """Compare the methods on every data set."""
-    signed = score_format(comparison).sign * comparison.runs("score")
-    seconds = np.median(comparison.runs("fit_seconds"), axis=2)
-    usable = [method not in STRATEGIES and method != MAJORITY for method in comparison.methods]
-    return [judge(*parts, usable) for parts in zip(signed, seconds, overlaps(comparison).tolist(), strict=True)]
+def p_values_of(comparison: Comparison) -> list[list[float | None]]:
+    """Test the methods against the best of each data set, which has None; p-values are adjusted by Holm's method."""
+    p_values: list[list[float | None]] = []
+    for place, (scores, overlap) in enumerate(
+        zip(comparison.runs("score"), overlaps(comparison).tolist(), strict=True)
+    ):
+        best = comparison.best(comparison.methods, place)
+        others = [k for k in range(len(scores)) if k != best]
+        tests = [corrected_t_test(scores[best], scores[k], overlap).p_value for k in others]
+        adjusted = dict(zip(others, holm(tests).tolist(), strict=True))
+        p_values.append([adjusted.get(k) for k in range(len(scores))])
+    return p_values
 
 
 def conclude(comparison: Comparison) -> Conclusion:
@@ -97,13 +63,14 @@ def conclude(comparison: Comparison) -> Conclusion:
 
 
 def _conclude_one(comparison: Comparison) -> Conclusion:
-    """Recommend a method for one data set."""
-    (contest,) = contests_of(comparison)
-    names, scale = comparison.methods, score_format(comparison)
+    """Recommend what `skecoc fit` would save of these methods, and say what the others are worth."""
+    names, scale, (p_values,) = comparison.methods, comparison.score_format, p_values_of(comparison)
     scores = comparison.runs("score")[0].mean(axis=1)
     seconds = np.median(comparison.runs("fit_seconds")[0], axis=1)
-    best, chosen = contest.best, contest.recommended
-    near = [name for name, p_value in zip(names, contest.p_values, strict=True) if (p_value or 0.0) >= ALPHA]
+    usable = [name for name in names if name not in STRATEGIES and name != MAJORITY]
+    best = comparison.best(names)
+    chosen = comparison.best(usable) if usable else best
+    near = [name for name, p_value in zip(names, p_values, strict=True) if (p_value or 0.0) >= ALPHA]
     if names[best] == MAJORITY or MAJORITY in near:
         return Conclusion("No method is significantly better than always predicting the most frequent class.")
     most, beyond = ("highest", "below") if scale.higher_is_better else ("lowest", "above")
@@ -113,14 +80,18 @@ def _conclude_one(comparison: Comparison) -> Conclusion:
         if len(names) > 1:
             sentence += f"; {_not_worse(near, len(names) - 1)}"
     else:
+        is_near = names[chosen] in near
         sentence = (
-            f"Recommended: {names[chosen]}, whose {scale.label} on {place}, {scale.text(scores[chosen])}, is not "
-            f"significantly {beyond} the {scale.text(scores[best])} of {names[best]} "
-            f"({p_phrase(contest.p_values[chosen] or 0.0)}), while fitting takes {seconds_text(seconds[chosen])} "
-            f"instead of {seconds_text(seconds[best])}"
+            f"Recommended: {names[chosen]}, the best of those that can be saved, whose {scale.label} on {place}, "
+            f"{scale.text(scores[chosen])}, is {'not ' if is_near else ''}significantly {beyond} the "
+            f"{scale.text(scores[best])} of {names[best]} ({p_phrase(p_values[chosen] or 0.0)})"
         )
-    can_be_fitted = names[chosen] not in STRATEGIES
-    command = comparison.settings.get("fit_command", "") if can_be_fitted else ""
+    cheap = [k for k, name in enumerate(names) if name in near and name in usable and k != chosen]
+    cheapest = min(cheap, key=lambda k: seconds[k], default=chosen)
+    if max(seconds[cheapest], _CHEAP_SECONDS) < max(seconds[chosen], _CHEAP_SECONDS):
+        sentence += f"; fitting takes {seconds_text(seconds[chosen])}, and {seconds_text(seconds[cheapest])} for "
+        sentence += names[cheapest]
+    command = comparison.settings.get("fit_command", "") if names[chosen] in usable else ""
     return Conclusion(f"{sentence}.", names[chosen], command.format(method=names[chosen]) if command else "")
 
 
@@ -140,7 +111,7 @@ def _some(names: list[str], n_others: int) -> str:
 
 def _conclude_several(comparison: Comparison) -> Conclusion:
     """Say which method has the best average rank, and which ones it does not differ from."""
-    means = score_format(comparison).sign * comparison.runs("score").mean(axis=2)
+    means = comparison.score_format.sign * comparison.runs("score").mean(axis=2)
     ranks = average_ranks(means)
     order = np.argsort(ranks, kind="stable")
     leaders = [comparison.methods[k] for k in order if ranks[k] == ranks[order[0]]]

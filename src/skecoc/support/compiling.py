@@ -1,9 +1,8 @@
-"""Compiled loops: one decorator for all of them, and a notice when one is really compiled.
+"""Decorators for compiled loops, and a notice when one is compiled.
 
-Compiled code is kept on disk, so that a kernel is compiled once for each kind of array it is called with. Seconds that
-this takes are typing and optimisation, and most are spent on what numba compiles of itself: array expressions, methods
-such as ``max`` and slices cost many times what a loop costs, and every version of a function that others contain is
-optimised again with each of them. So kernels are plain loops, and arrays of one role always have one type.
+Compiled code is cached on disk for each combination of array types. Array expressions, methods such as ``max`` and
+slices take many times longer to compile than loops, and an inlined function is optimised again in each function that
+contains it. So kernels are plain loops, and an argument always has the same array type.
 """
 
 import time
@@ -15,7 +14,7 @@ from skecoc.support.notices import give_notice
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function when it is first called, keep what is compiled on disk, and release the GIL while it runs."""
+    """Compile a function when it is first called, cache it on disk, and release the GIL while it runs."""
     from numba import njit  # takes a third of a second, which the command line's --help does without
 
     _listener()
@@ -23,7 +22,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a function as a part of the kernel that calls it, where that is faster than to compile it alone first."""
+    """Compile a function as a part of each kernel that calls it, where that is faster than compiling it separately."""
     from numba import njit
 
     _listener()
@@ -31,19 +30,19 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 def seconds_of_compilation() -> float:
-    """Return how long this process has compiled so far, in seconds of the processor."""
+    """Return the processor time that this process has spent on compilation."""
     return float(_listener().seconds)
 
 
 @cache
 def _listener() -> Any:
-    """Have numba report compilations; what it reads from disk it does not report."""
+    """Listen to numba's compilations; code that is read from disk causes no event."""
     from numba.core import event
 
     class Listener(event.Listener):
         def __init__(self) -> None:
             self.seconds = 0.0
-            self._begun: list[float] = []  # when those that are going on began: one may call for others
+            self._begun: list[float] = []  # of unfinished compilations: one may start others
             self._has_told = False
 
         def on_start(self, event: Any) -> None:

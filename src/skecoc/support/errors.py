@@ -46,10 +46,10 @@ def full_name(
     short: Mapping[str, str] = MappingProxyType({}),
     also: Sequence[str] = (),
 ) -> str:
-    """Return the one of some names that is meant: underscores, blanks and capitals do not matter, `short` has others.
+    """Find a name in a list, whatever its case, spaces and underscores; `short` maps other names to those of the list.
 
-    A ValueError suggests names that are close to one that is not known, and lists all; `also` has names that the
-    argument takes but that are looked up elsewhere.
+    An unknown name raises a ValueError that suggests similar ones and lists all. `also` has further names for that
+    message, which are looked up elsewhere.
 
     >>> full_name("coding", "One_vs_One", ["one-vs-one", "one-vs-rest"])
     'one-vs-one'
@@ -66,7 +66,7 @@ def full_name(
 
 
 def resolve_name(argument: str, name: object, table: Mapping[str, T], *, also: Sequence[str] = ()) -> T:
-    """Look a name up in a table, or raise a ValueError that lists the names the argument takes; see `full_name`."""
+    """Look a name up in a table; see `full_name`."""
     return table[full_name(argument, name, table, also=also)]
 
 
@@ -81,7 +81,7 @@ def spell_out(names: Sequence[Any], most: int = 5) -> str:
 
 
 def did_you_mean(name: str, names: Iterable[str], most: int = 3) -> str:
-    """Suggest names that resemble a misspelt one, whatever their case, as a part of a message.
+    """Suggest names that resemble a misspelt one, as a part of a message.
 
     >>> did_you_mean("Speceis", ["length", "species"])
     " (did you mean 'species'?)"
@@ -92,7 +92,7 @@ def did_you_mean(name: str, names: Iterable[str], most: int = 3) -> str:
 
 
 def name_place(error: Exception, place: str) -> None:
-    """Begin an error's message with a place, or note it where the message is made of other things than one string.
+    """Begin an error's message with a place; where the message is not the error's first argument, add a note.
 
     >>> error = ValueError("Input X contains NaN.")
     >>> name_place(error, "block 7")
@@ -110,36 +110,33 @@ def name_place(error: Exception, place: str) -> None:
             error.add_note(f"in {place}")
 
 
-def add_advice(error: Exception, advice: str) -> None:
-    """End an error's message with advice, once, or note it where the message is made of other things than one string.
-
-    >>> error = ValueError("Found unknown categories")
-    >>> add_advice(error, "Ignore them.")
-    >>> error
-    ValueError('Found unknown categories. Ignore them.')
-    """
-    if advice[1:] in str(error) or advice in getattr(error, "__notes__", ()):
-        return
-    if error.args and str(error) == error.args[0]:
-        error.args = (f"{str(error).rstrip('.')}. {advice[0].upper()}{advice[1:]}", *error.args[1:])
-    else:
-        error.add_note(advice)
-
-
 @contextmanager
 def advising(advice: str, about: str = "") -> Iterator[None]:
-    """Add advice to errors that are raised there, and whose message holds `about`."""
+    """End the messages of errors in the block that contain `about` with advice, once.
+
+    Where the message is not the error's first argument, the advice becomes a note.
+
+    >>> with advising("Ignore them."):
+    ...     raise ValueError("Found unknown categories")
+    Traceback (most recent call last):
+    ...
+    ValueError: Found unknown categories. Ignore them.
+    """
     try:
         yield
     except Exception as error:
-        if about in str(error):
-            add_advice(error, advice)
+        message = str(error)
+        if about in message and advice[1:] not in message and advice not in getattr(error, "__notes__", ()):
+            if error.args and message == error.args[0]:
+                error.args = (f"{message.rstrip('.')}. {advice[0].upper()}{advice[1:]}", *error.args[1:])
+            else:
+                error.add_note(advice)
         raise
 
 
 @contextmanager
 def naming(place: str) -> Iterator[None]:
-    """Name a place in errors that are raised there."""
+    """Name a place in errors that are raised in the block."""
     try:
         yield
     except Exception as error:
@@ -149,7 +146,7 @@ def naming(place: str) -> Iterator[None]:
 
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Leave an estimator as it was if something fails or is interrupted: its attributes are put back at once."""
+    """Restore the attributes of an estimator if the block fails or is interrupted."""
     before = dict(vars(estimator))
     try:
         yield

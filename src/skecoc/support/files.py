@@ -1,4 +1,4 @@
-"""Write files whole or not at all, and clean up after processes that were killed meanwhile."""
+"""Write files whole or not at all, and remove the temporary files of killed processes."""
 
 import os
 import platform
@@ -20,24 +20,28 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-#: What model files end in.
+#: The suffix of model files.
 MODEL_SUFFIX = ".skops"
 
 # Files that are being written are called .skecoc-SYSTEM-RANDOM, and locked.
 _PREFIX = ".skecoc-"
 _TEMPORARY = re.compile(r"\.skecoc-(?:([0-9a-f]{12})-)?[a-z0-9_]{8}")
 _DAY = 86_400  # seconds
+# Folders where leftovers have been removed.
+_cleaned: set[str] = set()
 
 
 @contextmanager
 def replacement(path: Path) -> Iterator[BinaryIO]:
     """Open a file to write beside `path`, which it replaces when the block ends without an error.
 
-    A symbolic link is followed, and the permissions of an existing file are kept. What killed processes have left in
-    the same folder is removed.
+    A symbolic link is followed, and the permissions of an existing file are kept. Temporary files of killed processes
+    in the same folder are removed.
     """
     path = path.resolve()
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    umask = os.umask(0)  # it can only be read by setting it
+    os.umask(umask)
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask
     remove_leftovers(path.parent)
     handle, temporary = _open_locked(path.parent)
     try:
@@ -55,11 +59,11 @@ def replacement(path: Path) -> Iterator[BinaryIO]:
 
 
 def _open_locked(folder: Path) -> tuple[int, Path]:
-    """Create a temporary file, locked as long as it is open, which also the end of the process ends."""
+    """Create a temporary file that is locked until it is closed or the process ends."""
     while True:
         handle, name = tempfile.mkstemp(dir=folder, prefix=f"{_PREFIX}{_system()}-")
         try:
-            if _lock(handle, wait=True) is None:  # no locks here: then only its age tells that nobody writes it
+            if _lock(handle, wait=True) is None:  # no locks here: a leftover is known by its age alone
                 os.close(handle)
                 Path(name).unlink()
                 handle, name = tempfile.mkstemp(dir=folder, prefix=_PREFIX)
@@ -121,7 +125,7 @@ def _lock(handle: int, *, wait: bool) -> bool | None:
 
 @cache
 def _system() -> str:
-    """Return what tells this system, since it was started, from others that may share a folder."""
+    """Return a name of this system, since it was started, that differs from others which may share a folder."""
     try:
         text = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").replace("-", "")
     except OSError:
@@ -129,11 +133,8 @@ def _system() -> str:
     return text[:12]
 
 
-_cleaned: set[str] = set()
-
-
 def check_writable(argument: str, path: Path) -> None:
-    """Refuse a path that could not be written, before any work is done for it."""
+    """Refuse a path that cannot be written, before any work is done for it."""
     folder = path.resolve().parent
     if path.is_dir():
         raise InputError(f"{argument}: '{path}' is a folder, expected the name of a file")
@@ -145,13 +146,13 @@ def check_writable(argument: str, path: Path) -> None:
 
 
 def check_model_path(argument: str, path: Path) -> None:
-    """Refuse a name for a model's file that says to be something else, such as a pickle."""
+    """Refuse a path for a model whose suffix is another one, such as a pickle's."""
     if _is_replaceable(path) and path.suffix.lower() != MODEL_SUFFIX:
         raise InputError(f"{argument}: '{path}' does not end in {MODEL_SUFFIX}, as files of models do")
 
 
 def make_folder(argument: str, folder: Path) -> None:
-    """Make a folder if it does not exist, and those above it."""
+    """Make a folder, and those above it, unless it exists."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -187,10 +188,3 @@ def open_whole(argument: str, path: Path) -> Iterator[BinaryIO]:
 def _is_replaceable(path: Path) -> bool:
     """Tell a regular or a new file from a device or a pipe, which must not be replaced."""
     return path.is_file() or not path.exists()
-
-
-def _umask() -> int:
-    """Read the process's file mode mask, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

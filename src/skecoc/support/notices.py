@@ -1,4 +1,4 @@
-"""Notices of work that takes long: the command line shows them, to everyone else they mean nothing."""
+"""Notices of work that takes long, such as compilation, which the command line shows."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +17,6 @@ def notices_shown(show: Callable[[str], None]) -> Iterator[None]:
 
 
 def give_notice(message: str) -> None:
-    """Give a notice to those that want any."""
+    """Show a notice, where notices are shown."""
     for show in _watchers:
         show(message)

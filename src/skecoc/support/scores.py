@@ -1,4 +1,4 @@
-"""How scores of any metric, and p-values, are written for people."""
+"""Write scores of metrics, p-values and durations as text."""
 
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,7 +14,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class ScoreFormat:
-    """What a metric is called, and how its values are written.
+    """The name of a metric and the format of its values.
 
     >>> accuracy, f1 = ScoreFormat(), ScoreFormat("macro-f1", in_percent=False)
     >>> accuracy.heading, accuracy.number(0.8312), accuracy.text(0.8312)
@@ -39,7 +39,7 @@ class ScoreFormat:
 
     @property
     def factor(self) -> float:
-        """What values are multiplied with to be shown."""
+        """The factor from a value to the number shown."""
         return 100.0 if self.in_percent else 1.0
 
     @property
@@ -54,7 +54,7 @@ class ScoreFormat:
 
     @property
     def limits(self) -> tuple[float | None, float | None]:
-        """The smallest and largest values that there are, None where there is none."""
+        """The smallest and the largest possible value, None where there is none."""
         if self.name in _BOUNDED:
             return 0.0, 1.0
         return (0.0, None) if self.name == "log-loss" else (None, None)
@@ -70,7 +70,7 @@ class ScoreFormat:
         return f"{value:.2f}" if abs(value) >= 0.1 or value == 0 else f"{value:.3f}"
 
     def range(self, low: float, high: float) -> str:
-        """Write an interval in a sentence; both ends have as many decimals.
+        """Write an interval in a sentence; both ends have the same number of decimals.
 
         >>> ScoreFormat().range(0.791, 0.862), ScoreFormat("log-loss", False, False).range(0.05, 0.2)
         ('79.1 to 86.2 %', '0.050 to 0.200')
@@ -82,7 +82,7 @@ class ScoreFormat:
 
 
 def p_text(p_value: float) -> str:
-    """Write a p-value.
+    """Write a p-value in a table.
 
     >>> p_text(0.0312), p_text(0.2), p_text(1e-7)
     ('0.031', '0.200', '<0.001')
@@ -91,12 +91,12 @@ def p_text(p_value: float) -> str:
 
 
 def p_phrase(p_value: float) -> str:
-    """Name a p-value in a sentence.
+    """Write a p-value in a sentence.
 
     >>> p_phrase(0.0312), p_phrase(1e-7)
     ('p = 0.031', 'p < 0.001')
     """
-    return f"p < {_SMALLEST_P}" if p_value < _SMALLEST_P else f"p = {p_text(p_value)}"
+    return f"p < {_SMALLEST_P}" if p_value < _SMALLEST_P else f"p = {p_value:.3f}"
 
 
 def seconds_text(seconds: float) -> str:
@@ -108,7 +108,7 @@ def seconds_text(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 10 else f"{float(f'{seconds:.2g}'):g} s"
 
 
-#: How measures of a confusion matrix, and the log-loss, are written, by the names that records have for them.
+#: Formats of the measures of a confusion matrix and of the log-loss, by their names in records.
 MEASURES = MappingProxyType(
     {
         "accuracy": ScoreFormat(),

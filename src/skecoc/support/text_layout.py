@@ -1,4 +1,4 @@
-"""Text for terminals and pages: no control characters, columns side by side, blocks no wider than a terminal."""
+"""Text for terminals and pages: control characters escaped, columns side by side, blocks no wider than a terminal."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def printable(text: str) -> str:
-    r"""Spell out what a terminal or a browser would obey rather than show: names come from files of any origin.
+    r"""Escape characters that do not print: names come from files, and a terminal would obey control characters.
 
     >>> printable("caf\u00e9 \x1b[2J\n")
     'caf\xe9 \\x1b[2J\\n'
@@ -15,7 +15,7 @@ def printable(text: str) -> str:
 
 
 def printable_data(value: Any) -> Any:
-    r"""Spell out control characters in all texts of plain data; tuples become lists, as in JSON.
+    r"""Escape characters that do not print in all texts of plain data; tuples become lists, as in JSON.
 
     >>> printable_data({"names": ("a\x07", 1)})
     {'names': ['a\\x07', 1]}
@@ -28,7 +28,7 @@ def printable_data(value: Any) -> Any:
 
 
 def align_left(lines: Sequence[str]) -> list[str]:
-    r"""Left-align names; wide characters take two places on a terminal, accents of their own none.
+    r"""Pad names to the same width on a terminal, where wide characters take two places and combining marks none.
 
     >>> align_left(["ab", "c"])
     ['ab', 'c ']
@@ -41,7 +41,7 @@ def align_left(lines: Sequence[str]) -> list[str]:
 
 
 def align(header: Sequence[str], cells: Sequence[str]) -> list[str]:
-    """Right-align a header and cells that end in a mark or a space; marks hang to the right of the numbers.
+    """Right-align a header and cells; each cell ends in a mark or a space, so that its number is aligned.
 
     >>> align(["ab/"], ["90.0*", "5.0 "])
     ['  ab/ ', ' 90.0*', '  5.0 ']
@@ -52,7 +52,7 @@ def align(header: Sequence[str], cells: Sequence[str]) -> list[str]:
 
 
 def blocks(columns: Sequence[list[str]], limit: int | None) -> Iterator[list[list[str]]]:
-    """Group columns of text so that no group is wider than the limit, one column at least.
+    """Group columns of text into blocks no wider than the limit; each has at least one column.
 
     >>> [len(block) for block in blocks([["aa"], ["bb"], ["cc"]], 4)]
     [2, 1]
@@ -69,7 +69,7 @@ def blocks(columns: Sequence[list[str]], limit: int | None) -> Iterator[list[lis
 
 
 def join(columns: Sequence[Sequence[str]], rules_before: Sequence[int]) -> str:
-    """Set columns of text side by side, with rules before some of the lines (negative ones count from the end).
+    """Set columns of text side by side, with rules before some of the lines; negative numbers count from the end.
 
     >>> print(join([["a", "b"], ["1", "2"]], [1]))
     a1

@@ -1,4 +1,4 @@
-"""Weights of samples and classes: exact totals, balanced weights, and weights that computers can sum."""
+"""Weights of samples and classes: exact totals, balanced weights, and extreme weights in other units."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ _LAST_BIT = 1074
 
 
 def class_totals(labels: NDArray[Any], weight: Floats | None) -> dict[Hashable, int]:
-    """Sum weights, None for 1 each, by label; exact, hence the same in any order and division into blocks.
+    """Sum weights (None: 1 each) by label, exactly: the same in any order and division into blocks.
 
     Totals are whole multiples of the smallest positive float64.
 
@@ -60,7 +60,7 @@ def add_totals(first: dict[Hashable, int], second: dict[Hashable, int]) -> dict[
 
 
 def class_factors(class_weight: ClassWeight, totals: Mapping[Hashable, int]) -> dict[Hashable, float]:
-    """Return what the weights of each class are multiplied by: "balanced" gives all classes the same total.
+    """Return the factor of the weights of each class; "balanced" gives all classes the same total.
 
     >>> class_factors("balanced", {"a": 3, "b": 1})
     {'a': 0.6666666666666666, 'b': 2.0}
@@ -73,7 +73,7 @@ def class_factors(class_weight: ClassWeight, totals: Mapping[Hashable, int]) -> 
         return {name: whole / (len(counted) * total) if total > 0 else 1.0 for name, total in totals.items()}
     given: Mapping[Hashable, float] = class_weight or {}
     unknown = [name for name in given if name not in totals]
-    # As in scikit-learn: samples may lack a class, as those of a fold do, if all that they have are given.
+    # As in scikit-learn: keys that the samples of a fold lack are allowed if all classes of the samples have one.
     if unknown and not all(name in given for name in totals):
         are_replaced = [*totals] == [*range(len(totals))] and all(isinstance(name, str) for name in unknown)
         hint = ""
@@ -91,7 +91,7 @@ def class_factors(class_weight: ClassWeight, totals: Mapping[Hashable, int]) -> 
 
 
 def multiplied(weight: Floats | None, labels: NDArray[Any], factors: Mapping[Hashable, float]) -> Floats:
-    """Multiply weights, None for 1 each, by the factors of labels; those without one count 1.
+    """Multiply weights (None: 1 each) by the factors of labels, 1 for a label without one.
 
     >>> multiplied(None, np.array(["b", "a", "b"]), {"a": 1.0, "b": 5.0})
     array([5., 1., 5.])
@@ -102,11 +102,11 @@ def multiplied(weight: Floats | None, labels: NDArray[Any], factors: Mapping[Has
 
 
 def only_side(counts: ArrayLike, totals: ArrayLike) -> int | None:
-    """Return the side, 0 or 1, that alone counts in a column, from the samples on both sides and their weights.
+    """Return the only side, 0 or 1, of a column that counts, from the number and total weight of samples of each side.
 
-    That is the other side of an empty one, or of one whose samples weigh next to nothing on average, a millionth of
-    what samples weigh on average or less; None if both count. Many samples against few, and balanced classes, always
-    do: weights of 1 each have no ratio but 1, and a side with half of all weight has no ratio below one half.
+    A side does not count if it is empty, or if the mean weight of its samples is at most a millionth of the mean of
+    all. None is returned if both count, as they do with weights of 1 each or balanced classes, however few samples one
+    side has.
 
     >>> only_side([0, 3], [0.0, 3.0])
     1
@@ -116,16 +116,16 @@ def only_side(counts: ArrayLike, totals: ArrayLike) -> int | None:
     True
     """
     n_samples, weight = np.asarray(counts, dtype=np.float64), np.asarray(totals, dtype=np.float64)
-    # The comparison of means without their divisions: a side may be empty, and so may both, which is as good as side 0.
+    # Means are compared without division, since a side may be empty; if both are, 0 is returned.
     is_light = weight * n_samples.sum() <= _NEGLIGIBLE * n_samples * weight.sum()
     return int(not is_light[1]) if is_light.any() else None
 
 
 def usable_weights(weight: Floats) -> Floats:
-    """Return weights, not all zero, as they are, or in other units if the largest is extreme, beyond 2^-200 or 2^200.
+    """Return weights, not all zero, in other units if the largest is below 2^-200 or above 2^200.
 
-    Then all are divided by the same power of two, such that the largest is 1 or a little more. Positive weights of less
-    than 2^-200 of the largest, which no sum could show, are raised to that.
+    In that case, all are divided by the same power of two, so that the largest is at least 1 and less than 2. Positive
+    weights below 2^-200 of the largest, which no sum could show, are raised to that.
 
     >>> usable_weights(np.array([1e308, 5e307, 0.0])).round(3).tolist()
     [1.113, 0.556, 0.0]
@@ -139,7 +139,7 @@ def usable_weights(weight: Floats) -> Floats:
 
 
 def weighted_by_class(weight: Floats | None, labels: NDArray[Any], class_weight: ClassWeight) -> Floats:
-    """Multiply weights, None for 1 each, by those of classes, in other units if they are extreme.
+    """Multiply weights (None: 1 each) by those of classes, both in other units if they are extreme.
 
     >>> weighted_by_class(np.array([1e307, 1e307]), np.array(["a", "b"]), {"b": 100}).round(3).tolist()
     [1.78, 178.006]

@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 import skecoc
+from skecoc.compare.cross_validation import Comparison
 from skecoc.compare.data_sets import DataSet
-from skecoc.compare.methods import MAJORITY
+from skecoc.compare.methods import CLASSIFIERS, MAJORITY
 from skecoc.compare.metrics import Metric, common_measures
 from skecoc.compare.statistics import TIE_DECIMALS, corrected_t_test, holm, interval_of_folds, wilson_interval
+from skecoc.plotting.probabilities import reliability_bins
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.scores import ALPHA, p_phrase
 from skecoc.support.threads import thread_pools
 from skecoc.tables.columns import names_of_classes
 from skecoc.tables.importance import columns_that_matter
 from skecoc.tables.model import TableClassifier
-from skecoc.tables.selection import Evaluation
 
 with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd
@@ -39,25 +40,24 @@ _N_RESAMPLES = 500
 
 
 def make_card(
-    evaluation: Evaluation, best: int, metric: Metric, data_set: DataSet, *, was_named: bool = False
+    found: Comparison, best: int, metric: Metric, data_set: DataSet, *, was_named: bool = False
 ) -> dict[str, Any]:
     """Sum up held-out results as plain values, which the file of a model carries; `best` is the method's position."""
     names = data_set.class_names()
-    truth, predicted, n_classes = evaluation.truth, evaluation.predicted[best], len(names)
-    probabilities = evaluation.probabilities[best]
-    comparison = _comparison(evaluation, best, metric, data_set.groups)
+    (truth, predicted, probabilities, kept), n_classes = found.held_out[best], len(names)
+    comparison = _comparison(found, best, metric, data_set.groups)
     interval = next(row["interval"] for row in comparison if row["is_chosen"])
     largest = int(np.bincount(truth).argmax())
     card: dict[str, Any] = {
         "metric": metric.describe(),
         "comparison": comparison,
         "interval": interval,
-        "scores": evaluation.scores[best].tolist(),
+        "scores": found.runs("score")[0, best].tolist(),
         "majority": {"class": names[largest], "share": float(np.mean(truth == largest))},
         "measures": common_measures(truth, predicted, probabilities, n_classes),
         "confusion": confusion_matrix(truth, predicted, labels=np.arange(n_classes)),
         "calibration": calibration_bins(probabilities, truth),
-        "important": columns_that_matter(evaluation.kept[best], data_set.X.shape[1], n_classes),
+        "important": columns_that_matter(kept, data_set.X.shape[1], n_classes),
         "versions": {
             "scikit-ecoc": skecoc.__version__,
             "scikit-learn": sklearn.__version__,
@@ -70,33 +70,30 @@ def make_card(
     return card
 
 
-def _comparison(evaluation: Evaluation, best: int, metric: Metric, groups: NDArray[Any] | None) -> list[dict[str, Any]]:
+def _comparison(found: Comparison, best: int, metric: Metric, groups: NDArray[Any] | None) -> list[dict[str, Any]]:
     """Sum up every method beside the chosen one, the best first, the majority class last."""
-    means = evaluation.scores.mean(axis=1)
-    rows: list[dict[str, Any]] = []
-    p_values: list[float] = []
-    for place, method in enumerate(evaluation.methods):
-        test = corrected_t_test(evaluation.scores[place], evaluation.scores[best], 1 / (evaluation.n_folds - 1))
-        is_right = evaluation.predicted[place] == evaluation.truth
-        p_values.append(test.p_value)
-        rows.append(
-            {
-                "method": method,
-                "score": float(means[place]),
-                "std": float(evaluation.scores[place].std(ddof=1)),
-                "interval": score_interval(metric, evaluation.scores[place], is_right, groups),
-                "accuracy": float(evaluation.accuracy[place].mean()),
-                "columns": float(evaluation.n_columns[place].mean()) if evaluation.is_code(place) else None,
-                "fit_seconds": float(np.median(evaluation.fit_seconds[place])),
-                "difference": float(means[place] - means[best]),
-                "is_chosen": place == best,
-                "is_baseline": method == MAJORITY,
-            }
-        )
-    others = [place for place in range(len(rows)) if place != best]
-    adjusted = dict(zip(others, holm([p_values[place] for place in others]).tolist(), strict=True))
-    for place, row in enumerate(rows):
-        row["p_value"] = adjusted.get(place)
+    measures = ("score", "accuracy", "n_columns", "fit_seconds")
+    scores, accuracy, n_columns, fit_seconds = (found.runs(name)[0] for name in measures)
+    means = scores.mean(axis=1)
+    others = [place for place in range(len(scores)) if place != best]
+    p_values = [corrected_t_test(scores[place], scores[best], 1 / (scores.shape[1] - 1)).p_value for place in others]
+    adjusted = dict(zip(others, holm(p_values).tolist(), strict=True))
+    rows: list[dict[str, Any]] = [
+        {
+            "method": method,
+            "score": float(means[place]),
+            "std": float(scores[place].std(ddof=1)),
+            "interval": score_interval(metric, scores[place], held_out.predicted == held_out.truth, groups),
+            "accuracy": float(accuracy[place].mean()),
+            "columns": None if method in CLASSIFIERS else float(n_columns[place].mean()),
+            "fit_seconds": float(np.median(fit_seconds[place])),
+            "difference": float(means[place] - means[best]),
+            "p_value": adjusted.get(place),
+            "is_chosen": place == best,
+            "is_baseline": method == MAJORITY,
+        }
+        for place, (method, held_out) in enumerate(zip(found.methods, found.held_out, strict=True))
+    ]
     return sorted(rows, key=lambda row: (row["is_baseline"], -metric.gain(row["score"]), not row["is_chosen"]))
 
 
@@ -205,15 +202,8 @@ def calibration_bins(probabilities: Floats | None, truth: Integers) -> dict[str,
     ``n_rows``, ``confidence`` and ``accuracy`` have one entry for each of the `N_BINS` bins; empty ones are 0.
     """
     if probabilities is None:
-        empty = np.zeros(N_BINS)
-        return {"n_rows": empty.astype(np.intp), "confidence": empty, "accuracy": empty}
-    best = probabilities.argmax(axis=1)
-    sure = probabilities[np.arange(len(truth)), best]
-    places = np.minimum((sure * N_BINS).astype(np.intp), N_BINS - 1)
-    n_rows = np.bincount(places, minlength=N_BINS)
-    divisor = np.maximum(n_rows, 1)
-    return {
-        "n_rows": n_rows,
-        "confidence": np.bincount(places, weights=sure, minlength=N_BINS) / divisor,
-        "accuracy": np.bincount(places, weights=best == truth, minlength=N_BINS) / divisor,
-    }
+        sure, is_right = np.empty(0), np.empty(0, dtype=bool)
+    else:
+        sure, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == truth
+    n_rows, confidence, accuracy = reliability_bins(sure, is_right, N_BINS)
+    return {"n_rows": n_rows, "confidence": confidence, "accuracy": accuracy}

@@ -13,6 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from tqdm import tqdm
 
 from skecoc.classifiers import ECOCClassifier
+from skecoc.compare.cross_validation import Budget, cross_validate
 from skecoc.compare.data_sets import DataSet
 from skecoc.compare.methods import (
     CLASSIFIERS,
@@ -20,6 +21,7 @@ from skecoc.compare.methods import (
     STRATEGIES,
     check_methods,
     coding_of,
+    default_methods,
     learner_names,
     make_classifier,
     takes_learner,
@@ -34,7 +36,6 @@ from skecoc.support.threads import thread_pools
 from skecoc.tables.card import make_card, match_classes, score_on
 from skecoc.tables.model import TableClassifier
 from skecoc.tables.preparation import MOST_COMPARED_ROWS, PreparedTable, limit_rows, prepare_table
-from skecoc.tables.selection import Budget, best_method, default_methods, evaluate
 
 #: What a method of a learner is shown beside: scikit-learn's own strategies with the same learner.
 REFERENCES = ("sklearn/one-vs-one", "sklearn/one-vs-rest")
@@ -43,6 +44,10 @@ OWN_REFERENCES = ("sklearn/random-forest", "sklearn/logistic")
 #: The method that stands for the best of `default_methods`.
 AUTO = "auto"
 
+# Trained classifiers of the first folds are kept, to see which columns they need.
+_KEPT_FOLDS = 2
+# Rows by which the time of a method is judged before it begins, if time is limited.
+_SAMPLE_ROWS = 500
 # Rows of each class, and classes, of the small model that is saved as a rehearsal.
 _REHEARSAL_ROWS, _REHEARSAL_CLASSES = 20, 3
 
@@ -150,25 +155,29 @@ def fit_table(
     if test is not None:
         match_classes(test, table.classes)  # an error now, not after the work
     if learner is not None:
-        _rehearse(data_set, ECOCClassifier(clone(estimator), "one-vs-rest", "hamming"), table, trusted)
+        _rehearse(data_set, ECOCClassifier(clone(estimator), coding="one-vs-rest", decoding="hamming"), table, trusted)
     values, about_rows = limit_rows(table.data_set, max_rows, seed)
     notes = [*table.notes, *about_rows]
-    found = evaluate(
-        values,
+    sample, _ = limit_rows(values, _SAMPLE_ROWS, seed)
+    found = cross_validate(
+        [values],
         [MAJORITY, *methods],
         estimator,
         scored_by,
         folds=folds,
         seed=seed,
         class_weight=class_weight,
+        kept_folds=_KEPT_FOLDS,
         budget=budget,
+        sample=None if sample is values else sample,
         n_rows=len(data_set.y),
         n_jobs=n_jobs,
         show_progress=show_progress,
     )
-    if found.skipped:
-        notes.append(f"no time was left for {spell_out(found.skipped)}")
-    best = best_method(found, scored_by, methods if chosen is None else [chosen])
+    skipped = [name for name in methods if name not in found.methods]
+    if skipped:
+        notes.append(f"no time was left for {spell_out(skipped)}")
+    best = found.best(methods if chosen is None else [chosen])
     if show_progress:
         tqdm.write(f"fitting {found.methods[best]} to all rows", file=sys.stderr)
     classifier = make_classifier(found.methods[best], estimator, seed)
@@ -184,7 +193,7 @@ def fit_table(
         "folds": folds,
         "seed": seed,
         "command": command,
-        "notes": notes + found.warnings,
+        "notes": notes + found.notes,
         "options": {
             "class_weight": class_weight or "",
             "group": group or "",

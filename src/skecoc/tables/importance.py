@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.feature_selection import f_classif
 
 from skecoc.classifiers.pairs import count_correct, shuffled_scores
+from skecoc.compare.trials import KeptTrial
 from skecoc.support.threads import thread_pools
 from skecoc.tables.preprocessing import encoded_sources
-from skecoc.tables.selection import KeptTrial
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]

@@ -342,7 +342,7 @@ def test_members_of_a_mixture(learner, names, is_multiclass):
 
 
 def test_a_learner_that_a_method_does_not_take_is_noted(data, monkeypatch):
-    quick = ECOCClassifier(GaussianNB(), "one-vs-rest", "hamming")
+    quick = ECOCClassifier(GaussianNB(), coding="one-vs-rest", decoding="hamming")
     monkeypatch.setattr("skecoc_study.music.methods.make_classifier", lambda *args: quick)
     one = MusicData({"mosc": data.features["mosc"]}, GENRES)
     found = compare_music(one, ["mixed", "decoc/hamming"], learner=GaussianNB(), folds=2)

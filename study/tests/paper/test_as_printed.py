@@ -65,7 +65,7 @@ def test_outputs_of_zero_and_one_need_no_more_than_a_column_without_false_alarms
     codewords[:20, 0] = -1.0  # most samples of its class are missed
     decoder = benchmark.ZeroOneDecoder(0.0, 0.0).fit(codewords, y, matrix)
     assert risk(decoder.untied_scores(codewords), y) < 1e-6
-    exact = benchmark.OptimizedWeightDecoder(0.0, 0.0).fit(codewords, y, matrix)
+    exact = benchmark.OptimizedWeightDecoder(0.0, l2=0.0).fit(codewords, y, matrix)
     assert exact.certificate_.risk > 1e-3
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from skecoc.decoding.base import Floats, chunk_slices
-from skecoc.decoding.optimized.problem import Problem, Solution, relative_gap
-from skecoc.decoding.optimized.rows import MemoryRows, map_spans
+from skecoc.decoding.optimized.hinge import Problem, Solution, relative_gap
+from skecoc.decoding.optimized.training_rows import MemoryRows, map_in_threads, spans_of
 from skecoc.support.compiling import kernel
 
 _FIRST_SWEEPS = 2
@@ -66,7 +66,7 @@ class DualAscent:
             return float(counts[0]), int(counts[1]), slope
 
         total, self.n_pairs, slope = 0.0, 0, np.zeros(space.n_weights)
-        for weight, n_pairs, part in map_spans(self.rows, of_span):
+        for weight, n_pairs, part in map_in_threads(self.rows.n_jobs, of_span, spans_of(self.rows.n_rows)):
             total, self.n_pairs = total + weight, self.n_pairs + n_pairs
             slope += part
         self._unprojected = self._prior - slope / l2
@@ -112,13 +112,14 @@ class DualAscent:
                 _note_rivals(scores, y[part], weight[part], margin, near, candidates[part], shares[part], sums)
             return sums
 
-        hinge, risk, n_crowded = sum(map_spans(self.rows, of_span), np.zeros(3)).tolist()
+        hinge, risk, n_crowded = sum(
+            map_in_threads(self.rows.n_jobs, of_span, spans_of(self.rows.n_rows)), np.zeros(3)
+        ).tolist()
         if n_crowded > _MOST_CROWDED * self.rows.n_rows:
             self._widen()
         return hinge, risk
 
     def _widen(self) -> None:
-        """Make room for twice as many candidates, at most all rivals."""
         size = self._shares.shape[1]
         more = ((0, 0), (0, min(size, self.problem.space.n_classes - 1 - size)))
         self._candidates = np.pad(self._candidates, more, constant_values=-1)
@@ -168,7 +169,6 @@ def _threshold(values, first, last, threshold):  # type: ignore[no-untyped-def]
 
 @kernel
 def _set_thresholds(values, bounds, thresholds):  # type: ignore[no-untyped-def]
-    """Find the thresholds of all classes."""
     for p in range(len(thresholds)):
         thresholds[p] = _threshold(values, bounds[p], bounds[p + 1], thresholds[p])
 

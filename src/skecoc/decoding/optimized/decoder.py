@@ -15,18 +15,16 @@ from sklearn.exceptions import ConvergenceWarning
 from skecoc.decoding.base import BaseDecoder, Floats, check_decoder_matrix
 from skecoc.decoding.losses import loss_weights, sum_correct
 from skecoc.decoding.optimized.face import maximum_entropy_minimizer
-from skecoc.decoding.optimized.problem import Problem, WeightSpace
-from skecoc.decoding.optimized.rows import (
+from skecoc.decoding.optimized.hinge import Problem, WeightSpace
+from skecoc.decoding.optimized.newton import MANY_WEIGHTS, minimize_regularized
+from skecoc.decoding.optimized.training_rows import (
     Block,
     Rows,
     collapse_rows,
     has_hard_codewords,
-    map_blocks,
     rows_from_arrays,
     rows_from_blocks,
-    sum_blocks,
 )
-from skecoc.decoding.optimized.solver import MANY_WEIGHTS, minimize_regularized
 from skecoc.decoding.risk import RiskAndConfusion, risk_and_confusion
 from skecoc.decoding.ties import (
     SOLVED_TIE_TOLERANCE,
@@ -124,7 +122,8 @@ class OptimizedWeightDecoder(BaseDecoder):
     The hinge of a sample is the maximum of linear functions. In each pass over the samples, a convex combination of
     these functions is summed: a cut, which is a lower bound of the objective and can be minimised exactly. With a
     smooth combination, about a dozen Newton steps reach weights and a cut with a small primal-dual gap. Problems with
-    many weights are solved by dual ascent, with time per pass and memory linear in the number of weights. Identical
+    more than 300 weights are solved by dual ascent, with time per pass and memory linear in the number of weights;
+    samples that do not fit in memory are then represented by a sample if there are more than 10,000 weights. Identical
     hard codewords of a class are merged first.
 
     References
@@ -147,13 +146,13 @@ class OptimizedWeightDecoder(BaseDecoder):
     learns_from_codewords: ClassVar[bool] = True
     weights_: Floats
     certificate_: Certificate
-    tie_tolerance_: float = SOLVED_TIE_TOLERANCE  # of models that were saved before they had the attribute
+    tie_tolerance_: float
 
     def __init__(
         self,
         margin: float = 0.3,
-        l2: float = 0.01,
         *,
+        l2: float = 0.01,
         tol: float = 1e-4,
         max_rounds: int = 500,
         class_weight: str | None = None,
@@ -298,7 +297,6 @@ class OptimizedWeightDecoder(BaseDecoder):
         )
 
     def _check_parameters(self) -> None:
-        """Check the constructor's arguments."""
         for name in ("margin", "l2"):
             value = getattr(self, name)
             if not isinstance(value, Real) or not 0.0 <= float(value) < np.inf:
@@ -342,7 +340,7 @@ class OptimizedWeightDecoder(BaseDecoder):
             code = found.weights * M
             self.tie_shares_ = tie_shares(rows, code) if self.tie_tolerance_ else np.zeros(len(M))
         else:
-            self.tie_weights_ = loss_weights(sum_blocks(rows, partial(_sum_correct, matrix=M), np.add), M)
+            self.tie_weights_ = loss_weights(rows.sum(partial(_sum_correct, matrix=M), np.add), M)
         self.certificate_ = Certificate(
             objective=found.objective,
             hinge=found.hinge,
@@ -372,7 +370,6 @@ class OptimizedWeightDecoder(BaseDecoder):
 
 
 def _sum_correct(block: Block, matrix: Floats) -> Floats:
-    """Sum up the weights of a block's correct outputs, from which loss weights follow."""
     correct = np.zeros_like(matrix)
     for chunk in block.chunks(len(matrix)):
         correct += sum_correct(chunk.codewords, chunk.y, matrix, chunk.weight)
@@ -382,14 +379,13 @@ def _sum_correct(block: Block, matrix: Floats) -> Floats:
 def tie_shares(rows: Rows, code: Floats) -> Floats:
     """Return the weight of each class's rows whose own class ties with others for the best score."""
     shares = np.zeros(len(code))
-    for of_block in map_blocks(rows, partial(_tied_weights, code=code)):
+    for of_block in rows.map(partial(_tied_weights, code=code)):
         for of_chunk in of_block:
             shares += of_chunk
     return shares
 
 
 def _tied_weights(block: Block, code: Floats) -> list[Floats]:
-    """Return the weights of the tied rows of each class, chunk by chunk."""
     found: list[Floats] = []
     for chunk in block.chunks(len(code)):
         counts = is_tied_for_best(chunk.codewords @ code.T, chunk.y, SOLVED_TIE_TOLERANCE)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skecoc.decoding.base import Floats, Indices, worst_rivals
-from skecoc.decoding.optimized.problem import Problem, Solution, WeightSpace, lower_bound
-from skecoc.decoding.optimized.rows import Block, Rows
-from skecoc.decoding.optimized.solver import minimize_regularized
+from skecoc.decoding.optimized.hinge import Problem, Solution, WeightSpace, lower_bound
+from skecoc.decoding.optimized.newton import minimize_regularized
+from skecoc.decoding.optimized.training_rows import Block, Rows
 
 #: The optimal face is taken as the weights whose mean hinge is within this of the smallest.
 FACE_TOLERANCE = 1e-8
@@ -178,11 +178,9 @@ class _Thawed(NamedTuple):
         return cls(np.zeros((0, n_columns)), no_index, np.zeros(0), no_index, np.zeros((0, n_classes), dtype=bool))
 
     def joined(self, more: "_Thawed") -> "_Thawed":
-        """Return these rows and more."""
         return _Thawed._make(np.concatenate(pair) for pair in zip(self, more, strict=True))
 
     def best(self, n_rows: int, key: Floats) -> "_Thawed":
-        """Return the rows with the largest keys."""
         top = np.argsort(-key, kind="stable")[:n_rows]
         return _Thawed._make(part[top] for part in self)
 
@@ -210,7 +208,6 @@ class _FrozenProgram:
             self._freeze(chunk.codewords, chunk.y, chunk.weight)
 
     def _chunks(self) -> Iterator[tuple[Indices, Block]]:
-        """Yield chunks of rows with their positions among all rows."""
         start = 0
         for block in self.rows.blocks():
             for chunk in block.chunks(self.space.n_classes):
@@ -264,7 +261,6 @@ class _FrozenProgram:
         return underrated, excess[rows]
 
     def program(self) -> ReducedProgram:
-        """Return the reduced linear program."""
         thawed, space = self.thawed, self.space
         rows, rivals = np.nonzero(thawed.constrained)
         slopes = sparse.csr_array((len(rows), space.n_weights))

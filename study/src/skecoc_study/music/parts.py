@@ -25,7 +25,7 @@ from skecoc.cli.plugins import (
 )
 from skecoc.compare.experiments import coding_of
 from skecoc.persistence import ModelFileError, dump_model, load_model
-from skecoc.reports import model_page, summarize_model, to_markdown, to_text
+from skecoc.reports import model_page, to_markdown, to_text
 from skecoc.reports import to_csv as table_csv
 from skecoc.tables import calibration_bins, describe_model
 from skecoc_study.music import ModulationFeatures, feature_names
@@ -114,7 +114,7 @@ def train(options: argparse.Namespace) -> None:
     }
     with _model_errors():
         content = dump_model(model)
-    page = "" if options.report is None else model_page(summarize_model(describe_model(model)))
+    page = "" if options.report is None else model_page(describe_model(model))
     write_bytes("--output", options.output, content)
     say(f"{music.describe()}; model written to {options.output}")
     if options.report is not None:

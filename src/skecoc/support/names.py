@@ -1,6 +1,11 @@
-"""Names that ``--help`` lists, as plain text: the registries themselves would load numpy and scikit-learn."""
+"""The names of codings, decodings, learners, methods and metrics, as plain text: ``--help`` loads no more than this.
 
-#: Codings, of `skecoc.compare.methods`.
+The registries with what each name stands for are built from these tuples.
+"""
+
+from pathlib import Path
+
+#: Codings of `skecoc.coding`.
 CODINGS = (
     "one-vs-rest",
     "one-vs-one",
@@ -12,17 +17,9 @@ CODINGS = (
     "sparse-random",
     "decoc",
     "forest",
-    "random-10",
-    "ecoc-one",
-    "lc-ecoc",
-    "subclass-ecoc",
-    "wolc",
-    "wolc-one-vs-rest",
-    "wolc-paper",
-    "mixed",
 )
 
-#: Decodings, of `skecoc.decoding`.
+#: Decodings of `skecoc.decoding`.
 DECODINGS = (
     "hamming",
     "inverse-hamming",
@@ -39,7 +36,13 @@ DECODINGS = (
     "logistic-weight",
 )
 
-#: Binary learners that have a short name, of `skecoc.compare.named_learners`.
+#: Codes of `skecoc.compare` that grow by what their decoding gets wrong, so that each decoding has its own columns.
+GROWN_CODINGS = ("ecoc-one", "lc-ecoc", "subclass-ecoc", "wolc", "wolc-one-vs-rest", "wolc-paper", "mixed")
+
+#: All that a method of `skecoc.compare` may begin with; random-10 is the paper's random code, dense with ten columns.
+METHOD_CODINGS = (*CODINGS, "random-10", *GROWN_CODINGS)
+
+#: Binary learners of `skecoc.compare` that have a short name.
 LEARNERS = (
     "stumps",
     "svm",
@@ -52,10 +55,10 @@ LEARNERS = (
     "knn",
 )
 
-#: scikit-learn's multiclass strategies, of `skecoc.compare.methods`.
+#: scikit-learn's multiclass strategies, which take a binary learner.
 STRATEGIES = ("sklearn/one-vs-one", "sklearn/one-vs-rest", "sklearn/output-code")
 
-#: scikit-learn's multiclass classifiers, of `skecoc.compare.methods`.
+#: scikit-learn's multiclass classifiers, which take none; the last one always predicts the most frequent class.
 CLASSIFIERS = (
     "sklearn/random-forest",
     "sklearn/extra-trees",
@@ -65,10 +68,11 @@ CLASSIFIERS = (
     "sklearn/majority",
 )
 
-#: Metrics that have a name of their own, of `skecoc.compare.metrics`.
+#: Metrics that have a name of their own.
 METRICS = ("accuracy", "balanced-accuracy", "macro-f1", "log-loss")
 
-#: What is compared by default, of `skecoc.compare.methods`.
+#: The methods that `skecoc.compare.compare` uses by default: grown and classical codes, `OutputCodeClassifier` and a
+#: random forest.
 DEFAULT_METHODS = (
     "mixed/logistic-weight",
     "wolc/optimized-weight",
@@ -85,38 +89,12 @@ DEFAULT_METHODS = (
     "sklearn/random-forest",
 )
 
-#: What is compared by default on a table of the user's.
-TABLE_METHODS = (
-    "mixed",
-    "wolc",
-    "one-vs-one",
-    "one-vs-rest",
-    "random-forest",
-    "boosting",
-    "svm",
-    "logistic",
-    "majority",
+#: Data sets that the package includes.
+DATA_SETS = tuple(
+    sorted(file.name.partition(".")[0] for file in (Path(__file__).parents[1] / "datasets" / "data").glob("*.csv.gz"))
 )
 
-#: Shipped data sets, of `skecoc.datasets`.
-DATA_SETS = (
-    "balance",
-    "dermatology",
-    "ecoli",
-    "glass",
-    "iris",
-    "optdigits",
-    "pendigits",
-    "satimage",
-    "segmentation",
-    "thyroid",
-    "vehicle",
-    "vowel",
-    "wine",
-    "yeast",
-)
-
-#: Data sets that are compared on by default, of `skecoc.compare`.
+#: The data sets that ``skecoc compare`` uses by default: all included ones with at most 2,310 rows.
 DEFAULT_DATA_SETS = (
     "iris",
     "wine",

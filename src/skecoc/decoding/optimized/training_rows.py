@@ -4,7 +4,6 @@ How rows are divided into blocks depends on their number only, and sums go from 
 number of jobs changes no bit of a result.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -23,7 +22,8 @@ Item = TypeVar("Item")
 _BLOCK_ROWS = 4_096
 _MOST_BLOCKS = 64
 _SAMPLING_SEED = 20_120_509
-_NO_SHIFT = np.zeros((0, 0), dtype=np.float32)
+#: Of rows that have no smoothing shifts.
+NO_SHIFT = np.zeros((0, 0), dtype=np.float32)
 _ROWS_TO_LOOK_AT = 2_000
 _OUTPUTS_TO_LOOK_AT = 2**22
 # With more distinct patterns than this among the rows looked at, sorting costs more than it saves.
@@ -51,37 +51,87 @@ class Block(NamedTuple):
             yield Block(codewords, self.y[part], self.weight[part], self.shift[part], draws)
 
 
-class MemoryRows:
-    """Rows in memory, with weights that sum to 1 and a smoothing shift per row and class; codewords are not copied."""
+class Rows:
+    """Training rows whose weights sum to 1, wherever they are; functions go to their blocks.
+
+    A subclass defines `blocks` or, for rows that do not come here, all other methods.
+    """
+
+    def __init__(self, n_classes: int, n_rows: int, n_jobs: int | None) -> None:
+        self.n_classes, self.n_rows, self.n_jobs = n_classes, n_rows, n_jobs
+
+    def blocks(self, *, with_shift: bool = False) -> Iterator[Block]:  # noqa: ARG002
+        """Yield all rows in their order, with their smoothing shifts only where these are wanted."""
+        raise ValueError("l2 must be positive for rows that are not in local memory")
+
+    def map(self, function: Callable[[Block], Result]) -> Iterable[Result]:
+        """Apply a function, which can be pickled, to every block that is not empty."""
+        return map_in_threads(self.n_jobs, function, self.blocks())
+
+    def sum(
+        self,
+        function: Callable[[Block], Result],
+        merge: Callable[[Result, Result], Result],
+        *,
+        with_shift: bool = False,
+    ) -> Result:
+        """Merge what a function, which can be pickled, returns for every block; rows in memory can have shifts."""
+        return reduce(merge, map_in_threads(self.n_jobs, function, self.blocks(with_shift=with_shift)))
+
+    def first_block(self) -> Block:
+        """Return some rows, to look at."""
+        return next(self.blocks())
+
+    def sample(self, size: int) -> "MemoryRows":
+        """Draw about so many rows, the same ones every time and however they are cut into blocks."""
+        rng = np.random.default_rng(_SAMPLING_SEED)
+        parts = []
+        for block in self.blocks():
+            kept = np.flatnonzero(rng.random(len(block.y)) < size / self.n_rows)
+            parts.append((np.asarray(block.codewords)[kept], block.y[kept], block.weight[kept]))
+        codewords, y, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return MemoryRows(codewords, y, weight / weight.sum(), self.n_classes, self.n_jobs)
+
+
+class MemoryRows(Rows):
+    """Rows in memory, with a smoothing shift per row and class; codewords are not copied."""
 
     def __init__(
         self, codewords: NDArray[Any], y: Indices, weight: Floats, n_classes: int, n_jobs: int | None = None
     ) -> None:
+        super().__init__(n_classes, len(y), n_jobs if len(y) >= _BLOCK_ROWS else 1)
         self.codewords, self.y, self.weight = codewords, y, weight
-        self.n_classes, self.n_jobs, self.n_rows = n_classes, n_jobs, len(y)
 
     @cached_property
     def shift(self) -> NDArray[np.float32]:
         """Smoothing shifts, one per row and class: made when they are first needed."""
         return np.zeros((self.n_rows, self.n_classes), dtype=np.float32)
 
-    def spans(self) -> Iterator[slice]:
-        """Yield spans of rows of about equal length."""
-        return spans_of(self.n_rows)
-
     def blocks(self, *, with_shift: bool = False) -> Iterator[Block]:
-        """Yield spans of rows of about equal length, with their smoothing shifts only where these are wanted."""
-        for part in self.spans():
-            shift = self.shift[part] if with_shift else _NO_SHIFT
+        """Yield spans of rows of about equal length."""
+        for part in spans_of(self.n_rows):
+            shift = self.shift[part] if with_shift else NO_SHIFT
             yield Block(self.codewords[part], self.y[part], self.weight[part], shift)
 
     def first_block(self) -> Block:
         """Return all rows, to look at."""
-        return Block(self.codewords, self.y, self.weight, _NO_SHIFT)
+        return Block(self.codewords, self.y, self.weight, NO_SHIFT)
 
-    def sample(self, size: int) -> "MemoryRows":
-        """Draw about so many rows, the same ones every time."""
-        return _sample(self, size)
+
+class StreamedRows(Rows):
+    """Rows that are read block by block on every pass and are never held together.
+
+    `source` gives (codewords, y, weight or None); weights are multiplied by the class's factor, so that they sum to 1.
+    """
+
+    def __init__(self, source: Iterable[Any], factor: Floats, n_rows: int, n_jobs: int | None) -> None:
+        super().__init__(len(factor), n_rows, n_jobs)
+        self._source, self._factor = source, factor
+
+    def blocks(self, *, with_shift: bool = False) -> Iterator[Block]:  # noqa: ARG002
+        """Yield the source's blocks in their order."""
+        for codewords, y, weight in labelled_blocks(self._source, self.n_classes):
+            yield Block(codewords, y, weight * self._factor[y], NO_SHIFT)
 
 
 def spans_of(n_rows: int) -> Iterator[slice]:
@@ -89,112 +139,6 @@ def spans_of(n_rows: int) -> Iterator[slice]:
     n_blocks = min(1 + n_rows // _BLOCK_ROWS, _MOST_BLOCKS)
     edges = np.linspace(0, n_rows, n_blocks + 1).astype(int)
     return (slice(first, last) for first, last in pairwise(edges))
-
-
-class StreamedRows:
-    """Rows that are read block by block on every pass and are never held together.
-
-    `source` gives (codewords, y, weight or None); weights are multiplied by the class's factor, so that they sum to 1.
-    """
-
-    def __init__(self, source: Iterable[Any], class_factor: Floats, n_rows: int, n_jobs: int | None = None) -> None:
-        self._source, self._class_factor = source, class_factor
-        self.n_classes, self.n_jobs, self.n_rows = len(class_factor), n_jobs, n_rows
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the source's blocks in their order."""
-        for codewords, y, weight in labelled_blocks(self._source, self.n_classes):
-            yield Block(codewords, y, weight * self._class_factor[y], _NO_SHIFT)
-
-    def first_block(self) -> Block:
-        """Return some rows, to look at."""
-        return next(self.blocks())
-
-    def sample(self, size: int) -> MemoryRows:
-        """Draw about so many rows, the same ones every time."""
-        return _sample(self, size)
-
-
-def _sample(rows: MemoryRows | StreamedRows, size: int) -> MemoryRows:
-    """Draw about so many rows, the same ones however they are cut into blocks."""
-    rng = np.random.default_rng(_SAMPLING_SEED)
-    parts = []
-    for block in rows.blocks():
-        kept = np.flatnonzero(rng.random(len(block.y)) < size / rows.n_rows)
-        parts.append((np.asarray(block.codewords)[kept], block.y[kept], block.weight[kept]))
-    codewords, y, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return MemoryRows(codewords, y, weight / weight.sum(), rows.n_classes, rows.n_jobs)
-
-
-class RemoteRows(ABC):
-    """Rows that live elsewhere: functions go to their blocks, and only what these return comes back."""
-
-    n_jobs: int | None = None
-    #: Samples have no more rows than this, however many are wanted.
-    most_sampled: float = np.inf
-
-    def __init__(self, n_classes: int, n_rows: int) -> None:
-        self.n_classes, self.n_rows = n_classes, n_rows
-
-    def blocks(self) -> Iterator[Block]:
-        """Refuse: the rows do not come here."""
-        raise ValueError("l2 must be positive for rows that are not in local memory")
-
-    @abstractmethod
-    def map(self, function: Callable[[Block], Result]) -> list[Result]:
-        """Apply a function, which can be pickled, to every block that is not empty."""
-
-    @abstractmethod
-    def sum(self, function: Callable[[Block], Result], merge: Callable[[Result, Result], Result]) -> Result:
-        """Merge what a function, which can be pickled, returns for every block that is not empty."""
-
-    @abstractmethod
-    def first_block(self) -> Block:
-        """Return some rows, to look at."""
-
-    @abstractmethod
-    def sample(self, size: int) -> MemoryRows:
-        """Draw about so many rows, the same ones every time."""
-
-
-Rows = MemoryRows | StreamedRows | RemoteRows
-
-
-def sum_blocks(
-    rows: Rows,
-    function: Callable[[Block], Result],
-    merge: Callable[[Result, Result], Result],
-    *,
-    with_shift: bool = False,
-) -> Result:
-    """Merge what a function returns for every block, from the first on; remote rows have an order of their own.
-
-    Blocks have smoothing shifts only where these are wanted, and rows are in memory: there is one per row and class.
-    """
-    if isinstance(rows, RemoteRows):
-        return rows.sum(function, merge)
-    blocks = rows.blocks(with_shift=True) if with_shift and isinstance(rows, MemoryRows) else rows.blocks()
-    return reduce(merge, _map_rows(rows, function, blocks))
-
-
-def map_blocks(rows: Rows, function: Callable[[Block], Result]) -> Iterable[Result]:
-    """Apply a function to every block, in threads if the rows want more than one job."""
-    if isinstance(rows, RemoteRows):
-        return rows.map(function)
-    return _map_rows(rows, function, rows.blocks())
-
-
-def map_spans(rows: MemoryRows, function: Callable[[slice], Result]) -> Iterable[Result]:
-    """Apply a function to every span of rows, in threads if the rows want more than one job."""
-    return _map_rows(rows, function, rows.spans())
-
-
-def _map_rows(
-    rows: MemoryRows | StreamedRows, function: Callable[[Item], Result], items: Iterable[Item]
-) -> Iterable[Result]:
-    """Apply a function to every item, in threads if the rows want more than one job and are not few."""
-    is_one_block = isinstance(rows, MemoryRows) and rows.n_rows < _BLOCK_ROWS
-    return map_in_threads(1 if is_one_block else rows.n_jobs, function, items)
 
 
 def map_in_threads(n_jobs: int | None, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterable[Result]:
@@ -246,7 +190,6 @@ def rows_from_blocks(
 
 
 def _check_block(codewords: NDArray[Any], n_columns: int) -> None:
-    """Check the shape and the values of codewords, without a temporary array of their size."""
     if codewords.ndim != 2 or codewords.shape[1] != n_columns:
         raise ValueError(f"codewords must have shape (n_samples, {n_columns}), got {codewords.shape}")
     for start in range(0, len(codewords), _BLOCK_ROWS):
@@ -271,7 +214,7 @@ def collapse_rows(rows: Rows, n_columns: int) -> Rows:
     looked_at, y = _look_at(rows)
     if not _is_hard(looked_at) or len(np.unique(_patterns(looked_at, y))) > _LARGEST_SHARE * len(y):
         return rows
-    found = list(map_blocks(rows, _distinct_rows))
+    found = list(rows.map(_distinct_rows))
     if any(patterns is None for patterns, _ in found):
         return rows
     patterns, weight = _merge([p for p, _ in found if p is not None], [w for _, w in found])
@@ -285,7 +228,6 @@ def has_hard_codewords(rows: Rows) -> bool:
 
 
 def _look_at(rows: Rows) -> tuple[NDArray[Any], Indices]:
-    """Return some codewords and their classes."""
     first = rows.first_block()
     n_rows = min(len(first.y), _ROWS_TO_LOOK_AT, max(64, _OUTPUTS_TO_LOOK_AT // first.codewords.shape[1]))
     spread = np.linspace(0, len(first.y) - 1, n_rows).astype(int)
@@ -293,7 +235,6 @@ def _look_at(rows: Rows) -> tuple[NDArray[Any], Indices]:
 
 
 def _is_hard(codewords: NDArray[Any]) -> bool:
-    """Tell whether all entries are -1, 0 or 1."""
     return bool(((codewords == 0) | (np.abs(codewords) == 1)).all())
 
 
