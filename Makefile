@@ -14,10 +14,11 @@ PYTEST := -m pytest -n 2 --dist worksteal
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml
+# The library and the study, which adds commands to it.
+$(STAMP): pyproject.toml study/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(PIP) --upgrade pip
-	$(BIN)/python $(PIP) --editable ".[dev]"
+	$(BIN)/python $(PIP) --editable ".[dev]" --editable "study[all]"
 	touch $@
 
 # Our codes beside classical ones and scikit-learn's classifiers: within a minute on two cores, most of it for mixed.
@@ -49,7 +50,7 @@ $(OLDEST)/.installed: pyproject.toml
 	$(OLDEST)/bin/uv pip compile --quiet --resolution lowest-direct --only-binary :all: --python $(OLDEST)/bin/python \
 		--extra all pyproject.toml --output-file $(OLDEST)/oldest.txt
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python \
-		--constraint $(OLDEST)/oldest.txt --editable ".[test]"
+		--constraint $(OLDEST)/oldest.txt --editable ".[test]" --editable "study[all]"
 	touch $@
 
 lint: install
@@ -62,11 +63,12 @@ format: install
 	$(BIN)/ruff format .
 
 benchmarks: install
-	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	for script in benchmarks/[a-z]*.py study/benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-# Pages, tables and figures of docs/results and the numbers that pages quote, from the files stored there.
+# Pages, tables and figures of docs/results and study/results, and the numbers that pages quote, from the files stored there.
 results: install
 	$(BIN)/python scripts/make_results.py
+	$(BIN)/python study/scripts/make_study_results.py
 
 figures: install
 	$(BIN)/python scripts/make_figures.py
@@ -87,4 +89,5 @@ check-install: build
 
 clean:
 	rm -rf $(VENV) $(OLDEST) .pytest_cache .mypy_cache .ruff_cache build dist skecoc-report.html
+	rm -rf study/dist
 	rm -rf docs/_build docs/gallery docs/api/generated docs/api/backreferences

@@ -22,10 +22,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier, classifiers
 from sklearn.model_selection import train_test_split
 
 from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier, classifiers
 from skecoc.datasets import list_uci, load_uci
 from skecoc.learners import columns
 

@@ -65,9 +65,8 @@ def peak_megabytes():
 
 def fit(how, n_rows):
     """Fit a code by one of the ways, on this machine."""
-    from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
-
     from skecoc import ECOCClassifier
+    from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
 
     if how == "memory":
         X, y = (np.concatenate(arrays) for arrays in zip(*Generated(n_rows), strict=True))

@@ -72,7 +72,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-exclude_patterns = ["_build", "_extensions", "api/templates", "gallery/*.ipynb", "gallery/*.py", "**/tables"]
+exclude_patterns = ["_build", "_extensions", "api/templates", "gallery/*.ipynb", "gallery/*.py"]
 templates_path = ["api/templates"]
 
 myst_enable_extensions = ["dollarmath"]
@@ -111,7 +111,6 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "scikit-ecoc"
 html_static_path = ["_static"]
-html_extra_path = ["results/report.html"] if (Path(__file__).parent / "results" / "report.html").exists() else []
 html_css_files = ["site.css"]
 html_show_sphinx = False
 html_theme_options = {
@@ -122,7 +121,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {name: [] for name in ("index", "tutorial", "results/*", "paper", "comparison", "contributing")}
+html_sidebars = {name: [] for name in ("index", "tutorial", "results/*", "comparison", "contributing")}
 
 
 # -- Names become links ------------------------------------------------------------------------------------------------
@@ -137,12 +136,8 @@ def link_public_name(app: Sphinx, env: BuildEnvironment, node: Any, contnode: An
 
 
 def adapt_links(app: Sphinx, docname: str, source: list[str]) -> None:  # noqa: ARG001
-    """Let links between files, as they are in the repository, lead to pages, downloads and the report."""
-    text = re.sub(r"\]\((?:\.\./)+examples/(plot_\w+)\.py\)", r"](/gallery/\1.rst)", source[0])
-    if docname.startswith("results/"):
-        text = re.sub(r"\]\(((?:\w+/)*tables/[\w-]+\.md)\)", r"](path:\1)", text)
-        text = re.sub(r"\[([^\]]+)\]\(report\.html\)", r'<a class="reference" href="../report.html">\1</a>', text)
-    source[0] = text
+    """Let links to examples, as they are in the repository, lead to the gallery."""
+    source[0] = re.sub(r"\]\((?:\.\./)+examples/(plot_\w+)\.py\)", r"](/gallery/\1.rst)", source[0])
 
 
 class LinkCode(SphinxTransform):

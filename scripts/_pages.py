@@ -25,10 +25,10 @@ class Block(NamedTuple):
     follows: str  # the page after the block
 
 
-def written_pages() -> list[Path]:
+def written_pages(folder: Path = ROOT) -> list[Path]:
     """List README.md and the pages of docs/ that people wrote, without those that Sphinx makes."""
-    pages = (page for page in sorted((ROOT / "docs").rglob("*.md")) if not set(MADE) & set(page.parts))
-    return [ROOT / "README.md", *pages]
+    pages = (page for page in sorted((folder / "docs").rglob("*.md")) if not set(MADE) & set(page.parts))
+    return [folder / "README.md", *pages]
 
 
 def split_page(text: str) -> tuple[list[Block], str]:

@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable
 
 from _markdown import table
-from measure import PROVENANCE
+from measure import PROVENANCE, RESULTS
 
 
 def stored_results() -> str:
     """List what is stored: command, commit, date."""
-    entries = json.loads(PROVENANCE.read_text(encoding="utf-8"))
+    entries = json.loads((RESULTS / PROVENANCE).read_text(encoding="utf-8"))
     rows = [
         [
             entry["about"],

@@ -14,8 +14,7 @@ EXPECTED = re.compile(
     r"skecoc/([a-z_]+/)*[a-z_]+\.py"
     r"|skecoc/py\.typed"
     r"|skecoc/datasets/data/[a-z]+\.(csv\.gz|rst)"
-    r"|skecoc/paper/published_tables/[a-z_]+\.csv"
-    r"|skecoc/(paper|reports)/templates/[a-z]+\.(html\.jinja|css|js)"
+    r"|skecoc/reports/templates/[a-z]+\.(html\.jinja|css|js)"
     r"|scikit_ecoc-[^/]+\.dist-info/(METADATA|WHEEL|RECORD|entry_points\.txt|licenses/LICENSE)"
 )
 # What the source archive must hold, to be built and tested.

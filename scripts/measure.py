@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
-PROVENANCE = RESULTS / "provenance.json"
+PROVENANCE = "provenance.json"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm")
 
 
@@ -55,19 +55,6 @@ def _printed(about: str, script: str, *options: str) -> Measurement:
     return Measurement(about, " && ".join(commands), (f"benchmarks/{script}.txt",))
 
 
-def _paper(about: str, *targets: str) -> Measurement:
-    """Describe a part of the paper's experiment; all parts are kept in the same two files."""
-    commands = [f"skecoc reproduce {target} --output skecoc-results" for target in targets]
-    commands.append("skecoc report skecoc-results --output docs/results --compact")
-    return Measurement(f"the paper's experiment: {about}", " && ".join(commands), ("runs.csv.gz", "rounds.csv.gz"))
-
-
-def _music(about: str, options: str, *names: str) -> Measurement:
-    """Describe a part of the experiment on music, whose clips are collected first."""
-    commands = ("python scripts/game_music.py skecoc-music", f"python scripts/music_results.py skecoc-music {options}")
-    return Measurement(f"music: {about}", " && ".join(commands).strip(), tuple(f"music/{name}.csv" for name in names))
-
-
 # The methods that finish within minutes at full size.
 _FULL_SIZE = (
     "python benchmarks/many_classes.py --size full --output docs/results/many_classes.json --only stumps/auto "
@@ -76,12 +63,8 @@ _FULL_SIZE = (
 
 #: Everything that is measured.
 MEASUREMENTS: dict[str, Measurement] = {
-    "paper_stumps": _paper("boosted stumps", "table2", "fig6", "fig7"),
-    "paper_svm": _paper("support vector machines, WOLC-ECOC and ECOC-ONE", "table3"),
-    "paper_svm_fixed": _paper("support vector machines, other codes", "table3"),
     "ablation": _kept("what each choice of WOLC-ECOC is worth", "ablation", "ablation"),
     "arena": _kept("compared with ordinary classifiers", "arena", "arena"),
-    "as_printed": _kept("the algorithm as printed", "as_printed", "as_printed"),
     "choosing": _kept(
         "which classifier for how many samples and classes", "choosing", "choosing", "--samples 300 1000 5000 20000"
     ),
@@ -96,17 +79,9 @@ MEASUREMENTS: dict[str, Measurement] = {
         ("many_classes.json",),
     ),
     "mixed_decoders": _kept("decoders of several learners", "mixed_decoders", "mixed_decoders"),
-    "music": _music(
-        "soundtracks of games",
-        "",
-        *("all_features_by_track", "boosted_stumps_by_track", "by_track", "encoders", "growth"),
-        *("paper_settings_by_track", "plain_svm_by_track", "soundtracks", "split_freely"),
-    ),
-    "music_dortmund": _music("features of the Dortmund set", "--dortmund features.csv", "dortmund_features"),
     "peers": _kept("WOLC-ECOC beside scikit-learn's meta-estimators", "wolc_peers", "peers"),
     "probabilities": _kept("log-loss beside calibration", "probabilities", "probabilities", flag="--output"),
     "agreement": _printed("fits from blocks and in memory", "agreement"),
-    "audio": _printed("features of music beside librosa", "audio"),
     "columns": _printed("columns of tables beside skrub", "columns"),
     "ensembles": _printed("one-vs-one of stumps beside scikit-learn's", "ensembles"),
     "many_codings": _printed(
@@ -141,14 +116,13 @@ def git(*arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def measure(name: str) -> float:
-    """Run a measurement and keep its files; return the seconds it took."""
-    wanted = MEASUREMENTS[name]
+def measure(wanted: Measurement, results: Path) -> float:
+    """Run a measurement and keep its files in a folder; return the seconds it took."""
     begin = time.monotonic()
     printed = ""
     for file in wanted.files:
         if file.endswith(".json"):  # scripts add to what is there
-            (RESULTS / file).unlink(missing_ok=True)
+            (results / file).unlink(missing_ok=True)
     for command in wanted.command.split(" && "):
         program, *arguments = command.split()
         done = subprocess.run(
@@ -162,7 +136,7 @@ def measure(name: str) -> float:
         if wanted.prints:
             print(done.stdout, end="", flush=True)
             printed += done.stdout
-            path = RESULTS / wanted.prints
+            path = results / wanted.prints
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(printed, encoding="utf-8")
         if done.returncode:
@@ -175,15 +149,15 @@ def _today() -> str:
     return dt.datetime.now(tz=dt.UTC).date().isoformat()
 
 
-def record(name: str, commit: str, seconds: float | None) -> None:
+def record(name: str, wanted: Measurement, results: Path, commit: str, seconds: float | None) -> None:
     """Write down which commit made the files of a measurement, when, how and with which versions.
 
     Files that were made elsewhere, without `seconds`, get the date of their commit.
     """
-    entries: dict[str, Any] = json.loads(PROVENANCE.read_text("utf-8")) if PROVENANCE.exists() else {}
-    wanted = MEASUREMENTS[name]
+    path = results / PROVENANCE
+    entries: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     files = {
-        file: {"sha256": hashlib.sha256((RESULTS / file).read_bytes()).hexdigest()} for file in sorted(wanted.files)
+        file: {"sha256": hashlib.sha256((results / file).read_bytes()).hexdigest()} for file in sorted(wanted.files)
     }
     entries[name] = {
         "about": wanted.about,
@@ -194,7 +168,7 @@ def record(name: str, commit: str, seconds: float | None) -> None:
         "versions": {"python": sys.version.split()[0]} | installed(),
         "files": files,
     }
-    PROVENANCE.write_text(json.dumps(entries, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(entries, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def installed() -> dict[str, str]:
@@ -208,25 +182,25 @@ def installed() -> dict[str, str]:
     return found
 
 
-def main() -> int:
+def main(measurements: dict[str, Measurement], results: Path) -> int:
     """Measure what is named; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("names", nargs="*", choices=[*MEASUREMENTS, []], metavar="NAME")
+    parser.add_argument("names", nargs="*", choices=[*measurements, []], metavar="NAME")
     parser.add_argument("--all", action="store_true", help="every measurement")
     parser.add_argument("--list", action="store_true", help="print all names and commands")
     parser.add_argument("--record", action="store_true", help="measure nothing; the files are there")
     parser.add_argument("--commit", default="HEAD", help="with --record: the commit that made the files")
     options = parser.parse_args()
     if options.list:
-        print("\n".join(f"{name}: {wanted.about}\n    {wanted.command}" for name, wanted in MEASUREMENTS.items()))
+        print("\n".join(f"{name}: {wanted.about}\n    {wanted.command}" for name, wanted in measurements.items()))
         return 0
-    if not options.record and git("status", "--porcelain", "--untracked-files=no", "src", "benchmarks"):
-        parser.error("src/ or benchmarks/ have changes that are not committed")
-    for name in MEASUREMENTS if options.all else options.names:
-        seconds = None if options.record else measure(name)
-        record(name, options.commit, seconds)
+    if not options.record and git("status", "--porcelain", "--untracked-files=no", "src", "benchmarks", "study"):
+        parser.error("src/, benchmarks/ or study/ have changes that are not committed")
+    for name in measurements if options.all else options.names:
+        seconds = None if options.record else measure(measurements[name], results)
+        record(name, measurements[name], results, options.commit, seconds)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(MEASUREMENTS, RESULTS))

@@ -28,11 +28,8 @@ EDGES = {
     "onnx": {"support", "learners", "decoding", "classifiers", "growth"},
     "compare": {"support", "coding", "learners", "decoding", "classifiers", "growth", "datasets"},
     "reports": {"support", "plotting", "compare"},
-    "paper": {"support", "compare", "datasets", "reports"},
     "tables": {"support", "decoding", "classifiers", "growth", "plotting", "persistence", "compare"},
-    "music": {"support", "learners", "growth", "compare", "paper", "reports"},
-    "audio": {"music"},
-    "cli": {"support", "persistence", "compare", "reports", "paper", "tables", "music"},
+    "cli": {"support", "compare", "reports", "tables"},
     "__main__": {"cli"},
 }
 LIBRARY = ("support", "coding", "learners", "decoding", "classifiers", "growth", "blocks", "dask", "datasets")
@@ -82,7 +79,6 @@ def test_imports_form_no_cycle_and_the_library_imports_nothing_of_the_applicatio
         order += free
         left = {name: targets for name, targets in left.items() if name not in free}
     assert all(EDGES[name] <= set(LIBRARY) for name in LIBRARY)
-    assert all("paper" not in targets for name, targets in EDGES.items() if name not in ("cli", "music"))
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))

@@ -38,7 +38,6 @@ from skecoc.learners import (
     mixed,
     mixed_learners,
 )
-from skecoc.music import ModulationFeatures
 from skecoc.persistence import TRUSTED_TYPES, ModelFileError, allowed, dump_model, load_model, save_model
 from skecoc.persistence.allowed import registered_types
 
@@ -175,13 +174,6 @@ def test_types_inside_of_a_shared_learner_are_audited(path):
         load_model(path)
 
 
-def test_a_pipeline_from_audio_survives(path):
-    clips = [(np.random.default_rng(seed).normal(scale=0.1, size=300_000), 44100) for seed in range(6)]
-    model = make_pipeline(ModulationFeatures("mosc"), MinMaxScaler(), skecoc.ECOCClassifier()).fit(clips, [*"abcabc"])
-    save_model(model, path)
-    np.testing.assert_array_equal(load_model(path).predict(clips), model.predict(clips))
-
-
 def test_trusted_types_exist_and_none_is_forgotten():
     for name in TRUSTED_TYPES:
         module, _, attribute = name.rpartition(".")
@@ -194,7 +186,6 @@ def test_trusted_types_exist_and_none_is_forgotten():
         TunedSVMClassifier,
         RegionClassifier,
         MulticlassLearner,
-        ModulationFeatures,
     ]
     assert {f"{kind.__module__}.{kind.__name__}" for kind in needed} <= set(TRUSTED_TYPES)
 

@@ -29,39 +29,54 @@ def test_every_number_has_a_source(page):
     assert missing == {}
 
 
-def provenance():
+def provenance(results):
     """What is recorded of every measurement."""
-    return json.loads(PROVENANCE.read_text(encoding="utf-8"))
+    return json.loads((results / PROVENANCE).read_text(encoding="utf-8"))
 
 
-def test_every_stored_file_says_which_code_made_it():
-    recorded = {file: made["sha256"] for entry in provenance().values() for file, made in entry["files"].items()}
+def check_stored_files(results):
+    """Every stored file says which code made it, and is what that code made."""
+    recorded = {file: made["sha256"] for entry in provenance(results).values() for file, made in entry["files"].items()}
     made_from_others = {"meta.json", "provenance.json", "report.html"}
     stored = [
-        path.relative_to(RESULTS).as_posix()
-        for path in sorted(RESULTS.rglob("*"))
+        path.relative_to(results).as_posix()
+        for path in sorted(results.rglob("*"))
         if path.is_file() and path.suffix in {".json", ".csv", ".txt", ".gz"} and "tables" not in path.parts
     ]
     assert [name for name in stored if name not in recorded and name not in made_from_others] == []
-    digests = {name: hashlib.sha256((RESULTS / name).read_bytes()).hexdigest() for name in recorded}
+    digests = {name: hashlib.sha256((results / name).read_bytes()).hexdigest() for name in recorded}
     assert [name for name, digest in digests.items() if digest != recorded[name]] == []
 
 
-def test_what_is_recorded_is_what_the_script_measures():
-    entries = provenance()
-    assert sorted(entries) == sorted(MEASUREMENTS)
+def check_measurements(results, measurements):
+    """What is recorded is what the script measures."""
+    entries = provenance(results)
+    assert sorted(entries) == sorted(measurements)
     for name, entry in entries.items():
-        assert sorted(entry["files"]) == sorted(MEASUREMENTS[name].files)
+        assert sorted(entry["files"]) == sorted(measurements[name].files)
         assert re.fullmatch(r"[0-9a-f]{40}", entry["commit"])
 
 
-def test_commits_are_in_the_history():
+def check_commits(results):
+    """Commits that made results are in the history."""
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists() or (ROOT / ".git" / "shallow").exists():
         pytest.skip("needs the history of the repository")
     done = subprocess.run([git, "log", "--format=%H"], cwd=ROOT, capture_output=True, text=True, check=True)
     history = done.stdout.split()
-    assert {name for name, entry in provenance().items() if entry["commit"] not in history} == set()
+    assert {name for name, entry in provenance(results).items() if entry["commit"] not in history} == set()
+
+
+def test_every_stored_file_says_which_code_made_it():
+    check_stored_files(RESULTS)
+
+
+def test_what_is_recorded_is_what_the_script_measures():
+    check_measurements(RESULTS, MEASUREMENTS)
+
+
+def test_commits_are_in_the_history():
+    check_commits(RESULTS)
 
 
 PAGE = """# First

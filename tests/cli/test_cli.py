@@ -14,12 +14,14 @@ import sys
 import termios
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import skecoc
 from skecoc import cli
 from skecoc.cli import main
+from skecoc.cli.plugins import InputError, deliver
 from skecoc.datasets import list_uci
 from tests.cli import after_start
 
@@ -132,7 +134,8 @@ def test_help_and_version(capsys):
 
 def loaded_modules(code, folder):
     """Run Python in a process of its own; return the modules of this package that it has loaded at the end."""
-    code = f"{code}\nprint('loaded', *sorted(name for name in sys.modules if name.startswith('skecoc.')))"
+    ours = "name for name in sys.modules if name.startswith(('skecoc.', 'skecoc_study'))"
+    code = f"{code}\nprint('loaded', *sorted({ours}))"
     finished = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120, check=True
     )
@@ -153,7 +156,7 @@ assert main([*compare, *fast]) == 0
 """
     loaded = loaded_modules(code, own_file.parent)
     assert {"skecoc.cli.fit", "skecoc.cli.predict", "skecoc.cli.inspect", "skecoc.cli.compare"} <= set(loaded)
-    assert [name for name in loaded if name.startswith(("skecoc.paper", "skecoc.music"))] == []
+    assert [name for name in loaded if name.startswith("skecoc_study")] == []
 
 
 @pytest.mark.parametrize("option", ["--version", "--help"])
@@ -167,17 +170,57 @@ except SystemExit:
     pass
 """
     loaded = loaded_modules(code, tmp_path)
-    assert [name for name in loaded if name.startswith("skecoc.cli.")] == ["skecoc.cli.console"]
-    above = ("skecoc.tables", "skecoc.compare", "skecoc.reports", "skecoc.paper", "skecoc.music")
+    # What other distributions add may use `skecoc.cli.plugins`.
+    assert set(cli_modules := [name for name in loaded if name.startswith("skecoc.cli.")]) <= {
+        "skecoc.cli.console",
+        "skecoc.cli.plugins",
+    }
+    assert option == "--help" or cli_modules == ["skecoc.cli.console"]
+    above = ("skecoc.tables", "skecoc.compare", "skecoc.reports")
     assert [name for name in loaded if name.startswith(above)] == []
 
 
 def test_every_command_is_known_by_its_module():
     commands = argparse.ArgumentParser().add_subparsers()
-    for name, (module, _) in cli._COMMANDS.items():
-        if name not in commands.choices:
-            import_module(f"skecoc.cli.{module}").add_command(commands.add_parser)
+    for name in cli._COMMANDS:
+        import_module(f"skecoc.cli.{name}").add_command(commands.add_parser)
     assert set(commands.choices) == set(cli._COMMANDS)
+
+
+@pytest.mark.parametrize("name", ["reproduce", "report", "music"])
+def test_a_command_of_a_distribution_that_is_not_installed_says_how_to_get_it(name, monkeypatch, capsys):
+    monkeypatch.setattr(cli, "entry_points", lambda *, group: [])
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert f"{name!r} is a command of another distribution: pip install scikit-ecoc-study" in error
+
+
+def test_other_distributions_add_commands(monkeypatch, capsys):
+    def add_greet(add_parser):
+        parser = add_parser("greet", help="say hello")
+        parser.add_argument("name")
+        parser.set_defaults(run=greet)
+
+    def greet(options):
+        if options.name == "nobody":
+            raise InputError("name: nobody is there")
+        deliver(f"Hello {options.name}!\n")
+
+    entry = SimpleNamespace(name="greet", load=lambda: add_greet)
+    monkeypatch.setattr(cli, "entry_points", lambda *, group: [entry] if group == "skecoc.commands" else [])
+    assert main(["greet", "Ada"]) == 0
+    assert capsys.readouterr().out == "Hello Ada!\n"
+    assert main(["greet", "nobody"]) == 2
+    assert capsys.readouterr().err == "skecoc: error: name: nobody is there\n"
+    with pytest.raises(SystemExit):
+        main(["gret"])
+    assert "'gret' is not a command (did you mean 'greet'?)" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "say hello" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

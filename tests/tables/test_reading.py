@@ -228,8 +228,8 @@ def test_repeated_columns_are_renamed(write):
 @pytest.mark.parametrize("suffix", [".parquet", ".feather"])
 def test_repeated_columns_of_arrow_are_renamed(tmp_path, suffix):
     import pyarrow as pa
-    import pyarrow.feather as feather
     import pyarrow.parquet as pq
+    from pyarrow import feather
 
     path, table = tmp_path / f"table{suffix}", pa.table([[1, 2], [3, 4], ["a", "b"]], names=["x", "x", "y"])
     pq.write_table(table, path) if suffix == ".parquet" else feather.write_feather(table, path)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,18 +15,16 @@ from skecoc.cli.console import STANDARD, default_jobs, discard_output, say
 from skecoc.support.errors import InputError, did_you_mean
 from skecoc.support.notices import notices_shown
 
-# The module of each command, which is imported when the command is given, and what --help says about it.
+# The commands, each of a module that is imported when it is given, and what --help says about them.
 _COMMANDS = {
-    "compare": ("compare", "compare methods on data sets by cross-validation"),
-    "fit": ("fit", "fit a model to a table of your own"),
-    "predict": ("predict", "predict the classes of a table's rows with a model from skecoc fit"),
-    "inspect": ("inspect", "show what a model has learnt and how accurate it is"),
-    "reproduce": ("reproduce", "run the experiments of the WOLC-ECOC paper and compare with the published numbers"),
-    "report": ("reproduce", "write tables, figures and report from stored results"),
-    "music": ("music", "music genres: extract features, compare codes, train, predict"),
+    "compare": "compare methods on data sets by cross-validation",
+    "fit": "fit a model to a table of your own",
+    "predict": "predict the classes of a table's rows with a model from skecoc fit",
+    "inspect": "show what a model has learnt and how accurate it is",
 }
-# Commands that say at once what they read: before anything is seen of them, libraries are loaded for seconds.
-_SLOW_TO_START = ("compare", "fit", "predict", "music")
+# Other distributions add commands by entry points of this group: see `skecoc.cli.plugins`.
+_GROUP = "skecoc.commands"
+_OF_THE_STUDY = ("reproduce", "report", "music")
 _EXIT_BAD_INPUT = 2
 _EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 _EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -59,9 +58,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parse(words: Sequence[str]) -> argparse.Namespace:
     """Read the arguments; an unknown command or option ends the process with one line."""
     parser = _parser(words)
-    if words and not words[0].startswith("-") and words[0] not in _COMMANDS:
-        hint = did_you_mean(words[0], _COMMANDS)
-        parser.error(f"{words[0]!r} is not a command{hint}; expected {', '.join(_COMMANDS)}")
     options, rest = parser.parse_known_args(words)
     if rest:
         parser.prog = f"skecoc {words[0]}"
@@ -74,7 +70,7 @@ def _begin(words: Sequence[str], options: argparse.Namespace) -> None:
     source = _source(options)
     if words[:1] == ["compare"] and source is None:
         say("reading data sets")
-    elif words[:1] and words[0] in _SLOW_TO_START and source is not None:
+    elif source is not None:
         if source == STANDARD:
             say("reading standard input")
         elif _is_there(source):  # if not, an error is all that follows
@@ -116,10 +112,22 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"skecoc {skecoc.__version__}")
     parser.set_defaults(run=lambda _: parser.print_help())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    if words and words[0] in _COMMANDS:
-        module, _ = _COMMANDS[words[0]]
-        import_module(f"skecoc.cli.{module}").add_command(commands.add_parser)
+    if words[:1] == ["--version"]:
         return parser
-    for name, (_, summary) in _COMMANDS.items():
+    if words and words[0] in _COMMANDS:
+        import_module(f"skecoc.cli.{words[0]}").add_command(commands.add_parser)
+        return parser
+    added = {entry.name: entry for entry in entry_points(group=_GROUP)}
+    if words and words[0] in added:
+        added[words[0]].load()(commands.add_parser)
+        return parser
+    if words and words[0] in _OF_THE_STUDY:
+        parser.error(f"{words[0]!r} is a command of another distribution: pip install scikit-ecoc-study")
+    if words and not words[0].startswith("-"):
+        names = [*_COMMANDS, *added]
+        parser.error(f"{words[0]!r} is not a command{did_you_mean(words[0], names)}; expected {', '.join(names)}")
+    for name, summary in _COMMANDS.items():
         commands.add_parser(name, help=summary)
+    for entry in added.values():
+        entry.load()(commands.add_parser)
     return parser

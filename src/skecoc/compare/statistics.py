@@ -23,6 +23,30 @@ from scipy.stats import binomtest, friedmanchisquare, rankdata, studentized_rang
 from scipy.stats import f as fisher
 from scipy.stats import t as student
 
+__all__ = [
+    "TIE_DECIMALS",
+    "FriedmanTest",
+    "PairTest",
+    "TTest",
+    "average_ranks",
+    "best_per_row",
+    "cliques",
+    "corrected_t_test",
+    "friedman_test",
+    "holm",
+    "interval_half_width",
+    "interval_of_folds",
+    "nemenyi_critical_difference",
+    "paired_t_test",
+    "paired_values",
+    "ranks",
+    "repeat_summary",
+    "wilcoxon_holm",
+    "wilcoxon_p_value",
+    "wilson_interval",
+    "win_tie_loss",
+]
+
 Floats = NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
 

@@ -60,7 +60,6 @@ _SKLEARN_TYPES = (
 TRUSTED_TYPES = (
     *(f"{decoder.__module__}.{decoder.__qualname__}" for decoder in DECODERS.values()),
     *(f"{loss.__module__}.{loss.__qualname__}" for loss in LOSSES.values()),
-    "skecoc.music.transformer.ModulationFeatures",
     "skecoc.classifiers.costs.CostSensitiveClassifier",
     "skecoc.classifiers.ecoc.ECOCClassifier",
     "skecoc.decoding.logistic.LogisticCertificate",

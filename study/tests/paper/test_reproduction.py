@@ -1,0 +1,90 @@
+"""The paper's experiment as a whole: which runs its parts need, and what is written."""
+
+import csv
+
+import pytest
+from study.tests.paper.synthetic import make_many
+
+from skecoc.cli.plugins import InputError
+from skecoc_study.paper.reproduction import (
+    PROTOCOLS,
+    STORE_FILE,
+    TARGETS,
+    outcome_files,
+    parts_of,
+    read_results,
+    write_outcome,
+)
+from skecoc_study.paper.results import Results
+from skecoc_study.paper.runner import run
+from skecoc_study.paper.store import Store
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_all_parts_make_the_whole_experiment(quick):
+    whole = PROTOCOLS["quick" if quick else "paper"]
+    keys = {key for batch in whole.batches() for key in batch.keys}
+    parts = parts_of("all", quick=quick)
+    assert keys <= {key for part in parts for batch in part.batches() for key in batch.keys}
+    assert {key for part in parts_of("table4", quick=quick) for batch in part.batches() for key in batch.keys} == keys
+
+
+def test_a_table_needs_the_runs_of_its_learner():
+    assert {setting for part in parts_of("table2") for setting in part.settings} == {
+        ("stumps", "labels"),
+        ("stumps", "probabilities"),
+    }
+    (svm,) = parts_of("table3")
+    assert (svm.repeats_of("svm", "yeast"), svm.repeats_of("svm", "pendigits")) == (10, 1)
+
+
+def test_a_figure_needs_growth_on_its_data_set():
+    assert [part.data_sets for part in parts_of("fig6")] == [("dermatology",)]
+    (part,) = parts_of("fig7")
+    assert part.data_sets == ("vehicle",)
+    assert all(method.startswith("wolc-") for method in part.methods)
+
+
+def test_an_unknown_target_lists_the_valid_ones():
+    with pytest.raises(InputError, match=f"'table9' is not known; expected one of {', '.join(TARGETS)}"):
+        parts_of("table9")
+
+
+def test_store_and_compact_files_give_the_same_tables(tmp_path):
+    (part,) = parts_of("fig6", quick=True)
+    with Store(tmp_path / STORE_FILE) as store:
+        run(part, store)
+    stored = read_results(tmp_path)
+    stored.write(tmp_path / "compact")
+    compact = read_results(tmp_path / "compact")
+    assert len(stored.runs) == 2 * 3 * 2 * 2
+    assert {record.n_correct for record in compact.runs} == {record.n_correct for record in stored.runs}
+    assert compact.meta == stored.meta
+
+
+def test_everything_is_written(tmp_path):
+    said = []
+    write_outcome(make_many(), tmp_path, said.append)
+    found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
+    assert found >= {"report.html", "tables/table2.tex", "tables/table3.md", "tables/table4.txt", "figures/fig6.svg"}
+    assert found == {str(path) for path, _ in outcome_files(make_many())}
+    rows = list(csv.DictReader((tmp_path / "tables" / "table2.csv").open(encoding="utf-8")))
+    assert len(rows) == 3 * 16
+    assert said == [f"tables, figures and report.html written to {tmp_path}"]
+
+
+def test_nothing_is_written_without_runs(tmp_path):
+    with pytest.raises(InputError, match="there are no runs yet"):
+        write_outcome(Results([], [], {}), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"expected results\.sqlite or meta\.json in the folder"):
+        read_results(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
+    (tmp_path / "tables").write_text("in the way")
+    with pytest.raises(InputError, match="cannot make the folder"):
+        write_outcome(make_many(), tmp_path)
