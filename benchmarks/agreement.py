@@ -1,9 +1,9 @@
 """Whether fits from blocks are those of the same rows in memory: codes, kept rounds and predictions.
 
 For each set one 70/30 split, several random states, divisions into blocks and responses. `WOLCClassifier` and
-`ECOCClassifier` are fitted to arrays and to blocks; `WOLCClassifier` of some sets on two worker processes, too. A line says whether the code and the kept round are the
-same, on which share of the test rows predictions are, and how accurate both are. Exits with 1 if a code or a round
-differs, or fewer than 99.5 % of predictions agree.
+`ECOCClassifier` are fitted to arrays and to blocks; `WOLCClassifier` of some sets on two worker processes, too. A line
+says whether the code and the kept round are the same, on which share of the test rows predictions are, and how
+accurate both are. Exits with 1 if a code or a round differs, or fewer than 99.5 % of predictions agree.
 
     python benchmarks/agreement.py                  # the paper's 14 sets: some minutes on one core
     python benchmarks/agreement.py --quick          # three of them
