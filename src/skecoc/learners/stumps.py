@@ -21,14 +21,7 @@ from skecoc.learners.columns import Response
 from skecoc.learners.features import Categories, expand_categories, learn_categories, widths_of
 from skecoc.learners.folds import Keys
 from skecoc.learners.sparse_codes import SparseCodes, boost_sparse, code_sparse
-from skecoc.learners.stump_kernels import (
-    SMALLEST_ERROR,
-    TIE_TOLERANCE,
-    add_votes,
-    add_votes_of_groups,
-    boost_groups,
-    respond,
-)
+from skecoc.learners.stump_kernels import add_votes, add_votes_of_groups, boost_groups, respond
 
 
 class StumpAdaBoostClassifier(MarginClassifier):
@@ -139,9 +132,6 @@ class StumpAdaBoostClassifier(MarginClassifier):
 
     _dtypes: ClassVar[list[type]] = [np.float64, np.float32]
     _sparse_formats: ClassVar[list[str]] = ["csr", "csc"]
-    # Default for models that were saved before this parameter existed.
-    categorical_features: str | None = "from_dtype"
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "categorical_features": [StrOptions({"from_dtype"}), None],
@@ -241,9 +231,8 @@ class StumpAdaBoostClassifier(MarginClassifier):
             features, left, right, *further = boost_sparse(coded, rows, signed, self.n_estimators)
             thresholds = coded.bins.thresholds_between(features, left, right)
             return (features, thresholds, *further), bounds
-        codes = coded.codes, coded.starts, coded.missing
         features, left, right, missing_left, polarities, alphas, firsts = boost_groups(
-            *codes, rows, bounds, signed, self.n_estimators, TIE_TOLERANCE, SMALLEST_ERROR
+            coded.codes, coded.starts, coded.missing, rows, bounds, signed, self.n_estimators
         )
         thresholds = coded.thresholds_between(features, left, right)
         return (features, thresholds, missing_left, polarities, alphas), firsts
@@ -295,7 +284,6 @@ class StumpAdaBoostClassifier(MarginClassifier):
         return F
 
     def _margins(self, X: NDArray[Any]) -> Floats:
-        """Compute F, the weighted vote of all stumps, of checked samples."""
         return _decision_functions([self], X)[:, 0]
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Floats]:
@@ -336,15 +324,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         tags.input_tags.categorical = self.categorical_features is not None
         return tags
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        features = state.get("features_")
-        if isinstance(features, np.ndarray) and "missing_left_" not in state:
-            # A model of an earlier version, which took no missing values: these go right, where comparisons are false.
-            state = {**state, "missing_left_": features < 0}
-        super().__setstate__(state)
-
     def _slope(self) -> float:
-        """Give the factor from F to log-odds: probabilities are 1 / (1 + exp(-2 F))."""
         return 2.0
 
     @property
