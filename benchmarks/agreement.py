@@ -117,7 +117,6 @@ def compare_set(data: Data, arguments: argparse.Namespace, client: Any) -> list[
 def compare_dask(data: Data, blocks: Any, block_size: int, client: Any) -> bool:
     """Fit the same on a cluster: the result is that of blocks, bit for bit."""
     import dask.array as da
-
     from skecoc.dask import DaskWOLCClassifier
 
     X, y = (da.from_array(array, chunks=(block_size, *array.shape[1:])) for array in data[1:3])

@@ -24,10 +24,10 @@ from sklearn.linear_model import LogisticRegression
 from skecoc import WOLCClassifier
 from skecoc.classifiers.calibration import fit_temperature
 from skecoc.coding import one_vs_one, one_vs_rest
+from skecoc.data.folds import assign_folds
 from skecoc.decoding import LogisticWeightDecoder, LossBasedDecoder, OptimizedWeightDecoder
 from skecoc.learners import mixed_learners
 from skecoc.learners.columns import Column, evaluate_columns
-from skecoc.learners.folds import assign_folds
 from skecoc.learners.mixed import MixedTrainer
 
 DECODERS = ("logistic weights", "one group", "hinge weights", "equal weights", "stacking")

@@ -128,7 +128,6 @@ class _Watch:
 def measure_cluster(n_workers, n_rows):
     """Fit on a cluster of so many processes, and fit as many partitions of next to no rows."""
     from distributed import Client, LocalCluster
-
     from skecoc.dask import DaskECOCClassifier
 
     model = DaskECOCClassifier(coding="one-vs-rest", random_state=0)

@@ -24,8 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc.classifiers.pools import PooledWeightStrategy
 from skecoc.datasets import list_uci, load_uci
-from skecoc.growth.pools import PooledWeightStrategy
 
 
 def weights_share(model: WOLCClassifier, X: np.ndarray, y: np.ndarray) -> float:

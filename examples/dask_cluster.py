@@ -19,11 +19,11 @@ import dask.array as da
 import joblib
 import numpy as np
 from distributed import Client
+from skecoc.dask import DaskWOLCClassifier
 
 import dask
 from skecoc import ECOCClassifier
 from skecoc.blocks import BlockWOLCClassifier
-from skecoc.dask import DaskWOLCClassifier
 
 N_ROWS, N_FEATURES, N_CLASSES = 8_000, 10, 5
 

@@ -250,13 +250,6 @@ def test_forged_calibrations_are_refused(name, value, tmp_path):
         save_model(model, tmp_path / "model.ecoc")
 
 
-def test_models_of_before_have_their_temperature():
-    model = ECOCClassifier(GaussianNB()).fit(X_IRIS, Y_IRIS)
-    del model.calibration_
-    scores = model.decision_function(X_IRIS) / model.temperature_
-    np.testing.assert_allclose(model.predict_proba(X_IRIS), softmax(scores, axis=1))
-
-
 def test_exported_models_are_calibrated(of_many_classes):
     pytest.importorskip("skl2onnx")
     from skecoc.onnx import check_export, to_onnx

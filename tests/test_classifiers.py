@@ -30,9 +30,9 @@ from skecoc.classifiers.base import LARGEST_SEED
 from skecoc.classifiers.calibration import calibration_samples
 from skecoc.classifiers.ecoc import choose_decoding
 from skecoc.coding import CODINGS, one_vs_one, one_vs_rest
+from skecoc.data.folds import assign_folds, without_last_digits
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
-from skecoc.learners.folds import assign_folds, without_last_digits
 from skecoc.persistence import load_model, save_model
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
@@ -514,8 +514,10 @@ class _Kept(ECOCClassifier):
 @pytest.mark.parametrize("decoding", ["hamming", "loss-weighted"])
 def test_probabilities_are_calibrated_on_out_of_fold_codewords(decoding):
     """They are those of classifiers that were fitted without the fold; what the decoding learns does not change."""
-    model = _Kept(GaussianNB(), "one-vs-rest", decoding, random_state=3).fit(X_IRIS, Y_IRIS)
-    plain = _Kept(GaussianNB(), "one-vs-rest", decoding, random_state=3, n_folds=None).fit(X_IRIS, Y_IRIS)
+    model = _Kept(GaussianNB(), coding="one-vs-rest", decoding=decoding, random_state=3).fit(X_IRIS, Y_IRIS)
+    plain = _Kept(GaussianNB(), coding="one-vs-rest", decoding=decoding, random_state=3, n_folds=None).fit(
+        X_IRIS, Y_IRIS
+    )
     assert (model.held_out_, plain.held_out_) == (True, False)
     seed = int(np.random.RandomState(3).randint(LARGEST_SEED))
     folds = assign_folds(without_last_digits(X_IRIS), Y_IRIS, 3, seed)
@@ -541,15 +543,15 @@ def test_a_learner_that_folds_leave_too_few_samples_does_without_them():
     X, y = np.arange(8.0)[:, None], np.repeat([0, 1, 2, 3], 2)
     learner = KNeighborsClassifier(4)  # three of the four samples of a column would be left
     with pytest.warns(UserWarning, match="calibrated on training samples.*part of them: Expected n_neighbors") as found:
-        model = _Kept(learner, "one-vs-one").fit(X, y)
+        model = _Kept(learner, coding="one-vs-one").fit(X, y)
     assert [warning.filename for warning in found] == [__file__]
     assert not model.held_out_
-    plain = _Kept(learner, "one-vs-one", n_folds=None).fit(X, y)
+    plain = _Kept(learner, coding="one-vs-one", n_folds=None).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
     with pytest.raises(ValueError, match="n_neighbors"):
-        _Kept(learner, "one-vs-one", n_folds=2).fit(X, y)
+        _Kept(learner, coding="one-vs-one", n_folds=2).fit(X, y)
     with pytest.raises(ValueError, match="n_neighbors"), pytest.warns(UserWarning, match="calibrated on training"):
-        _Kept(KNeighborsClassifier(5), "one-vs-one").fit(X, y)
+        _Kept(KNeighborsClassifier(5), coding="one-vs-one").fit(X, y)
 
 
 class _Wanting(GaussianNB):
@@ -571,8 +573,8 @@ class _Wanting(GaussianNB):
 @pytest.mark.parametrize("error", [RuntimeError, ValueError, np.linalg.LinAlgError])
 def test_whatever_a_learner_of_a_fold_raises_the_fit_goes_on_with_a_warning(error):
     with pytest.warns(UserWarning, match="since the learner could not be trained on part of them: too few"):
-        model = _Kept(_Wanting(error=error), "one-vs-one", "hamming").fit(X_IRIS, Y_IRIS)
-    plain = _Kept(GaussianNB(), "one-vs-one", "hamming", n_folds=None).fit(X_IRIS, Y_IRIS)
+        model = _Kept(_Wanting(error=error), coding="one-vs-one", decoding="hamming").fit(X_IRIS, Y_IRIS)
+    plain = _Kept(GaussianNB(), coding="one-vs-one", decoding="hamming", n_folds=None).fit(X_IRIS, Y_IRIS)
     np.testing.assert_array_equal(model.predict_proba(X_IRIS), plain.predict_proba(X_IRIS))
     assert model.calibration_ is None
 

@@ -22,11 +22,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import CostSensitiveClassifier, ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.blocks import BlockECOCClassifier
 from skecoc.classifiers.costs import check_cost_matrix, class_indices, make_rule, risk_coverage
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.persistence import load_model, save_model
 from skecoc.plotting import plot_risk_coverage
+from tests.reference.blocks import ecoc_in_blocks
 
 mpl.use("Agg")
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
@@ -152,7 +152,7 @@ def test_costs_by_label_may_name_classes_that_are_not_there_if_all_that_are_are_
         ECOCClassifier(STUMPS, random_state=0),
         WOLCClassifier(STUMPS, max_iter=1, random_state=0),
         SubclassECOCClassifier(STUMPS, random_state=0),
-        BlockECOCClassifier(STUMPS, random_state=0),
+        ecoc_in_blocks(STUMPS, random_state=0),
     ],
     ids=str,
 )

@@ -21,16 +21,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skecoc
 from skecoc import ECOCClassifier, LCECOCClassifier, WOLCClassifier
-from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
 from skecoc.coding import dense_random, exhaustive, one_vs_one, one_vs_rest, row_distances
 from skecoc.coding.matrix import shorten
 from skecoc.datasets import load_uci
 from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier, mixed_learners
+from tests.reference.blocks import ecoc_in_blocks, wolc_in_blocks
 
 X, Y = load_iris(return_X_y=True)
 NAMES = [name for name in skecoc.__all__ if name.endswith("Classifier") and name != "CostSensitiveClassifier"]
 LOCAL = [getattr(skecoc, name) for name in NAMES]
-ALL = [*LOCAL, BlockECOCClassifier, BlockWOLCClassifier]
+ALL = [*LOCAL, ecoc_in_blocks, wolc_in_blocks]
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -282,7 +282,7 @@ def test_the_columns_of_several_learners_count_together(kind):
                 kind(max_columns=3),
                 "max_columns must leave every learner at least 4 columns to separate 11 classes, got 3",
             )
-            for kind in (ECOCClassifier, WOLCClassifier, LCECOCClassifier, BlockECOCClassifier)
+            for kind in (ECOCClassifier, WOLCClassifier, LCECOCClassifier, ecoc_in_blocks)
         ),
     ],
 )

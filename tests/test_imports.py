@@ -104,7 +104,7 @@ class Blocker:
         if name.split(".")[0] in optional.split() + exported.split():
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Blocker())
-import skecoc.coding, skecoc.decoding, skecoc.learners, skecoc.blocks
+import skecoc.coding, skecoc.decoding, skecoc.learners, skecoc.data
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.datasets import load_uci
 X, y = load_uci("iris", return_X_y=True)

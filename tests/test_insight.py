@@ -18,11 +18,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skecoc
 from skecoc import ECOCClassifier, LCECOCClassifier, SubclassECOCClassifier
-from skecoc.blocks import BlockECOCClassifier
 from skecoc.classifiers.pairs import shuffled, shuffled_scores
 from skecoc.coding import one_vs_rest
 from skecoc.coding.matrix import column_names
 from skecoc.datasets import load_uci
+from tests.reference.blocks import ecoc_in_blocks
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = [name for name in skecoc.__all__ if name.endswith("Classifier") and name != "CostSensitiveClassifier"]
@@ -52,7 +52,7 @@ def test_names_of_columns_by_hand():
     assert column_names(half, letters) == ["B, C, D, E, F and 1 more vs H, I, J, K, L and 2 more"]
 
 
-@pytest.mark.parametrize("kind", [*KINDS, BlockECOCClassifier])
+@pytest.mark.parametrize("kind", [*KINDS, ecoc_in_blocks])
 def test_every_classifier_names_its_columns(kind):
     assert not hasattr(kind(), "column_names_")
     model = kind(random_state=0).fit(X, Y)
@@ -257,7 +257,7 @@ def picture(model):
     return ET.fromstring(page[page.index("<svg xmlns") : page.index("</svg>", page.index("<svg xmlns")) + 6])  # noqa: S314
 
 
-@pytest.mark.parametrize("kind", [*KINDS, BlockECOCClassifier])
+@pytest.mark.parametrize("kind", [*KINDS, ecoc_in_blocks])
 def test_the_html_of_a_fitted_classifier_shows_its_code(kind):
     assert "skecoc-code" not in kind()._repr_html_()
     model = kind(random_state=0).fit(X, Y)

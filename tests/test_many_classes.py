@@ -17,12 +17,11 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
-from skecoc.classifiers import base, ecoc
+from skecoc.classifiers import base, ecoc, wolc
 from skecoc.coding import choose_coding, dense_random, min_row_distance, one_vs_rest, sparse_random
 from skecoc.decoding import LossBasedDecoder, LossWeightedDecoder, ProbabilisticDecoder
-from skecoc.growth import wolc
 from skecoc.learners import StumpAdaBoostClassifier
+from tests.reference.blocks import ecoc_in_blocks, wolc_in_blocks
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -231,8 +230,8 @@ def test_blocks_choose_as_arrays_do(monkeypatch):
     monkeypatch.setattr("skecoc.coding.automatic._MOST_CODEWORDS", 1e5)
     X, y, _, _ = clouds(40, 20)
     learner = StumpAdaBoostClassifier(3)
-    local, blocks = (kind(learner, random_state=0).fit(X, y) for kind in (ECOCClassifier, BlockECOCClassifier))
-    assert local.coding_ == blocks.coding_ == blocks.to_local().coding_ == "dense-random"
+    local, blocks = (kind(learner, random_state=0).fit(X, y) for kind in (ECOCClassifier, ecoc_in_blocks))
+    assert local.coding_ == blocks.coding_ == blocks.coding_ == "dense-random"
     assert local.code_matrix_.shape == (40, 107)
     np.testing.assert_array_equal(local.code_matrix_, blocks.code_matrix_)
 
@@ -251,7 +250,7 @@ def test_a_compact_code_of_many_classes_does_not_grow(monkeypatch):
         monkeypatch.setattr(ecoc, "_MOST_OUTPUTS", most_outputs)
         expected = clone(model).fit(X, y)
         assert expected.weights_optimized_ == (most_outputs > 1000)
-        blocks = BlockWOLCClassifier(StumpAdaBoostClassifier(10), max_bins=2000, random_state=0).fit(X, y)
+        blocks = wolc_in_blocks(StumpAdaBoostClassifier(10), max_bins=2000, random_state=0).fit(X, y)
         np.testing.assert_array_equal(blocks.code_matrix_, expected.code_matrix_)
         assert (blocks.predict(X_test) == expected.predict(X_test)).mean() >= 0.995
 

@@ -25,15 +25,16 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.classifiers.proposals import pair_gains
 from skecoc.coding import CODINGS, one_vs_one, one_vs_rest
+from skecoc.data.folds import assign_folds
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS
-from skecoc.growth.pairs import pair_gains
 from skecoc.learners import MulticlassLearner, RegionClassifier, StumpAdaBoostClassifier, mixed_learners
 from skecoc.learners.columns import Column
-from skecoc.learners.folds import assign_folds
 from skecoc.learners.mixed import MarginColumn, MixedTrainer, ZeroForMissing, resolve_learners
 from skecoc.learners.multiclass import MulticlassColumn
+from tests.reference.training import Seeded
 
 X, Y = make_classification(240, 6, n_informative=5, n_redundant=0, n_classes=4, n_clusters_per_class=1, random_state=0)
 STUMPS = StumpAdaBoostClassifier(5)
@@ -422,9 +423,9 @@ def test_columns_keep_their_order_whoever_trains_them():
         Column(pattern, learner=name)
         for pattern, name in zip(one_vs_one(4).T, ["bayes", "svm", "stumps"] * 2, strict=True)
     ]
-    trained = trainer.train(columns)
+    trained = Seeded(trainer).train(columns)
     for q, column in enumerate(columns):
-        alone = MixedTrainer(dict(pool()), X, Y, 0, folds=folds).train([column])
+        alone = Seeded(MixedTrainer(dict(pool()), X, Y, 0, folds=folds)).train([column])
         np.testing.assert_allclose(trained.outputs[:, q], alone.outputs[:, 0], atol=1e-12)
         np.testing.assert_allclose(trained.out_of_fold[:, q], alone.out_of_fold[:, 0], atol=1e-12)
     assert [type(learner).__name__ for learner in trained.learners[:3]] == [
@@ -440,7 +441,7 @@ def test_the_time_left_is_known_once_every_learner_has_been_trained_and_ends_at_
     learners = {"trees": MulticlassLearner(ExtraTreesClassifier(30)), "stumps": STUMPS}
     trainer = MixedTrainer(learners, X, Y, 0, folds=folds, on_fit=lambda: seen.append(trainer.seconds_left))
     columns = [Column(pattern, learner=name) for name in learners for pattern in one_vs_rest(4).T]
-    trainer.train_held_out(columns)
+    Seeded(trainer).train_held_out(columns)
     assert seen[:5] == [None] * 5  # one fit of trees, four of stumps
     left = seen[5:]
     assert len(left) == 3 * 5

@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, WOLCClassifier
-from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
 from skecoc.classifiers.order import own_order
 from skecoc.coding import ordinal, resolve_coding
+from tests.reference.blocks import ecoc_in_blocks, wolc_in_blocks
 
 NAMES = np.array(["poor", "fair", "good", "best"])  # sorted: best, fair, good, poor
 
@@ -80,10 +80,10 @@ def test_grown_codes_start_from_the_order(method):
         assert np.mean(model.predict(X) == NAMES[plain.predict(X)]) > 0.97  # other folds
 
 
-@pytest.mark.parametrize("method", [BlockECOCClassifier, BlockWOLCClassifier])
+@pytest.mark.parametrize("method", [ecoc_in_blocks, wolc_in_blocks])
 def test_blocks_take_the_order(method):
-    name = "coding" if method is BlockECOCClassifier else "init"
-    further = {} if method is BlockECOCClassifier else {"max_iter": 0}
+    name = "coding" if method is ecoc_in_blocks else "init"
+    further = {} if method is ecoc_in_blocks else {"max_iter": 0}
     for max_bins in ("auto", 16):  # put together, and boosted from sums
         settings = {name: "ordinal", "class_order": NAMES, "max_bins": max_bins, "random_state": 0, **further}
         model = method(**settings).fit(X, NAMES[NUMBERS])
@@ -139,8 +139,8 @@ def test_the_order_is_checked(class_order, message):
         (WOLCClassifier(), "init=\"ordinal\", .* got 'auto'"),
         (LCECOCClassifier(), "init=\"ordinal\", .* got 'one-vs-rest'"),
         (ECOCOneClassifier(init=ordinal(4)), 'init="ordinal", .* got a code matrix'),
-        (BlockECOCClassifier(coding="one-vs-rest"), "coding=\"ordinal\", .* got 'one-vs-rest'"),
-        (BlockWOLCClassifier(), "init=\"ordinal\", .* got 'auto'"),
+        (ecoc_in_blocks(coding="one-vs-rest"), "coding=\"ordinal\", .* got 'one-vs-rest'"),
+        (wolc_in_blocks(), "init=\"ordinal\", .* got 'auto'"),
     ],
 )
 def test_codes_without_an_order_refuse_one(classifier, message):

@@ -9,10 +9,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.blocks import BlockWOLCClassifier
+from skecoc.classifiers import wolc
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
-from skecoc.growth import wolc
 from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
 from skecoc.plotting import (
     plot_code_matrix,
@@ -22,6 +21,7 @@ from skecoc.plotting import (
     plot_risk,
     plot_weights,
 )
+from tests.reference.blocks import wolc_in_blocks
 
 mpl.use("Agg")
 
@@ -154,9 +154,9 @@ def test_few_columns_of_a_classifier_are_named():
 
 def test_classifiers_of_blocks_are_drawn_too():
     X, y = load_iris(return_X_y=True)
-    model = BlockWOLCClassifier(random_state=0).fit(X, y)
+    model = wolc_in_blocks(random_state=0).fit(X, y)
     _, accuracies = plot_convergence(model, X, y)
-    np.testing.assert_array_equal(accuracies.lines[-2].get_ydata(), list(model.to_local().staged_score(X, y)))
+    np.testing.assert_array_equal(accuracies.lines[-2].get_ydata(), list(model.staged_score(X, y)))
     assert plot_learner_shares(model).get_xlabel() == "share of the weights"
 
 

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 from skecoc.support.lazy import lazily
 
 if TYPE_CHECKING:
-    from skecoc.classifiers import CostSensitiveClassifier, ECOCClassifier
-    from skecoc.growth.layered import LCECOCClassifier
-    from skecoc.growth.one import ECOCOneClassifier
-    from skecoc.growth.subclass import SubclassECOCClassifier
-    from skecoc.growth.wolc import WOLCClassifier
+    from skecoc.classifiers import (
+        CostSensitiveClassifier,
+        ECOCClassifier,
+        ECOCOneClassifier,
+        LCECOCClassifier,
+        SubclassECOCClassifier,
+        WOLCClassifier,
+    )
 
 __version__ = "0.1.0"
 __all__ = [
@@ -22,16 +25,9 @@ __all__ = [
     "__version__",
 ]
 
-# Where the classifiers are. They are loaded when they are first used: with scikit-learn that takes a second or two,
+# They are loaded when they are first used: with scikit-learn that takes a second or two,
 # which the command line's --help and --version do without.
-_MODULES = {
-    "CostSensitiveClassifier": "skecoc.classifiers",
-    "ECOCClassifier": "skecoc.classifiers",
-    "LCECOCClassifier": "skecoc.growth.layered",
-    "ECOCOneClassifier": "skecoc.growth.one",
-    "SubclassECOCClassifier": "skecoc.growth.subclass",
-    "WOLCClassifier": "skecoc.growth.wolc",
-}
-_SUBPACKAGES = ("classifiers", "coding", "datasets", "decoding", "growth", "learners")
+_CLASSIFIERS = [name for name in __all__ if name.endswith("Classifier")]
+_SUBPACKAGES = ("classifiers", "coding", "data", "datasets", "decoding", "learners")
 
-__getattr__, __dir__ = lazily(__name__, _MODULES, _SUBPACKAGES)
+__getattr__, __dir__ = lazily(__name__, dict.fromkeys(_CLASSIFIERS, "skecoc.classifiers"), _SUBPACKAGES)

@@ -28,13 +28,13 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 from _folds import Fold, splits
 
 from skecoc import WOLCClassifier
+from skecoc.classifiers.growing_code import GrowingCode
+from skecoc.classifiers.growth import Evaluation, Proposal, Strategy
+from skecoc.classifiers.proposals import layered_proposal
 from skecoc.datasets import load_uci
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.base import worst_rivals
 from skecoc.decoding.ties import decode
-from skecoc.growth.engine import Evaluation, Proposal, Strategy
-from skecoc.growth.pairs import layered_proposal
-from skecoc.growth.samples import GrowingCode
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import evaluate_columns
 from skecoc_study.paper.published import DATA_SETS

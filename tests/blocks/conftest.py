@@ -7,6 +7,6 @@ import pytest
 def few_rows_stay_in_blocks():
     """Do not put few rows together."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skecoc.blocks.classifiers.MANY_TO_BIN", 0)
+        patch.setattr("skecoc.classifiers.base.MANY_TO_BIN", 0)
         patch.setattr("skecoc.classifiers.ecoc.MANY_TO_BIN", 0)
         yield

@@ -3,25 +3,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skecoc.blocks import boosting
-from skecoc.blocks.bins import prepare_rows
-from skecoc.blocks.boosting import boost_columns, column_groups
-from skecoc.blocks.kernels import nearest_coded_centre, reweight
-from skecoc.blocks.outputs import code_learners, evaluate_coded, squared_distances
-from skecoc.blocks.rows import IterableBlocks
-from skecoc.blocks.samples import BlockSamples
+from skecoc.classifiers.growing_code import GrowingCode
 from skecoc.coding import one_vs_one, one_vs_rest, sparse_random
-from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners.bins import code_values
-from skecoc.learners.columns import Column, ColumnTrainer, ConstantClassifier, evaluate_columns
-from skecoc.learners.folds import assign_folds, sample_keys
-from skecoc.support.executor import Blocks, LocalExecutor
+from skecoc.data.bins import code_values
+from skecoc.data.coded_rows import prepare_rows
+from skecoc.data.executor import LocalExecutor, States
+from skecoc.data.folds import assign_folds, sample_keys
+from skecoc.data.raw_rows import IterableBlocks
+from skecoc.data.samples import BlockSamples
+from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, boosting
+from skecoc.learners.boosting import boost_columns, column_groups
+from skecoc.learners.coded_outputs import code_learners, evaluate_coded, squared_distances
+from skecoc.learners.columns import ALL_SAMPLES, Column, ColumnTrainer, ConstantClassifier, evaluate_columns
+from skecoc.learners.summed import SummedTrainer
+from skecoc.learners.summed_kernels import nearest_coded_centre, reweight
 from tests.reference.blocks import blobs, divided, signed_histogram
+from tests.reference.training import Seeded
 
 
 def boosted(blocks, matrix, n_estimators=15, max_bins=256):
     with LocalExecutor() as executor:
-        rows = prepare_rows(executor, Blocks(IterableBlocks(blocks)), 0, max_bins, None)
+        rows = prepare_rows(executor, States(IterableBlocks(blocks)), 0, max_bins, None)
         learner = StumpAdaBoostClassifier(n_estimators)
         return boost_columns(executor, rows.coded, rows.bins, matrix, rows.cell_weights, learner)
 
@@ -59,14 +61,15 @@ def test_stumps_are_those_of_rows_in_memory(seed, coding, edges, weights):
     kept = np.ones(150, bool) if weight is None else weight > 0
     params = {} if weight is None else {"sample_weight": weight[kept]}
     trainer = ColumnTrainer(StumpAdaBoostClassifier(15), X[kept], y[kept], 0, fit_params=params)
-    expected = trainer.fit([Column(pattern) for pattern in matrix.T])
+    expected = Seeded(trainer).fit([Column(pattern) for pattern in matrix.T])
     assert_same_stumps(boosted(divided(X, y, sorted(edges), weight), matrix), expected)
 
 
 def test_16_bit_codes_serve_features_of_many_values():
     X, y = blobs(700)
     matrix = one_vs_one(4)
-    expected = ColumnTrainer(StumpAdaBoostClassifier(15), X, y, 0).fit([Column(pattern) for pattern in matrix.T])
+    trainer = ColumnTrainer(StumpAdaBoostClassifier(15), X, y, 0)
+    expected = Seeded(trainer).fit([Column(pattern) for pattern in matrix.T])
     assert_same_stumps(boosted(divided(X, y, [100]), matrix, max_bins=1000), expected)
 
 
@@ -143,30 +146,33 @@ def test_the_kernel_adds_up_what_a_plain_loop_does(seed, n_stumps, is_scaled, is
 
 def region_learners(blocks, patterns, seeds, n_regions=3):
     with LocalExecutor() as executor:
-        rows = prepare_rows(executor, Blocks(IterableBlocks(blocks)), 0, 256, None)
-        samples = BlockSamples(rows, StumpAdaBoostClassifier(10), "predict")
-        return samples._cluster(patterns, seeds, [n_regions] * len(patterns)), rows.bins
+        rows = prepare_rows(executor, States(IterableBlocks(blocks)), 0, 256, None)
+        trainer = SummedTrainer(StumpAdaBoostClassifier(10), None, None, 0, "predict", rows=rows)
+        columns = [Column(pattern, n_regions, seed=seed) for pattern, seed in zip(patterns, seeds, strict=True)]
+        return trainer.fit(columns), rows.bins
 
 
 def test_columns_without_a_fold_are_those_of_the_other_rows():
     X, y = blobs(300, decimals=1)
     pattern = np.array([1, -1, 0, -1], np.int8)
     with LocalExecutor() as executor:
-        rows = prepare_rows(executor, Blocks(IterableBlocks(divided(X, y, [90, 200]))), 5, 256, 3)
-        samples = BlockSamples(rows, StumpAdaBoostClassifier(10), "predict_proba")
-        fitted = samples.fit([Column(pattern)])
-        learners, coded = samples.train([Column(pattern)], samples.without_columns(), 1.0)
-        parts = executor.sum(_as_list, coded)
+        rows = prepare_rows(executor, States(IterableBlocks(divided(X, y, [90, 200]))), 5, 256, 3)
+        learner = StumpAdaBoostClassifier(10)
+        trainer = SummedTrainer(learner, None, None, 5, "predict_proba", clustered_learner=learner, rows=rows)
+        code = GrowingCode(BlockSamples(rows), trainer)
+        fitted = [trainer.fit([Column(pattern)], fold) for fold in (ALL_SAMPLES, 0, 1, 2)]
+        code.start([pattern[:, np.newaxis]])
+        learners, parts = code.learners, code.sum(_as_list)
     folds = assign_folds(X, y, 3, seed=5)
     keys = sample_keys(X, 5)
     found = {key: (output, fold) for part in parts for key, output, fold in part}
     assert [found[key][1] for key in keys] == folds.tolist()
-    whole = ColumnTrainer(StumpAdaBoostClassifier(10), X, y, 0).fit([Column(pattern)])
+    whole = Seeded(ColumnTrainer(StumpAdaBoostClassifier(10), X, y, 0)).fit([Column(pattern)])
     assert_same_stumps(fitted[0], whole)
     assert_same_stumps(learners, whole)
     for fold in range(3):
         kept = folds != fold
-        expected = ColumnTrainer(StumpAdaBoostClassifier(10), X[kept], y[kept], 0).fit([Column(pattern)])
+        expected = Seeded(ColumnTrainer(StumpAdaBoostClassifier(10), X[kept], y[kept], 0)).fit([Column(pattern)])
         assert_same_stumps(fitted[fold + 1], expected)
         held_out = np.flatnonzero(~kept)
         outputs = evaluate_columns(expected, X[held_out], "predict_proba")[:, 0]

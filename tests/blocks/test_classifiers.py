@@ -9,23 +9,23 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
-from skecoc.blocks.bins import prepare_rows
-from skecoc.blocks.rows import IterableBlocks
-from skecoc.blocks.samples import BlockSamples
+from skecoc.classifiers import wolc
+from skecoc.classifiers.growing_code import GrowingCode
+from skecoc.classifiers.weight_fits import fit_weights
+from skecoc.classifiers.wolc import OptimizedWeightStrategy
 from skecoc.coding import one_vs_rest
+from skecoc.data.coded_rows import prepare_rows
+from skecoc.data.executor import LocalExecutor, States
+from skecoc.data.folds import assign_folds
+from skecoc.data.raw_rows import IterableBlocks
+from skecoc.data.samples import ArraySamples, BlockSamples
 from skecoc.datasets import list_uci, load_uci
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.growth import wolc
-from skecoc.growth.samples import GrowingCode, SamplesInMemory
-from skecoc.growth.weights import fit_weights
-from skecoc.growth.wolc import OptimizedWeightStrategy
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import ColumnTrainer
-from skecoc.learners.folds import assign_folds
+from skecoc.learners.summed import SummedTrainer
 from skecoc.persistence import load_model, save_model
-from skecoc.support.executor import Blocks, LocalExecutor
-from tests.reference.blocks import blobs, divided
+from tests.reference.blocks import blobs, divided, ecoc_in_blocks, wolc_in_blocks
 
 STUMPS = StumpAdaBoostClassifier(10)
 
@@ -36,7 +36,7 @@ def test_exact_codes_give_the_classifier_of_rows_in_memory(name, coding):
     X, y = load_uci(name, return_X_y=True)
     X = np.nan_to_num(X)
     expected = ECOCClassifier(STUMPS, coding=coding, random_state=0).fit(X, y)
-    model = BlockECOCClassifier(STUMPS, coding=coding, max_bins=1000, block_size=80, random_state=0).fit(X, y)
+    model = ecoc_in_blocks(STUMPS, coding=coding, max_bins=1000, block_size=80, random_state=0).fit(X, y)
     assert np.array_equal(model.code_matrix_, expected.code_matrix_)
     assert np.array_equal(model.decision_function(X), expected.decision_function(X))
 
@@ -51,7 +51,7 @@ def test_every_response_and_decoding_agrees_with_rows_in_memory(response, decodi
         expected = ECOCClassifier(STUMPS, coding="one-vs-rest", decoding=decoding, response_method=response).fit(
             X, y, weight
         )
-        model = BlockECOCClassifier(STUMPS, coding="one-vs-rest", decoding=decoding, response_method=response)
+        model = ecoc_in_blocks(STUMPS, coding="one-vs-rest", decoding=decoding, response_method=response)
         model.fit_blocks(divided(X, y, [10, 200], weight))
     # Weights are solved to a gap of 1e-4; the scale of Platt's sigmoid is fitted to rows that were put together.
     agreement = (model.predict(X) == expected.predict(X)).mean()
@@ -65,10 +65,10 @@ def test_the_division_into_blocks_changes_no_prediction(decoding, tmp_path):
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     order = np.argsort(y, kind="stable")  # blocks that lack classes
     models = [
-        BlockECOCClassifier(STUMPS, decoding=decoding, random_state=0).fit(X, y),
-        BlockECOCClassifier(STUMPS, decoding=decoding, random_state=0, block_size=1000, n_jobs=2).fit(mapped, y),
-        BlockECOCClassifier(STUMPS, decoding=decoding, random_state=0).fit_blocks(divided(X, y, [1, 1, 2000])),
-        BlockECOCClassifier(STUMPS, decoding=decoding, random_state=0, block_size=900).fit(X[order], y[order]),
+        ecoc_in_blocks(STUMPS, decoding=decoding, random_state=0).fit(X, y),
+        ecoc_in_blocks(STUMPS, decoding=decoding, random_state=0, block_size=1000, n_jobs=2).fit(mapped, y),
+        ecoc_in_blocks(STUMPS, decoding=decoding, random_state=0).fit_blocks(divided(X, y, [1, 1, 2000])),
+        ecoc_in_blocks(STUMPS, decoding=decoding, random_state=0, block_size=900).fit(X[order], y[order]),
     ]
     scores = models[0].decision_function(X)
     for model in models[1:]:
@@ -82,16 +82,16 @@ def test_the_division_into_blocks_changes_no_prediction(decoding, tmp_path):
 @pytest.fixture(scope="module")
 def grown():
     X, y = blobs(6000)
-    return X, y, BlockWOLCClassifier(STUMPS, random_state=0, max_iter=4).fit(X, y)
+    return X, y, wolc_in_blocks(STUMPS, random_state=0, max_iter=4).fit(X, y)
 
 
 def test_wolc_grows_by_clustered_columns_and_gains_by_it(grown):
     model = grown[2]
     X_test, y_test = blobs(3000, seed=1)
     assert set(model.column_kinds_) == {"initial", "clustered"}
-    first = next(model.to_local().staged_score(X_test, y_test))
+    first = next(model.staged_score(X_test, y_test))
     assert model.score(X_test, y_test) > first + 0.02
-    assert list(model.to_local().staged_score(X_test, y_test))[model.best_round_] == model.score(X_test, y_test)
+    assert list(model.staged_score(X_test, y_test))[model.best_round_] == model.score(X_test, y_test)
 
 
 def test_wolc_is_as_accurate_as_on_rows_in_memory(grown):
@@ -104,7 +104,7 @@ def test_wolc_is_as_accurate_as_on_rows_in_memory(grown):
 @pytest.mark.parametrize("edges", [[3000], [1, 2, 2, 4000]])
 def test_the_division_into_blocks_does_not_change_how_wolc_grows(grown, edges):
     X, y, model = grown
-    other = BlockWOLCClassifier(STUMPS, random_state=0, max_iter=4).fit_blocks(divided(X, y, edges))
+    other = wolc_in_blocks(STUMPS, random_state=0, max_iter=4).fit_blocks(divided(X, y, edges))
     assert np.array_equal(other.code_matrix_, model.code_matrix_)
     assert np.array_equal(other.predict(X), model.predict(X))
     np.testing.assert_allclose(other.weights_, model.weights_, atol=1e-8)
@@ -115,7 +115,7 @@ def test_blocks_grow_the_code_of_samples_in_memory(name):
     X, y = load_uci(name, return_X_y=True)
     rules = {"max_iter": 3, "random_state": 0}
     memory = WOLCClassifier(STUMPS, **rules).fit(X[::2], y[::2])
-    blocks = BlockWOLCClassifier(STUMPS, block_size=200, max_bins=5_000, **rules).fit(X[::2], y[::2])
+    blocks = wolc_in_blocks(STUMPS, block_size=200, max_bins=5_000, **rules).fit(X[::2], y[::2])
     assert np.array_equal(blocks.code_matrix_, memory.code_matrix_)
     assert_same_fit(blocks, memory, X)
 
@@ -143,7 +143,7 @@ def test_many_samples_in_blocks_are_fitted_as_in_memory(response, n_folds, weigh
     weight = np.random.default_rng(0).integers(1, 5, 600) / 4 if weighted else None
     parameters = {"max_iter": 2, "random_state": 3, "n_folds": n_folds, "response_method": response}
     expected = WOLCClassifier(STUMPS, **parameters).fit(X, y, sample_weight=weight)
-    model = BlockWOLCClassifier(STUMPS, **parameters).fit_blocks(divided(X, y, [1, 250], weight))
+    model = wolc_in_blocks(STUMPS, **parameters).fit_blocks(divided(X, y, [1, 250], weight))
     assert "clustered" in expected.column_kinds_ or expected.n_iter_ == 1
     assert_same_fit(model, expected, X)
 
@@ -156,24 +156,24 @@ def test_any_division_of_many_samples_is_fitted_as_in_memory(edges, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("skecoc.learners.columns.MANY_TO_BIN", 0)
         expected = WOLCClassifier(StumpAdaBoostClassifier(4), **parameters).fit(X, y)
-    model = BlockWOLCClassifier(StumpAdaBoostClassifier(4), **parameters).fit_blocks(divided(X, y, sorted(edges)))
+    model = wolc_in_blocks(StumpAdaBoostClassifier(4), **parameters).fit_blocks(divided(X, y, sorted(edges)))
     assert_same_fit(model, expected, X)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_few_samples_in_blocks_are_put_together_and_fitted_as_in_memory(weighted, monkeypatch):
-    monkeypatch.setattr("skecoc.blocks.classifiers.MANY_TO_BIN", 10_000)
+    monkeypatch.setattr("skecoc.classifiers.base.MANY_TO_BIN", 10_000)
     monkeypatch.setattr("skecoc.classifiers.ecoc.MANY_TO_BIN", 10_000)
     X, y = load_uci("vehicle", return_X_y=True)
     X[::7] = X[1::7][: len(X[::7])]
     weight = np.where(np.arange(len(y)) % 3, 1.0, 0.5) if weighted else None
     expected = WOLCClassifier(STUMPS, max_iter=3, random_state=0).fit(X, y, sample_weight=weight)
-    model = BlockWOLCClassifier(STUMPS, max_iter=3, random_state=0).fit_blocks(divided(X, y, [1, 400], weight))
+    model = wolc_in_blocks(STUMPS, max_iter=3, random_state=0).fit_blocks(divided(X, y, [1, 400], weight))
     assert_same_fit(model, expected, X)
 
 
 def test_equal_rows_with_weights_count_as_often_as_they_are_given(monkeypatch):
-    monkeypatch.setattr("skecoc.blocks.classifiers.MANY_TO_BIN", 10_000)
+    monkeypatch.setattr("skecoc.classifiers.base.MANY_TO_BIN", 10_000)
     monkeypatch.setattr("skecoc.classifiers.ecoc.MANY_TO_BIN", 10_000)
     X, y = blobs(3000, n_features=3)
     X, y = np.vstack([X, X[:2200]]), np.append(y, y[:2200])  # with more than 5,000 samples, one fold is held out
@@ -182,7 +182,7 @@ def test_equal_rows_with_weights_count_as_often_as_they_are_given(monkeypatch):
     shared = weight.copy()
     shared[:2200] = shared[3000:] = (weight[:2200] + weight[3000:]) / 2
     expected = WOLCClassifier(learner, max_iter=1, random_state=0).fit(X, y, sample_weight=shared)
-    model = BlockWOLCClassifier(learner, max_iter=1, random_state=0).fit_blocks(divided(X, y, [1, 3000], weight))
+    model = wolc_in_blocks(learner, max_iter=1, random_state=0).fit_blocks(divided(X, y, [1, 3000], weight))
     assert_same_fit(model, expected, X)
 
 
@@ -196,7 +196,7 @@ def test_probabilities_are_those_of_samples_in_memory(decoding, weighted, binned
     X[::6] = X[1::6][: len(X[::6])]
     weight = np.random.default_rng(1).uniform(0.1, 3.0, len(y)) if weighted else None
     settings = {"estimator": StumpAdaBoostClassifier(4), "random_state": 0}
-    local, block = (WOLCClassifier, BlockWOLCClassifier) if decoding is None else (ECOCClassifier, BlockECOCClassifier)
+    local, block = (WOLCClassifier, wolc_in_blocks) if decoding is None else (ECOCClassifier, ecoc_in_blocks)
     settings |= {"max_iter": 0} if decoding is None else {"decoding": decoding}
     expected = local(**settings).fit(X, y, sample_weight=weight)
     model = block(**settings).fit_blocks(divided(X, y, [100, 700], weight))
@@ -211,8 +211,8 @@ def test_logistic_weights_of_more_rows_than_the_sample_see_held_out_codewords(bi
     y = np.where(rng.random(900) < 0.4, rng.integers(4, size=900), y)  # noise, which stumps learn by heart
     settings = {"estimator": StumpAdaBoostClassifier(60), "decoding": "logistic-weight", "random_state": 0}
     expected = ECOCClassifier(**settings).fit(X, y)
-    monkeypatch.setattr("skecoc.blocks.classifiers.SAMPLE_ROWS", 450)
-    model = BlockECOCClassifier(**settings, block_size=299).fit(X, y)
+    monkeypatch.setattr("skecoc.classifiers.base.SAMPLE_ROWS", 450)
+    model = ecoc_in_blocks(**settings, block_size=299).fit(X, y)
     assert model.training_samples_ == {"StumpAdaBoostClassifier": 900}
     for learner, other in zip(model.estimators_, expected.estimators_, strict=True):
         assert np.array_equal(learner.thresholds_, other.thresholds_)
@@ -224,7 +224,7 @@ def test_one_vs_one_of_many_classes_is_taken_as_it_is_from_blocks_too(binned, mo
     monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 1e3)
     X, y = blobs(300)
     expected = WOLCClassifier(STUMPS, random_state=0).fit(X, y)
-    model = BlockWOLCClassifier(STUMPS, random_state=0, block_size=100).fit(X, y)
+    model = wolc_in_blocks(STUMPS, random_state=0, block_size=100).fit(X, y)
     assert model.stop_reason_ == expected.stop_reason_
     assert model.code_matrix_.shape == (4, 6)
     assert np.array_equal(model.decision_function(X), expected.decision_function(X))
@@ -234,9 +234,9 @@ def test_weights_of_codewords_that_stay_where_they_are_differ_by_rounding_alone(
     X, y = blobs(900)
     parameters = {"max_iter": 1, "random_state": 0, "allow_equal_weights": False}
     together = WOLCClassifier(STUMPS, **parameters).fit(X, y)
-    monkeypatch.setattr("skecoc.growth.weights._MOST_OUTPUTS", 0)
+    monkeypatch.setattr("skecoc.classifiers.weight_fits._MOST_OUTPUTS", 0)
     expected = WOLCClassifier(STUMPS, **parameters).fit(X, y)
-    model = BlockWOLCClassifier(STUMPS, block_size=200, **parameters).fit(X, y)
+    model = wolc_in_blocks(STUMPS, block_size=200, **parameters).fit(X, y)
     np.testing.assert_allclose(model.weights_, expected.weights_, atol=1e-9)
     assert np.array_equal(model.predict(X), expected.predict(X))
     assert (together.predict(X) == expected.predict(X)).mean() > 0.97
@@ -249,19 +249,19 @@ def test_blocks_of_the_sets_of_the_paper_are_fitted_as_in_memory(name, is_summed
     X, y = load_uci(name, return_X_y=True)
     X = np.nan_to_num(X)
     if not is_summed:
-        monkeypatch.setattr("skecoc.blocks.classifiers.MANY_TO_BIN", 10_000)
+        monkeypatch.setattr("skecoc.classifiers.base.MANY_TO_BIN", 10_000)
         monkeypatch.setattr("skecoc.classifiers.ecoc.MANY_TO_BIN", 10_000)
         monkeypatch.setattr("skecoc.learners.columns.MANY_TO_BIN", 10_000)
     parameters = {"max_iter": 2 if is_summed else None, "random_state": 1}
     expected = WOLCClassifier(**parameters).fit(X[::2], y[::2])
-    model = BlockWOLCClassifier(block_size=len(y) // 5, **parameters).fit(X[::2], y[::2])
+    model = wolc_in_blocks(block_size=len(y) // 5, **parameters).fit(X[::2], y[::2])
     assert_same_fit(model, expected, X[1::2])
 
 
 @pytest.mark.parametrize("response", ["decision_function", "predict"])
 def test_wolc_takes_every_response(response):
     X, y = blobs(1500)
-    model = BlockWOLCClassifier(STUMPS, response_method=response, random_state=0, max_iter=2, block_size=700)
+    model = wolc_in_blocks(STUMPS, response_method=response, random_state=0, max_iter=2, block_size=700)
     weight = np.full(len(y), 0.5)
     assert model.fit(X, y, weight).score(X, y) > 0.6
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
@@ -269,7 +269,7 @@ def test_wolc_takes_every_response(response):
 
 def test_the_local_model_is_an_ordinary_one(grown):
     X, _, model = grown
-    local = pickle.loads(pickle.dumps(model.to_local()))  # noqa: S301
+    local = pickle.loads(pickle.dumps(model))  # noqa: S301
     assert type(local) is WOLCClassifier
     assert np.array_equal(local.predict(X), model.predict(X))
     assert local.get_params()["n_regions"] == model.n_regions
@@ -278,7 +278,7 @@ def test_the_local_model_is_an_ordinary_one(grown):
 def test_the_local_model_can_be_saved_without_pickle(grown, tmp_path):
     pytest.importorskip("skops")
     X, _, model = grown
-    save_model(model.to_local(), tmp_path / "model.skops")
+    save_model(model, tmp_path / "model.skops")
     assert np.array_equal(load_model(tmp_path / "model.skops").predict(X), model.predict(X))
 
 
@@ -293,13 +293,15 @@ def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n
     X, y = blobs(1500, decimals=1)
     weight = np.random.default_rng(0).integers(1, 4, 1500) / 3 if weighted else np.ones(1500)
     folds = None if n_folds is None else assign_folds(X, y, n_folds, seed=7)
-    trainer = ColumnTrainer(STUMPS, X, y, 7, "predict_proba", {"sample_weight": weight}, folds)
+    params = {"sample_weight": weight}
+    trainer = ColumnTrainer(STUMPS, X, y, 7, "predict_proba", fit_params=params, folds=folds)
     with LocalExecutor() as executor:
-        rows = prepare_rows(executor, Blocks(IterableBlocks(divided(X, y, [5, 900], weight))), 7, 256, n_folds)
+        rows = prepare_rows(executor, States(IterableBlocks(divided(X, y, [5, 900], weight))), 7, 256, n_folds)
         found = []
-        in_memory = SamplesInMemory(trainer, 4, weight, only_held_out=True)
-        for samples in (in_memory, BlockSamples(rows, STUMPS, "predict_proba")):
-            code = GrowingCode(samples)
+        in_memory = ArraySamples(y, weight, 4, folds, only_held_out=True)
+        summed = SummedTrainer(STUMPS, None, None, 7, "predict_proba", clustered_learner=STUMPS, rows=rows)
+        for samples, of_samples in ((in_memory, trainer), (BlockSamples(rows), summed)):
+            code = GrowingCode(samples, of_samples)
             code.start([one_vs_rest(4)])
             strategy = OptimizedWeightStrategy(0.3, 0.1, 3, [3], None, is_capped=False)
             evaluation = strategy.evaluate(code)
@@ -321,14 +323,14 @@ def test_frames_keep_names():
     pd = pytest.importorskip("pandas")
     X, y = blobs(300)
     frame = pd.DataFrame(X, columns=list("abcde"))
-    model = BlockECOCClassifier(STUMPS, block_size=100, random_state=0).fit(frame, y)
+    model = ecoc_in_blocks(STUMPS, block_size=100, random_state=0).fit(frame, y)
     assert model.feature_names_in_.tolist() == list("abcde")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert model.score(frame, y) > 0.5
 
 
-@pytest.mark.parametrize("model", [BlockECOCClassifier(STUMPS), BlockWOLCClassifier(STUMPS, max_iter=2)])
+@pytest.mark.parametrize("model", [ecoc_in_blocks(STUMPS), wolc_in_blocks(STUMPS, max_iter=2)])
 @pytest.mark.parametrize("largest", [3.0, 0.7])
 def test_blocks_without_weights_have_weights_of_one_beside_others(model, largest):
     X, y = blobs(800)
@@ -350,7 +352,7 @@ class _Passes:
         return iter(self._passes.pop(0))
 
 
-@pytest.mark.parametrize("model", [BlockECOCClassifier(STUMPS), BlockWOLCClassifier(STUMPS)])
+@pytest.mark.parametrize("model", [ecoc_in_blocks(STUMPS), wolc_in_blocks(STUMPS)])
 @pytest.mark.parametrize("n_blocks", [0, 1])
 def test_blocks_that_are_used_up_are_refused(model, n_blocks):
     blocks = divided(*blobs(200), [100])
@@ -361,11 +363,11 @@ def test_blocks_that_are_used_up_are_refused(model, n_blocks):
 def test_a_class_of_equal_rows_is_never_held_out():
     X, y = blobs(300)
     X[y == 0] = 9.0
-    assert BlockWOLCClassifier(STUMPS, max_iter=1, random_state=0).fit(X, y).score(X, y) > 0.5
+    assert wolc_in_blocks(STUMPS, max_iter=1, random_state=0).fit(X, y).score(X, y) > 0.5
 
 
 @pytest.mark.slow
-@parametrize_with_checks([BlockECOCClassifier(), BlockWOLCClassifier(max_iter=2)])
+@parametrize_with_checks([ecoc_in_blocks(), wolc_in_blocks(max_iter=2)])
 def test_estimator_checks(estimator, check):
     check(estimator)
 
@@ -373,22 +375,28 @@ def test_estimator_checks(estimator, check):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda X, y: BlockECOCClassifier().fit(X, np.zeros(len(y))), "at least 2 classes"),
-        (lambda X, y: BlockECOCClassifier().fit_blocks([]), "at least one row"),
-        (lambda X, y: BlockECOCClassifier().fit(X, y, np.zeros(len(y))), "weights are zero"),
-        (lambda X, y: BlockECOCClassifier().fit(X, None), "requires y to be passed, but the target y is None"),
-        (lambda X, y: BlockECOCClassifier().fit(X, np.where(y == 0, None, y)), "some are missing"),
-        (lambda X, y: BlockECOCClassifier().fit(X, X[:, 0]), "Unknown label type: "),
-        (lambda X, y: BlockECOCClassifier(max_bins=1).fit(X, y), "max_bins"),
-        (lambda X, y: BlockECOCClassifier(sample_size=0).fit(X, y), "sample_size"),
-        (lambda X, y: BlockWOLCClassifier(n_folds=1).fit(X, y), "n_folds"),
-        (lambda X, y: BlockWOLCClassifier(max_columns=1).fit(X, y), "max_columns must leave .* 2 columns .* got 1"),
+        (lambda X, y: ecoc_in_blocks().fit(X, np.zeros(len(y))), "at least 2 classes"),
+        (lambda X, y: ecoc_in_blocks().fit_blocks([]), "at least one row"),
+        (lambda X, y: ecoc_in_blocks().fit(X, y, np.zeros(len(y))), "weights are zero"),
+        (lambda X, y: ecoc_in_blocks().fit(X, None), "y must be given"),
+        (lambda X, y: ecoc_in_blocks().fit(X, np.where(y == 0, None, y)), "some are missing"),
+        (lambda X, y: ecoc_in_blocks().fit(X, X[:, 0]), "Unknown label type: "),
+        (lambda X, y: ecoc_in_blocks(max_bins=1).fit(X, y), "max_bins"),
+        (lambda X, y: ecoc_in_blocks(sample_size=0).fit(X, y), "sample_size"),
+        (lambda X, y: wolc_in_blocks(n_folds=1).fit(X, y), "n_folds"),
         (
-            lambda X, y: BlockECOCClassifier(coding="ovo", max_columns=2).fit(X, y),
+            lambda X, y: wolc_in_blocks(max_columns=1).fit(X, y),
+            "max_columns must leave .* 2 columns .* got 1",
+        ),
+        (
+            lambda X, y: ecoc_in_blocks(coding="ovo", max_columns=2).fit(X, y),
             "has 6 columns, and max_columns=2 of",
         ),
-        (lambda X, y: BlockWOLCClassifier(n_regions=[3, 256]).fit(X, y), "n_regions must be at most 255"),
-        (lambda X, y: BlockECOCClassifier(decoding=OptimizedWeightDecoder(l2=0.0)).fit(X, y), "l2 must be positive"),
+        (lambda X, y: wolc_in_blocks(n_regions=[3, 256]).fit(X, y), "n_regions must be at most 255"),
+        (
+            lambda X, y: ecoc_in_blocks(decoding=OptimizedWeightDecoder(l2=0.0)).fit(X, y),
+            "l2 must be positive",
+        ),
     ],
 )
 def test_bad_arguments_are_named(make, message):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skecoc.support.executor import FAN_IN, Blocks, LocalExecutor, add, merge_in_turn, merge_tree
+from skecoc.data.executor import FAN_IN, LocalExecutor, States, add, merge_in_turn, merge_tree
 
 
 def level_by_level(merge, summands):
@@ -42,7 +42,7 @@ def split(array, factor):
 def test_states_are_files_that_go_when_nothing_refers_to_them(tmp_path, n_jobs):
     arrays = [np.arange(n) for n in (5, 0, 3)]
     with LocalExecutor(tmp_path, n_jobs) as executor:
-        halves = executor.map(half, Blocks(arrays))
+        halves = executor.map(half, States(arrays))
         states, (total, rows) = executor.step(split, halves, message=(10,))
         assert (total, rows.tolist()) == (sum(int((a // 2).sum()) for a in arrays), [8])
         assert int(executor.sum(np.sum, states)) == 10 * total
@@ -56,6 +56,6 @@ def test_states_are_files_that_go_when_nothing_refers_to_them(tmp_path, n_jobs):
 
 def test_several_states_of_a_block_meet_in_one_call():
     with LocalExecutor() as executor:
-        first, second = Blocks([1, 2, 3]), Blocks([10, 20, 30])
+        first, second = States([1, 2, 3]), States([10, 20, 30])
         together = executor.map(add, first, second)
         assert executor.sum(lambda x: (x,), together) == (reduce(int.__add__, [11, 22, 33]),)

@@ -6,16 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from skecoc.blocks import BlockECOCClassifier
-from skecoc.blocks.bins import code_block, make_layout
-from skecoc.blocks.rows import ArrayBlocks, IterableBlocks, RawBlock, check_block, merge_summaries, summarise_block
+from skecoc import ECOCClassifier
+from skecoc.data import Blocks
+from skecoc.data import bins as module
+from skecoc.data.bins import code_values, make_bins
+from skecoc.data.coded_rows import code_block, make_layout
+from skecoc.data.codes import code_features
+from skecoc.data.executor import merge_in_turn
+from skecoc.data.folds import assign_folds, sample_keys
+from skecoc.data.raw_rows import ArrayBlocks, IterableBlocks, RawBlock, check_block, merge_summaries, summarise_block
 from skecoc.learners import StumpAdaBoostClassifier
-from skecoc.learners import bins as module
-from skecoc.learners.bins import code_values, make_bins
-from skecoc.learners.codes import code_features
-from skecoc.learners.folds import assign_folds, sample_keys
-from skecoc.support.executor import merge_in_turn
-from tests.reference.blocks import blobs, divided
+from tests.reference.blocks import blobs, divided, ecoc_in_blocks
 
 
 def summary_of(blocks, most_values=256, seed=1, **sample_rows):
@@ -225,7 +226,7 @@ def test_errors_name_their_block(tmp_path, n_jobs):
     X, y = blobs(100)
     broken = X.copy()
     broken[73, 1] = np.nan
-    model = BlockECOCClassifier(StumpAdaBoostClassifier(2), block_size=30, directory=tmp_path, n_jobs=n_jobs)
+    model = ecoc_in_blocks(StumpAdaBoostClassifier(2), block_size=30, directory=tmp_path, n_jobs=n_jobs)
     for fit, data, kind, message in [
         (model.fit, (broken, y), ValueError, "samples 60 to 89: Input X contains NaN"),
         (model.fit_blocks, (divided(broken, y, [50]),), ValueError, "block 1: Input X contains NaN"),
@@ -240,26 +241,16 @@ def test_errors_name_their_block(tmp_path, n_jobs):
     assert caught.value.__notes__ == ["in block 7"]
 
 
-def test_missing_values_are_refused_in_prediction_as_in_training():
-    X, y = blobs(100)
-    model = BlockECOCClassifier(StumpAdaBoostClassifier(2)).fit(X, y)
-    X[73, 1] = np.nan
-    for predict in (model.predict, model.predict_proba, model.decision_function):
-        with pytest.raises(ValueError, match="X contains NaN"):
-            predict(X)
-
-
 def test_an_error_keeps_the_earlier_fit_and_a_new_fit_keeps_nothing_of_it():
     pd = pytest.importorskip("pandas")
     X, y = blobs(100)
     frame = pd.DataFrame(X, columns=list("abcde"))
-    model = BlockECOCClassifier(StumpAdaBoostClassifier(2), random_state=0).fit(frame, y)
+    model = ECOCClassifier(StumpAdaBoostClassifier(2), random_state=0).fit(Blocks(frame, y))
     before = dict(vars(model))
     with pytest.raises(ValueError, match="samples 0 to 99: y must hold a label"):
-        model.fit(X, np.array([None] * 100))
+        model.fit(Blocks(X, np.array([None] * 100)))
     assert vars(model) == before
-    model.stray_ = 1
-    assert not {"feature_names_in_", "stray_"} & set(vars(model.fit(X[:, :3], y)))
+    assert "feature_names_in_" not in vars(model.fit(Blocks(X[:, :3], y)))
     assert model.n_features_in_ == 3
 
 

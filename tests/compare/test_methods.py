@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from skecoc import ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.classifiers import ECOCClassifier
 from skecoc.coding import CODINGS
 from skecoc.compare import DEFAULT_METHODS
@@ -26,10 +27,6 @@ from skecoc.compare.methods import (
     takes_learner,
 )
 from skecoc.decoding import DECODERS
-from skecoc.growth.layered import LCECOCClassifier
-from skecoc.growth.one import ECOCOneClassifier
-from skecoc.growth.subclass import SubclassECOCClassifier
-from skecoc.growth.wolc import WOLCClassifier
 from skecoc.support.errors import InputError
 
 X = np.array([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1], [3.0], [3.1]])

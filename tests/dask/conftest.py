@@ -34,7 +34,7 @@ def no_threads_of_dask(nothing_is_left):
 def few_rows_stay_on_the_workers():
     """Do not put few rows together."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skecoc.blocks.classifiers.MANY_TO_BIN", 0)
+        patch.setattr("skecoc.classifiers.base.MANY_TO_BIN", 0)
         patch.setattr("skecoc.classifiers.ecoc.MANY_TO_BIN", 0)
         yield
 
@@ -53,7 +53,7 @@ def cluster(no_threads_of_dask):
         "distributed.deploy.lost-worker-timeout": "1h",
     }
     with dask.config.set(settings):
-        get_mp_context().set_forkserver_preload(["skecoc.dask"])
+        get_mp_context().set_forkserver_preload(["skecoc.data.partitions"])
         running = distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
         )

@@ -1,5 +1,4 @@
 import pickle
-import re
 
 import dask.array as da
 import distributed
@@ -7,16 +6,23 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
 
 import dask
 from dask import dataframe as dd
-from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
-from skecoc.blocks.partitions import source_of
-from skecoc.dask import DaskECOCClassifier, DaskWOLCClassifier
+from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.data import Blocks, Partitions
+from skecoc.data.partitions import source_of
 from skecoc.learners import StumpAdaBoostClassifier
-from skecoc.persistence import ModelFileError, save_model
-from tests.reference.blocks import blobs, divided
+from skecoc.persistence import load_model, save_model
+from tests.reference.blocks import (
+    blobs,
+    divided,
+    ecoc_in_blocks,
+    ecoc_in_partitions,
+    wolc_in_blocks,
+    wolc_in_partitions,
+)
 
 STUMPS = StumpAdaBoostClassifier(5)
 GROWTH = {"random_state": 0, "init": "one-vs-rest", "max_iter": 2, "n_pairs": 1, "n_regions": 2}
@@ -36,37 +42,36 @@ def blocks(chunks):
 
 @pytest.fixture(scope="module")
 def local_code():
-    return BlockECOCClassifier(STUMPS, random_state=0).fit(X, Y)
+    return ecoc_in_blocks(STUMPS, random_state=0).fit(X, Y)
 
 
 @pytest.fixture(scope="module")
 def local_wolc():
-    return BlockWOLCClassifier(STUMPS, **GROWTH).fit_blocks(blocks(DIVISIONS["three"]))
+    return wolc_in_blocks(STUMPS, **GROWTH).fit_blocks(blocks(DIVISIONS["three"]))
 
 
 @pytest.mark.parametrize("chunks", DIVISIONS.values(), ids=DIVISIONS)
 def test_any_division_of_an_array_gives_the_very_result_of_one_machine(client, local_code, chunks):
-    model = DaskECOCClassifier(STUMPS, random_state=0).fit(*arrays(chunks))
-    assert type(model.to_local()) is ECOCClassifier
+    model = ecoc_in_partitions(STUMPS, random_state=0).fit(*arrays(chunks))
+    assert type(model) is ECOCClassifier
     assert np.array_equal(model.decision_function(X), local_code.decision_function(X))
 
 
 def test_wolc_on_a_cluster_is_bit_for_bit_that_of_the_same_blocks_on_one_machine(client, local_wolc):
-    model = DaskWOLCClassifier(STUMPS, **GROWTH).fit(*arrays(DIVISIONS["three"]))
-    assert type(model.to_local()) is WOLCClassifier
+    model = wolc_in_partitions(STUMPS, **GROWTH).fit(*arrays(DIVISIONS["three"]))
+    assert type(model) is WOLCClassifier
     assert np.array_equal(model.code_matrix_, local_wolc.code_matrix_)
     assert np.array_equal(model.decision_function(X), local_wolc.decision_function(X))
 
 
 def test_wolc_of_another_division_predicts_the_same(client, local_wolc):
-    model = DaskWOLCClassifier(STUMPS, **GROWTH).fit(*arrays(DIVISIONS["uneven and empty"]))
+    model = wolc_in_partitions(STUMPS, **GROWTH).fit(*arrays(DIVISIONS["uneven and empty"]))
     assert np.array_equal(model.code_matrix_, local_wolc.code_matrix_)
     assert np.array_equal(model.predict(X), local_wolc.predict(X))
 
 
 def test_predictions_of_arrays_are_lazy_and_those_of_the_local_model(client, local_code):
-    model = DaskECOCClassifier(STUMPS, random_state=0)
-    model.model_ = local_code.to_local()
+    model = local_code
     rows = da.from_array(X, chunks=((700, 0, 800), (2, 3)))  # divided by features, too
     for method in ("predict", "predict_proba", "decision_function"):
         lazy = getattr(model, method)(rows)
@@ -78,15 +83,27 @@ def test_predictions_of_arrays_are_lazy_and_those_of_the_local_model(client, loc
     assert model.score(rows, da.from_array(Y, chunks=400)) == pytest.approx(local_code.score(X, Y))
 
 
-def test_clones_share_the_client_and_copies_do_without(client, local_code):
-    model = DaskWOLCClassifier(STUMPS, n_pairs=2, client=client)
-    assert clone(model).client is client
-    assert clone(model).get_params()["n_pairs"] == 2
-    code = DaskECOCClassifier(STUMPS, client=client)
-    code.model_ = local_code.to_local()
-    copy = pickle.loads(pickle.dumps(code))  # noqa: S301
-    assert copy.client is None
-    assert np.array_equal(copy.predict(X), local_code.predict(X))
+def test_clones_and_copies_know_nothing_of_the_data(client):
+    model = ECOCClassifier(STUMPS, random_state=0).fit(Partitions(*arrays((1500,)), client=client))
+    copy = pickle.loads(pickle.dumps(model))  # noqa: S301
+    assert np.array_equal(copy.predict(X), model.predict(X))
+    assert repr(clone(model)) == repr(model)
+    kept = [value for name, value in vars(model).items() if isinstance(value, Partitions | distributed.Client)]
+    assert kept == []
+
+
+def test_collections_that_are_given_as_they_are_are_fitted_on_the_cluster(client, local_code):
+    model = ECOCClassifier(STUMPS, random_state=0).fit(*arrays(DIVISIONS["three"]))
+    assert model.training_samples_ == {"StumpAdaBoostClassifier": N_ROWS}
+    assert np.array_equal(model.decision_function(X), local_code.decision_function(X))
+
+
+@pytest.mark.parametrize("kind", [LCECOCClassifier, ECOCOneClassifier, SubclassECOCClassifier])
+def test_other_methods_are_fitted_to_the_sample(client, kind):
+    model = kind(STUMPS, random_state=0).fit(*arrays(DIVISIONS["uneven and empty"]))
+    local = kind(STUMPS, random_state=0).fit(Blocks(X, Y))
+    assert np.array_equal(model.code_matrix_, local.code_matrix_)
+    assert np.array_equal(model.predict(X), local.predict(X))
 
 
 def test_frames_with_labels_and_weights(client):
@@ -96,8 +113,8 @@ def test_frames_with_labels_and_weights(client):
     frame = pd.DataFrame(X, columns=names, index=np.arange(N_ROWS) * 2)
     frame["label"], frame["weight"] = labels, weight
     parts = dd.from_pandas(frame, npartitions=3)
-    model = DaskECOCClassifier(STUMPS, random_state=0).fit(parts[names], parts["label"], parts["weight"])
-    expected = BlockECOCClassifier(STUMPS, random_state=0).fit(frame[names], labels, weight)
+    model = ecoc_in_partitions(STUMPS, random_state=0).fit(parts[names], parts["label"], parts["weight"])
+    expected = ecoc_in_blocks(STUMPS, random_state=0).fit(frame[names], labels, weight)
     assert model.feature_names_in_.tolist() == names
     found = model.predict(parts[names])
     assert isinstance(found, dd.Series)
@@ -107,7 +124,7 @@ def test_frames_with_labels_and_weights(client):
     probabilities = model.predict_proba(parts[names]).compute()
     assert probabilities.columns.tolist() == ["ash", "beech", "oak", "yew"]
     assert np.array_equal(probabilities.to_numpy(), expected.predict_proba(frame[names]))
-    unknown = DaskECOCClassifier(STUMPS, random_state=0).fit(parts[names].values, parts["label"].values)
+    unknown = ecoc_in_partitions(STUMPS, random_state=0).fit(parts[names].values, parts["label"].values)
     assert unknown.n_features_in_ == 5  # arrays whose numbers of rows Dask does not know
 
 
@@ -130,10 +147,10 @@ def table(tmp_path_factory):
 @pytest.mark.parametrize("reader", [{}, {"filesystem": "arrow"}], ids=["fsspec", "arrow"])
 def test_columns_of_one_table_of_files_are_divided_alike(client, table, reader):
     folder, frame = table
-    expected = BlockECOCClassifier(STUMPS, random_state=0).fit(frame[NAMES], frame["label"], frame["weight"])
+    expected = ecoc_in_blocks(STUMPS, random_state=0).fit(frame[NAMES], frame["label"], frame["weight"])
     read = dd.read_parquet(folder, **reader)
     for parts in (read, read[read["a"] < np.inf]):
-        model = DaskECOCClassifier(STUMPS, random_state=0).fit(parts[NAMES], parts["label"], parts["weight"])
+        model = ecoc_in_partitions(STUMPS, random_state=0).fit(parts[NAMES], parts["label"], parts["weight"])
         assert np.array_equal(model.decision_function(frame[NAMES]), expected.decision_function(frame[NAMES]))
         assert model.score(parts[NAMES], parts["label"]) == pytest.approx(expected.score(frame[NAMES], frame["label"]))
 
@@ -155,7 +172,7 @@ def test_predicted_labels_can_be_written_to_files(client, table, tmp_path, kind)
     labels = numbers if "integer" in kind else frame["label"]
     labels = labels.astype("category") if "category" in kind else labels
     parts = dd.from_pandas(frame.assign(label=labels), npartitions=3)
-    model = DaskECOCClassifier(STUMPS, random_state=0).fit(parts[NAMES], parts["label"])
+    model = ecoc_in_partitions(STUMPS, random_state=0).fit(parts[NAMES], parts["label"])
     lazy = model.predict(parts[NAMES])
     assert lazy.dtype == lazy.compute().dtype == (numbers.dtype if "integer" in kind else "string")
     parts.assign(predicted=lazy).to_parquet(tmp_path / "predicted")
@@ -165,40 +182,34 @@ def test_predicted_labels_can_be_written_to_files(client, table, tmp_path, kind)
     assert none.compute().dtype == lazy.dtype
 
 
-def test_frames_of_dask_are_refused_by_classifiers_in_memory(table):
-    folder, frame = table
-    parts = dd.read_parquet(folder)
-    for model, name in [
-        (ECOCClassifier(STUMPS), "skecoc.dask.DaskECOCClassifier"),
-        (WOLCClassifier(STUMPS), "skecoc.dask.DaskWOLCClassifier"),
-        (BlockWOLCClassifier(STUMPS), "skecoc.dask.DaskWOLCClassifier"),
-        (SubclassECOCClassifier(STUMPS), "X.compute()"),
-    ]:
-        with pytest.raises(ValueError, match=rf"^X must be in memory, got a Dask DataFrame: .*{re.escape(name)}"):
-            model.fit(parts[NAMES], parts["label"])
-    fitted = ECOCClassifier(STUMPS).fit(frame[NAMES], frame["label"])
-    with pytest.raises(ValueError, match="X must be in memory"):
-        fitted.predict(parts[NAMES])
-    in_memory = ECOCClassifier(STUMPS).fit(*arrays((500, 1000)))  # arrays are put there, as by scikit-learn
-    assert np.array_equal(in_memory.predict(X), ECOCClassifier(STUMPS).fit(X, Y).predict(X))
+def test_methods_for_samples_in_memory_refuse_collections_by_name(local_code, table):
+    rows, labels = arrays((1500,))
+    for call in (
+        lambda: local_code.codewords(rows),
+        lambda: local_code.pair_report(rows, labels),
+        lambda: ECOCClassifier(GaussianNB()).partial_fit(rows, labels, classes=[0, 1, 2, 3]),
+        lambda: local_code.predict(Blocks(X, Y)),
+    ):
+        with pytest.raises(
+            ValueError, match=r"X must be in memory, got (Array|Blocks): ECOCClassifier takes other data"
+        ):
+            call()
+    with pytest.raises(ValueError, match="warm_start=True needs samples in memory, got Partitions"):
+        WOLCClassifier(STUMPS, warm_start=True).fit(rows, labels)
 
 
-def test_what_can_be_saved_of_a_model_is_named(local_code, tmp_path):
+def test_models_are_saved_like_any_other(local_code, tmp_path):
     pytest.importorskip("skops")
-    model = DaskECOCClassifier(STUMPS)
-    model.model_ = local_code.to_local()
-    for wrong in (model, local_code):
-        with pytest.raises(ModelFileError, match=r"cannot be saved: .*; save model.to_local\(\) instead$"):
-            save_model(wrong, tmp_path / "model.skops")
-    save_model(model.to_local(), tmp_path / "model.skops")
+    save_model(local_code, tmp_path / "model.skops")
+    assert np.array_equal(load_model(tmp_path / "model.skops").predict(X), local_code.predict(X))
 
 
 def test_bad_collections_are_named(client):
     rows, labels = arrays((500, 1000))
     frame = dd.from_pandas(pd.DataFrame(X), npartitions=2)
     for wrong, message in [
-        ((X, labels), "X must be a Dask array or DataFrame, got ndarray; .*skecoc.ECOCClassifier .*skecoc.blocks"),
-        ((rows, None, labels), "requires y to be passed"),
+        ((X, labels), "X must be a Dask array or DataFrame if y or sample_weight is a Dask collection, got ndarray"),
+        ((rows, None, labels), "y must be given"),
         ((rows[:, 0], labels), "X must be two-dimensional"),
         ((frame, dd.from_pandas(pd.Series(Y), npartitions=3)), "y must have as many partitions as X"),
         ((frame, Y), "y must be a Dask collection"),
@@ -211,12 +222,11 @@ def test_bad_collections_are_named(client):
         ((rows, da.where(labels > 0, np.nan, 0.0)), "y must hold class labels"),
     ]:
         with pytest.raises(ValueError, match=message):
-            DaskECOCClassifier(STUMPS).fit(*wrong)
+            ecoc_in_partitions(STUMPS).fit(*wrong)
 
 
 def test_rows_that_do_not_fit_the_model_are_refused_before_they_are_computed(local_code):
-    model = DaskECOCClassifier()
-    model.model_ = local_code.to_local()
+    model = local_code
     rows, labels = arrays((1500,))
     frame = dd.from_pandas(pd.DataFrame(X), npartitions=2)
     for method in ("predict", "predict_proba", "decision_function"):
@@ -230,60 +240,51 @@ def test_rows_that_do_not_fit_the_model_are_refused_before_they_are_computed(loc
         model.score(rows[:0], labels[:0])
 
 
-def test_missing_values_are_refused_in_prediction_as_in_training(client):
+def test_missing_values_are_refused_in_training(client):
     broken = X.copy()
     broken[700, 1] = np.nan
-    model = DaskECOCClassifier(STUMPS, random_state=0).fit(*arrays(DIVISIONS["three"]))
-    for rows in (broken, da.from_array(broken, chunks=(500, 5))):
-        with pytest.raises(ValueError, match="X contains NaN"):
-            np.asarray(model.predict(rows))
+    _, labels = arrays(DIVISIONS["three"])
+    with pytest.raises(ValueError, match="X contains NaN"):
+        ECOCClassifier(STUMPS).fit(da.from_array(broken, chunks=(500, 5)), labels)
 
 
-def test_scores_are_computed_by_the_client_that_was_given(cluster, local_code, monkeypatch):
+def test_a_closed_client_is_refused(cluster):
     with distributed.Client(cluster, set_as_default=False) as given:
-        model = DaskECOCClassifier(client=given)
-        model.model_ = local_code.to_local()
-        computed = []
-        compute = given.compute
-        monkeypatch.setattr(given, "compute", lambda graph: computed.append(graph) or compute(graph))
-        assert model.score(*arrays((500, 1000))) == pytest.approx(local_code.score(X, Y))
-        assert len(computed) == 1
+        pass
     with pytest.raises(ValueError, match="client must be connected"):
-        model.score(*arrays((1500,)))
-    with pytest.raises(ValueError, match="client must be connected"):
-        model.fit(*arrays((1500,)))
+        ECOCClassifier(STUMPS).fit(Partitions(*arrays((1500,)), client=given))
 
 
 def test_without_a_client_there_is_a_hint():
     with pytest.raises(ValueError, match=r"distributed\.Client\(\)"):
-        DaskECOCClassifier().fit(*arrays((1500,)))
+        ecoc_in_partitions().fit(*arrays((1500,)))
 
 
 def test_balanced_weights_are_those_of_one_machine(client):
     rows = slice(0, 1200)  # classes of unequal sizes
     samples, labels = da.from_array(X[rows], chunks=(500, 5)), da.from_array(Y[rows], chunks=(500,))
     weight = np.random.default_rng(0).uniform(0.5, 2.0, 1200)
-    model = DaskECOCClassifier(STUMPS, class_weight="balanced", random_state=0)
-    local = BlockECOCClassifier(STUMPS, class_weight="balanced", random_state=0)
+    model = ecoc_in_partitions(STUMPS, class_weight="balanced", random_state=0)
+    local = ecoc_in_blocks(STUMPS, class_weight="balanced", random_state=0)
     model.fit(samples, labels, sample_weight=da.from_array(weight, chunks=500))
     local.fit(X[rows], Y[rows], sample_weight=weight)
     assert np.array_equal(model.decision_function(X), local.decision_function(X))
-    np.testing.assert_allclose(model.to_local()._prior, 1.0 / len(np.unique(Y)), rtol=1e-6)
-    assert model.to_local().class_weight == "balanced"
+    np.testing.assert_allclose(model._prior, 1.0 / len(np.unique(Y)), rtol=1e-6)
+    assert model.class_weight == "balanced"
 
 
 def test_a_class_of_weight_zero_is_left_out_on_a_cluster(client):
     samples, labels = arrays(DIVISIONS["three"])
-    model = DaskECOCClassifier(STUMPS, class_weight={Y[0].item(): 0}, random_state=0).fit(samples, labels)
+    model = ecoc_in_partitions(STUMPS, class_weight={Y[0].item(): 0}, random_state=0).fit(samples, labels)
     assert model.classes_.tolist() == [label for label in np.unique(Y).tolist() if label != Y[0]]
     with pytest.raises(ValueError, match="class_weight must have labels of y as keys"):
-        DaskECOCClassifier(STUMPS, class_weight={"no": 1}).fit(samples, labels)
+        ecoc_in_partitions(STUMPS, class_weight={"no": 1}).fit(samples, labels)
 
 
 @pytest.mark.parametrize("kind", ["array", "frame"])
 def test_costs_and_rejection_are_those_of_the_local_model(client, local_code, kind):
     samples, labels = arrays(DIVISIONS["uneven and empty"])
-    model = DaskECOCClassifier(STUMPS, random_state=0).fit(samples, labels)
+    model = ecoc_in_partitions(STUMPS, random_state=0).fit(samples, labels)
     lazy = samples if kind == "array" else dd.from_pandas(pd.DataFrame(X), npartitions=3)
     first, second, *_ = np.unique(Y).tolist()
     for options in ({"reject": 0.7}, {"cost_matrix": {first: {second: 9}}}, {"reject": 0.7, "reject_label": "no"}):

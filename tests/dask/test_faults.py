@@ -19,24 +19,31 @@ import pytest
 
 import dask
 from dask import dataframe as dd
-from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier, partitions
-from skecoc.blocks.partitions import DaskExecutor, source_of
-from skecoc.blocks.rows import IterableBlocks
-from skecoc.dask import DaskECOCClassifier, DaskWOLCClassifier
+from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc.data import Blocks, Partitions, partitions
+from skecoc.data.executor import LocalExecutor, States
+from skecoc.data.partitions import DaskExecutor, source_of
+from skecoc.data.raw_rows import IterableBlocks
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.support.executor import Blocks, LocalExecutor
-from tests.reference.blocks import blobs, divided
+from tests.reference.blocks import (
+    blobs,
+    divided,
+    ecoc_in_blocks,
+    ecoc_in_partitions,
+    wolc_in_blocks,
+    wolc_in_partitions,
+)
 
 X, Y = blobs(300, n_classes=3)
 N_PARTS = 3
 CODE = (
-    DaskECOCClassifier,
-    BlockECOCClassifier,
+    ecoc_in_partitions,
+    ecoc_in_blocks,
     {"random_state": 0, "estimator": StumpAdaBoostClassifier(4), "max_bins": 256},
 )
 GROWN = (
-    DaskWOLCClassifier,
-    BlockWOLCClassifier,
+    wolc_in_partitions,
+    wolc_in_blocks,
     {
         "random_state": 0,
         "estimator": StumpAdaBoostClassifier(3),
@@ -116,24 +123,50 @@ class _Sabotaged(DaskExecutor):
         return self._act is None
 
 
+class _Watched:
+    """Data that are opened by an executor of the test's own."""
+
+    def opened(self, n_jobs, *, is_light=False):
+        @contextmanager
+        def opened():
+            with self.executor:
+                yield self.executor, self.source
+
+        return opened()
+
+
+class _WatchedBlocks(_Watched, Blocks):
+    pass
+
+
+class _WatchedPartitions(_Watched, Partitions):
+    pass
+
+
+def fit_watched(model, data, executor, source):
+    """Fit a classifier to watched data, with the settings of the data that it would describe."""
+    data.max_bins, data.executor, data.source = model.settings["max_bins"], executor, source
+    return model.model.fit(data)
+
+
 def sabotaged_fit(model, client, act, when, collections=None):
-    with _Sabotaged(client, act, when) as executor:
-        model._fit_source(executor, source_of(*(arrays() if collections is None else collections)))
+    collections = arrays() if collections is None else collections
+    executor = _Sabotaged(client, act, when)
+    fitted = fit_watched(model, _WatchedPartitions(*collections), executor, source_of(*collections))
     assert executor.has_acted
-    return model
+    return fitted
 
 
 @pytest.fixture(scope="module")
 def undisturbed():
     """For each kind of classifier its values on one machine, and the number of steps of its fit."""
     found = {}
-    for cluster_kind, kind, parameters in (CODE, GROWN):
-        with _Counting() as executor:
-            blocks = divided(X, Y, [100, 200])
-            model = kind(**parameters)._fit_source(executor, Blocks(IterableBlocks(blocks)))
+    for _, kind, parameters in (CODE, GROWN):
+        executor, blocks = _Counting(), divided(X, Y, [100, 200])
+        model = fit_watched(kind(**parameters), _WatchedBlocks(blocks), executor, States(IterableBlocks(blocks)))
         assert executor.n_steps > 6  # reading, coding, counting, boosting
-        found[cluster_kind] = model, executor.n_steps
-    grown = found[DaskWOLCClassifier][0]
+        found[type(model)] = model, executor.n_steps
+    grown = found[WOLCClassifier][0]
     assert any(isinstance(learner, RegionClassifier) for learner in grown.estimators_)
     return found
 
@@ -154,7 +187,7 @@ def moments(name, kind, fast):
 def test_a_worker_killed_at_any_moment_changes_nothing(cluster, client, undisturbed, kind, moment):
     rng = np.random.default_rng(moment)
     # The first two steps read and code the rows; the others are a random one of each eighth of the rest.
-    n_steps = undisturbed[kind[0]][1]
+    n_steps = undisturbed[kind[0].args[-1]][1]
     when = moment + 1 if moment < 2 else 3 + int((n_steps - 2) * (moment - 2 + rng.random()) / (N_MOMENTS - 2))
     processes = sorted(client.run(os.getpid).items())
     address, victim = processes[rng.integers(len(processes))]
@@ -193,7 +226,7 @@ def test_empty_partitions_change_nothing(client, undisturbed, chunks):
 def test_growth_goes_on_beside_empty_partitions(client, undisturbed):
     chunks = ((0, 100, 100, 0, 100, 0),)
     model = GROWN[0](**GROWN[2]).fit(da.from_array(X, chunks=(*chunks, 5)), da.from_array(Y, chunks=chunks))
-    expected, _ = undisturbed[DaskWOLCClassifier]
+    expected, _ = undisturbed[WOLCClassifier]
     assert np.array_equal(model.code_matrix_, expected.code_matrix_)
     assert np.array_equal(model.predict(X), expected.predict(X))
 
@@ -506,7 +539,7 @@ def test_an_interrupt_at_any_step_leaves_no_tasks(cluster, client, undisturbed):
     def interrupt():
         raise KeyboardInterrupt
 
-    for when in (1, 4, undisturbed[DaskECOCClassifier][1]):
+    for when in (1, 4, undisturbed[ECOCClassifier][1]):
         with pytest.raises(KeyboardInterrupt) as caught:
             sabotaged_fit(code(), client, interrupt, when)
         wait_until(lambda: not cluster.scheduler.tasks)
@@ -521,13 +554,13 @@ def test_two_threads_may_fit_by_one_client(client, undisturbed):
 
 
 def fit_in_a_task(seed):
-    return code().set_params(random_state=seed).fit(*arrays()).to_local()
+    return code().set_params(random_state=seed).fit(*arrays())
 
 
 def test_tasks_may_fit(client, undisturbed):
     # More of them than threads: if they kept these, nobody would do their tasks.
     futures = client.map(fit_in_a_task, [0, 0, 0], pure=False)
-    expected, _ = undisturbed[DaskECOCClassifier]
+    expected, _ = undisturbed[ECOCClassifier]
     distributed.wait(futures, timeout=120)
     for model in client.gather(futures):
         assert np.array_equal(model.decision_function(X), expected.decision_function(X))
@@ -556,14 +589,15 @@ def own_scheduler(tmp_path):
 @pytest.mark.parametrize("when", [1, 2, 6])
 def test_the_loss_of_the_scheduler_is_a_clear_error_and_nothing_is_half_written(own_scheduler, when):
     scheduler, client = own_scheduler
-    model = code().set_params(client=client).fit(*arrays())
+    again = code().set_params(client=client)
+    model = again.fit(*arrays())
     before, values = dict(vars(model)), model.decision_function(X)
     address = client.scheduler.address
     rows, labels = arrays()
     with pytest.raises(ConnectionError, match=f"lost the Dask scheduler at {address} during fit"):
-        sabotaged_fit(model, client, lambda: os.kill(scheduler.pid, signal.SIGKILL), when, (rows, 2 - labels))
+        sabotaged_fit(again, client, lambda: os.kill(scheduler.pid, signal.SIGKILL), when, (rows, 2 - labels))
     assert vars(model) == before
     assert np.array_equal(model.decision_function(X), values)
     with pytest.raises(ConnectionError, match=f"no connection to the Dask scheduler at {address}"):
-        model.fit(rows, labels)
+        model.fit(Partitions(rows, labels, client=client))
     assert vars(model) == before

@@ -6,10 +6,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc.data.codes import FeatureCodes
 from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.learners import regions as region_module
 from skecoc.learners import svm as svm_module
-from skecoc.learners.codes import FeatureCodes
 from tests.reference.blocks import blobs
 
 X, Y = blobs(400, n_classes=5)

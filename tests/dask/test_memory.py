@@ -10,17 +10,17 @@ import pandas as pd
 import pytest
 
 from dask import dataframe as dd
-from skecoc.blocks.memory import (
+from skecoc.data.worker_memory import (
     MB,
-    Partitions,
+    PartitionSizes,
     check_workers,
     largest_summand,
     least_bytes,
     needed_bytes,
     partitions_of,
 )
-from skecoc.dask import DaskECOCClassifier, DaskWOLCClassifier
 from skecoc.learners import StumpAdaBoostClassifier
+from tests.reference.blocks import ecoc_in_partitions, wolc_in_partitions
 
 HEAVY = ("sklearn", "pandas", "dask.array", "dask.dataframe", "scipy.sparse", "scipy.special")
 
@@ -43,7 +43,7 @@ def test_partitions_are_measured_before_they_are_computed():
 
 def test_workers_are_told_that_they_may_be_too_small_by_what_they_hold():
     X = rows(4_000_000)
-    needed = needed_bytes(Partitions((50_000,) * 80, 20, 8), 1, 32_768, is_light=True)
+    needed = needed_bytes(PartitionSizes((50_000,) * 80, 20, 8), 1, 32_768, is_light=True)
     assert needed == 220 * MB + 50_000 * (4 * 160 + 100) + 4 * 32_768 * 160
     limit = needed / 0.8 + 1
     with warnings.catch_warnings():
@@ -90,7 +90,7 @@ def test_summands_are_small_where_workers_are():
     assert largest_summand({**worker(700 * MB), "other": {"memory_limit": 70 * MB}}) >= MB
 
 
-@pytest.mark.parametrize("classifier", [DaskECOCClassifier, DaskWOLCClassifier])
+@pytest.mark.parametrize("classifier", [ecoc_in_partitions, wolc_in_partitions])
 def test_a_cluster_of_small_workers_is_refused_before_anything_is_computed(classifier, no_threads_of_dask):
     def compute(_):
         raise AssertionError("a partition was computed")
@@ -107,15 +107,20 @@ def test_a_cluster_of_small_workers_is_refused_before_anything_is_computed(class
 
 
 def test_importing_the_classifiers_of_a_cluster_loads_next_to_nothing():
-    code = f"import sys, skecoc.dask, skecoc.blocks; print([name for name in {HEAVY} if name in sys.modules])"
+    modules = "skecoc.data.partitions, skecoc.learners.boosting"
+    code = f"import sys, {modules}; print([name for name in {HEAVY} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["[]"]
 
 
-def test_without_dask_the_import_says_what_is_missing():
-    code = "import sys; sys.modules['distributed'] = None; import skecoc.dask"
+def test_without_distributed_the_fit_says_what_is_missing():
+    code = """
+import sys; sys.modules['distributed'] = None
+from skecoc import ECOCClassifier; from skecoc.data import Partitions
+ECOCClassifier().fit(Partitions([[0.0], [1.0]], [0, 1]))
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "ImportError: skecoc.dask needs dask and distributed: pip install" in done.stderr
+    assert "skecoc[dask]" in done.stderr.replace("scikit-ecoc[dask]", "skecoc[dask]")
 
 
 def test_workers_of_a_fixed_code_load_no_more_than_its_loops(no_threads_of_dask):
@@ -129,8 +134,8 @@ def test_workers_of_a_fixed_code_load_no_more_than_its_loops(no_threads_of_dask)
     ):
         client.run(import_module, "scipy.linalg")  # which older versions load for numba, with sparse matrices
         (before,) = client.run(lambda: list(sys.modules)).values()
-        DaskECOCClassifier(StumpAdaBoostClassifier(3), max_bins=16, client=client).fit(X, y)
+        ecoc_in_partitions(StumpAdaBoostClassifier(3), max_bins=16, client=client).fit(X, y)
         (loaded,) = client.run(lambda: list(sys.modules)).values()
-    assert "skecoc.blocks.boosting" in loaded
+    assert "skecoc.learners.boosting" in loaded
     assert [name for name in HEAVY if name in loaded and name not in before] == []
     assert "sklearn" not in before

@@ -30,10 +30,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.classifiers import subclass, wolc
 from skecoc.coding import CODINGS, discriminant, one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
-from skecoc.growth import subclass, wolc
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
@@ -616,7 +616,7 @@ def test_verbose_prints_one_line_per_round(capsys):
 def test_the_progress_bar_moves_within_a_round(monkeypatch):
     X, y = vehicle()
     moves = []
-    monkeypatch.setattr("skecoc.growth.base.tqdm.update", lambda self, n=1: moves.append(n))
+    monkeypatch.setattr("skecoc.classifiers.grown.tqdm.update", lambda self, n=1: moves.append(n))
     rules = {"init": "one-vs-rest", "n_pairs": 2, "max_iter": 1, "n_folds": 3, "random_state": 0}
     WOLCClassifier(STUMPS, verbose=1, **rules).fit(X, y)
     assert moves == [1] * (4 + 2) * (1 + 3)  # one learner per column, and one more per fold

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from skecoc.classifiers.growing_code import GrowingCode
+from skecoc.classifiers.growth import Evaluation, Proposal, StopRules, Strategy, grow
+from skecoc.classifiers.proposals import pair_column
 from skecoc.coding import one_vs_rest
-from skecoc.growth.engine import Evaluation, Proposal, StopRules, Strategy, grow
-from skecoc.growth.pairs import pair_column
-from skecoc.growth.samples import GrowingCode, SamplesInMemory
+from skecoc.data.samples import ArraySamples
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.columns import Column, ColumnTrainer
-from skecoc.support.executor import Blocks
 
 X = np.arange(30.0)[:, None]
 Y = np.arange(30) % 3
@@ -36,7 +36,7 @@ class Script(Strategy):
 def growing(response, n_estimators=2, folds=None):
     learner = StumpAdaBoostClassifier(n_estimators)
     trainer = ColumnTrainer(learner, X, Y, 0, response, folds=folds, clustered_learner=RegionClassifier(learner))
-    return GrowingCode(SamplesInMemory(trainer, 3, np.ones(30)))
+    return GrowingCode(ArraySamples(Y, np.ones(30), 3, folds), trainer)
 
 
 def started(response="predict"):
@@ -114,7 +114,7 @@ class ScriptedRows(Script):
     def evaluate(self, code):
         evaluation = super().evaluate(code)
         spread = np.where(np.arange(30) % 2, 1.0, -1.0) * code.n_columns
-        return replace(evaluation, sample_losses=Blocks([evaluation.loss + spread]))
+        return replace(evaluation, sample_losses=evaluation.loss + spread)
 
 
 def test_progress_must_exceed_the_standard_errors_of_the_difference():
@@ -169,11 +169,11 @@ def test_codewords_are_appended_not_computed_again(monkeypatch):
         "outputs_together",
         staticmethod(lambda learners, X, response: evaluated.append(len(learners)) or original(learners, X, response)),
     )
-    before = code.arrays.codewords.copy()
+    before = code.coded.codewords.copy()
     code.add([Column(pair_column(3, (0, 1)))])
     assert evaluated == [1]
-    np.testing.assert_array_equal(code.arrays.codewords[:, :3], before)
-    assert code.arrays.codewords.shape == (30, 4)
+    np.testing.assert_array_equal(code.coded.codewords[:, :3], before)
+    assert code.coded.codewords.shape == (30, 4)
     assert code.kinds == ["initial"] * 3 + ["simple"]
 
 
@@ -184,8 +184,8 @@ def test_margins_are_scaled_by_the_initial_columns_for_good(cross_fitted):
     code.start([one_vs_rest(3)])
     largest = max(np.abs(learner.decision_function(X)).max() for learner in code.learners)
     assert code.margin_scale == largest
-    assert np.abs(code.arrays.codewords).max() == 1.0
-    assert code.arrays.is_cross_fitted == cross_fitted
+    assert np.abs(code.coded.codewords).max() == 1.0
+    assert (code.coded.out_of_fold is not code.coded.codewords) == cross_fitted
     code.add([Column(pair_column(3, (0, 1)))])
     assert code.margin_scale == largest
-    np.testing.assert_allclose(code.arrays.codewords[:, 3], code.learners[3].decision_function(X) / largest)
+    np.testing.assert_allclose(code.coded.codewords[:, 3], code.learners[3].decision_function(X) / largest)

@@ -7,16 +7,17 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs, make_classification
 
 from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc.classifiers.growing_code import GrowingCode
+from skecoc.classifiers.growth import Evaluation
+from skecoc.classifiers.pools import count_correct, pooled_weights, scores_by_entries, simplex_grid
+from skecoc.classifiers.proposals import layered_proposal
 from skecoc.coding import one_vs_one, one_vs_rest
+from skecoc.data.folds import MANY_SAMPLES, assign_folds, resolve_folds
+from skecoc.data.samples import ArraySamples
 from skecoc.datasets import load_uci
 from skecoc.decoding import LossBasedDecoder
-from skecoc.growth.engine import Evaluation
-from skecoc.growth.pairs import layered_proposal
-from skecoc.growth.pools import count_correct, pooled_weights, scores_by_entries, simplex_grid
-from skecoc.growth.samples import GrowingCode, SamplesInMemory
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.columns import ColumnTrainer, evaluate_columns
-from skecoc.learners.folds import MANY_SAMPLES, assign_folds, resolve_folds
 
 STUMPS = StumpAdaBoostClassifier(5)
 
@@ -129,7 +130,7 @@ def test_with_many_samples_a_third_is_held_out_once(monkeypatch):
     folds, parts = assign_folds(X, y, 3, 0), assign_folds(X, y, 3, 0, is_single=True)
     np.testing.assert_array_equal(parts >= 0, folds == 0)
     assert np.bincount(parts[parts >= 0]).min() > 0.2 * (parts >= 0).sum()
-    monkeypatch.setattr("skecoc.learners.folds.MANY_SAMPLES", 500)
+    monkeypatch.setattr("skecoc.data.folds.MANY_SAMPLES", 500)
     fits = []
     original = StumpAdaBoostClassifier.fit_rows
     monkeypatch.setattr(
@@ -145,7 +146,7 @@ def test_with_many_samples_a_third_is_held_out_once(monkeypatch):
 def test_regions_of_a_pair_take_turns_and_are_capped_by_its_samples():
     X, y = make_classification(300, 5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1)
     trainer = ColumnTrainer(STUMPS, X, y, 0, "predict_proba", clustered_learner=RegionClassifier(STUMPS))
-    code = GrowingCode(SamplesInMemory(trainer, 3, np.ones(300)))
+    code = GrowingCode(ArraySamples(y, np.ones(300), 3), trainer)
     code.matrix = np.hstack([one_vs_rest(3), np.array([[1, -1, 1], [-1, 1, -1], [0, 0, 0]])])
     losses = np.array([[0.0, 3.0, 2.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     evaluation = Evaluation(None, 1.0, losses, 0.0, 0.0)
@@ -223,14 +224,14 @@ def test_without_folds_weights_must_err_less_on_the_training_samples():
 
 
 def test_an_accuracy_is_at_most_one_however_many_folds_there_are(monkeypatch):
-    monkeypatch.setattr("skecoc.growth.pools._MANY_HELD_OUT", 10)  # a single fold is tried
+    monkeypatch.setattr("skecoc.classifiers.pools._MANY_HELD_OUT", 10)  # a single fold is tried
     X, y = make_blobs(600, centers=3, n_features=2, cluster_std=1.0, random_state=40)
     model = WOLCClassifier(random_state=40, max_iter=0, n_folds=20).fit(X, y)
     assert 0.0 <= model.history_[0].loss <= 1.0
 
 
 def test_a_class_without_weight_is_left_out_also_where_one_vs_one_is_taken_as_it_is(monkeypatch):
-    monkeypatch.setattr("skecoc.growth.wolc._MOST_CODEWORDS", 10)
+    monkeypatch.setattr("skecoc.classifiers.wolc._MOST_CODEWORDS", 10)
     X, y = make_blobs(80, centers=4, random_state=0)
     model = WOLCClassifier(STUMPS, random_state=0).fit(X, y, sample_weight=(y < 3).astype(float))
     assert model.classes_.tolist() == [0, 1, 2]

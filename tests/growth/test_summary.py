@@ -11,11 +11,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import ECOCOneClassifier, LCECOCClassifier, WOLCClassifier
+from skecoc.classifiers import wolc
+from skecoc.classifiers.growth import GrowthRound
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.growth import wolc
-from skecoc.growth.engine import GrowthRound
 from skecoc.learners import StumpAdaBoostClassifier
 
 STUMPS = StumpAdaBoostClassifier(5)
@@ -32,11 +32,15 @@ def model():
     return WOLCClassifier(STUMPS, standard_errors=0.0, max_iter=3, random_state=0).fit(*vehicle())
 
 
+def unmeasured(n_columns):
+    return GrowthRound(n_columns, *(np.nan,) * 7, pairs=[], pair_losses=[], n_clustered=0, seconds={})
+
+
 @pytest.fixture
 def pooled(model):
     """A code with a known course of growth, and pooled weights."""
     model = copy.copy(model)
-    model.history_, model.best_round_ = [GrowthRound.unknown(n_columns) for n_columns in (10, 13, 16, 18)], 2
+    model.history_, model.best_round_ = [unmeasured(n_columns) for n_columns in (10, 13, 16, 18)], 2
     model.stop_reason_ = "no progress for as many rounds as patience allows"
     model.code_matrix_ = np.column_stack([one_vs_rest(4), one_vs_one(4), one_vs_one(4)])
     model.decoder_ = OptimizedWeightDecoder.from_weights(np.eye(4, 16), model.code_matrix_)

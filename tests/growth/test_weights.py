@@ -7,11 +7,11 @@ import pytest
 from sklearn.datasets import load_iris
 
 from skecoc import WOLCClassifier
+from skecoc.classifiers.weight_fits import rows_for_weights
+from skecoc.data.executor import LocalExecutor, States
+from skecoc.data.folds import mix
+from skecoc.data.samples import ArraySamples, CodedSamples
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.growth.samples import CodedSamples
-from skecoc.growth.weights import rows_for_weights
-from skecoc.learners.folds import mix
-from skecoc.support.executor import Blocks, LocalExecutor, MemoryExecutor
 
 MATRIX = np.array([[1, -1, 1, 0], [-1, 1, 0, 1], [0, -1, -1, 1]], dtype=np.int8)
 
@@ -23,6 +23,10 @@ def coded(n_rows, weight=None):
     weight = np.ones(n_rows) if weight is None else weight[y]
     keys = mix(np.arange(n_rows, dtype=np.uint64))
     return CodedSamples(codewords, codewords, y, weight, np.full(n_rows, -1), keys)
+
+
+def in_memory(samples):
+    return ArraySamples(samples.y, samples.weight, len(MATRIX))
 
 
 @pytest.mark.parametrize("ratio", [1e8, 1e20])
@@ -37,7 +41,7 @@ def test_classes_may_weigh_next_to_nothing_beside_another(ratio):
 def test_small_weights_are_summed_up_exactly(smallest, class_weight):
     samples = coded(60, np.array([1.0, 0.7, smallest]))
     decoder = OptimizedWeightDecoder(class_weight=class_weight)
-    rows = rows_for_weights(MemoryExecutor(), Blocks([samples]), MATRIX, decoder, None)
+    rows = rows_for_weights(in_memory(samples), samples, MATRIX, decoder, None)
     weight = samples.weight / np.bincount(samples.y, samples.weight)[samples.y] if class_weight else samples.weight
     expected = np.bincount(samples.y, weight) / weight.sum()
     np.testing.assert_allclose(np.bincount(rows.y, rows.weight), expected, rtol=1e-7)
@@ -47,11 +51,11 @@ def test_a_class_without_samples_is_refused():
     samples = coded(60)
     without = CodedSamples(*(array[samples.y != 1] for array in samples))
     with pytest.raises(ValueError, match=r"got none of \[1\]"):
-        rows_for_weights(MemoryExecutor(), Blocks([without]), MATRIX, OptimizedWeightDecoder(), None)
+        rows_for_weights(in_memory(without), without, MATRIX, OptimizedWeightDecoder(), None)
 
 
 def test_threads_share_many_samples_in_memory(monkeypatch):
-    monkeypatch.setattr("skecoc.growth.weights._MOST_OUTPUTS", 0)
+    monkeypatch.setattr("skecoc.classifiers.weight_fits._MOST_OUTPUTS", 0)
     samples, found, threads = coded(20_000), [], set()
 
     def rows_of(block):
@@ -60,12 +64,12 @@ def test_threads_share_many_samples_in_memory(monkeypatch):
 
     for n_jobs in (1, 2):
         decoder = OptimizedWeightDecoder(n_jobs=n_jobs)
-        rows = rows_for_weights(MemoryExecutor(), Blocks([samples]), MATRIX, decoder, None)
+        rows = rows_for_weights(in_memory(samples), samples, MATRIX, decoder, None)
         assert sum(rows.map(rows_of)) == rows.sum(rows_of, int.__add__) == 20_000
         found.append(decoder.fit_rows(rows, MATRIX))
     assert len(threads) > 1
     np.testing.assert_array_equal(found[0].weights_, found[1].weights_)
     with LocalExecutor() as executor:
         parts = [CodedSamples(*(array[k::3] for array in samples)) for k in range(3)]
-        far = rows_for_weights(executor, Blocks(parts), MATRIX, decoder, None)
+        far = rows_for_weights(executor, States(parts), MATRIX, decoder, None)
         np.testing.assert_allclose(decoder.fit_rows(far, MATRIX).weights_, found[0].weights_, atol=1e-10)

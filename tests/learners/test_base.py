@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skecoc.learners import codes as base
-from skecoc.learners.codes import MAX_BINS, FeatureCodes, code_features, take_rows
+from skecoc.data import codes as base
+from skecoc.data.codes import MAX_BINS, FeatureCodes, code_features, take_rows
 
 small_values = st.sampled_from([-2.5, -1.0, -0.0, 0.0, 5e-324, 1.0, 1.0 + 2**-52, 1e300])
 

@@ -25,6 +25,7 @@ from skecoc.learners.columns import (
     resolve_response,
     seeded_clone,
 )
+from tests.reference.training import Seeded
 
 X, Y = load_iris(return_X_y=True)
 
@@ -32,7 +33,7 @@ X, Y = load_iris(return_X_y=True)
 def fit_columns(learner, matrix, **parameters):
     """Fit one learner per column of a matrix."""
     trainer = ColumnTrainer(learner, X, Y, 0, **parameters)
-    return trainer.fit([Column(pattern) for pattern in matrix.T])
+    return Seeded(trainer).fit([Column(pattern) for pattern in matrix.T])
 
 
 class SharedMean(ClassifierMixin, BaseEstimator):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csc_array, csr_array
 
-from skecoc.learners import folds as module
-from skecoc.learners.folds import assign_folds, sample_keys, without_last_digits
+from skecoc.data import folds as module
+from skecoc.data.folds import assign_folds, sample_keys, without_last_digits
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))

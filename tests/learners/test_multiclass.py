@@ -19,6 +19,7 @@ from skecoc.coding import one_vs_one, one_vs_rest, sparse_random
 from skecoc.learners import MulticlassLearner
 from skecoc.learners.columns import Column, evaluate_columns, takes_weights, weight_params
 from skecoc.learners.multiclass import MulticlassColumn, MulticlassTrainer
+from tests.reference.training import Seeded
 
 X, Y = make_classification(150, 6, n_informative=5, n_redundant=0, n_classes=4, n_clusters_per_class=1, random_state=0)
 # The width of the kernel follows the spread of the samples, which repeated ones change and weighted ones do not.
@@ -173,7 +174,7 @@ def test_one_fit_per_fold_serves_all_columns():
     folds = np.arange(len(Y)) % 3
     folds[:5] = -1
     Counting.sizes.clear()
-    trainer = MulticlassTrainer(MulticlassLearner(Counting()), X, Y, 0, "predict_proba", folds=folds)
+    trainer = Seeded(MulticlassTrainer(MulticlassLearner(Counting()), X, Y, 0, "predict_proba", folds=folds))
     patterns = [*one_vs_rest(4).T, *one_vs_one(4).T]
     columns = [Column(pattern) for pattern in patterns]
     learners, found = trainer.train_held_out(columns)
@@ -187,15 +188,17 @@ def test_one_fit_per_fold_serves_all_columns():
     np.testing.assert_array_equal(trained.out_of_fold[held_out], found[:, :3])
     alone = MulticlassLearner(GaussianNB()).fit(X[folds != 1], Y[folds != 1])
     np.testing.assert_allclose(trained.out_of_fold[folds == 1], outputs(alone, patterns[:3], X[folds == 1]))
-    assert trainer.relabelled(Y % 2).fit([Column(np.array([1, -1]))])[0].learner.classes_.tolist() == [0, 1]
+    assert trainer.trainer.relabelled(Y % 2).fit([Column(np.array([1, -1]))])[0].learner.classes_.tolist() == [0, 1]
 
 
 def test_jobs_change_nothing():
     folds = np.arange(len(Y)) % 3
     columns = [Column(pattern) for pattern in one_vs_rest(4).T]
     found = [
-        MulticlassTrainer(
-            MulticlassLearner(ExtraTreesClassifier(3)), X, Y, 0, "predict_proba", folds=folds, n_jobs=n_jobs
+        Seeded(
+            MulticlassTrainer(
+                MulticlassLearner(ExtraTreesClassifier(3)), X, Y, 0, "predict_proba", folds=folds, n_jobs=n_jobs
+            )
         ).train_held_out(columns)[1]
         for n_jobs in (None, 2)
     ]

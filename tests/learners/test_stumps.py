@@ -22,9 +22,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from skecoc.data.codes import code_features
 from skecoc.datasets import load_uci
 from skecoc.learners import StumpAdaBoostClassifier, stump_kernels
-from skecoc.learners.codes import code_features
 from skecoc.learners.features import has_missing
 from skecoc.learners.stump_kernels import SMALLEST_ERROR, TIE_TOLERANCE
 from skecoc.persistence import ModelFileError, load_model, save_model

@@ -13,6 +13,7 @@ from sklearn.tree import ExtraTreeClassifier
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.learners.columns import Column, ColumnTrainer, column_seeds
+from tests.reference.training import Seeded
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 2))
@@ -35,7 +36,7 @@ class Memory(ClassifierMixin, BaseEstimator):
 
 def trainer(learner, response="predict_proba", **parameters):
     regions = RegionClassifier(learner, n_regions=3)
-    return ColumnTrainer(learner, X, Y, 0, response, clustered_learner=regions, **parameters)
+    return Seeded(ColumnTrainer(learner, X, Y, 0, response, clustered_learner=regions, **parameters))
 
 
 def test_out_of_fold_outputs_come_from_learners_that_have_not_seen_the_row():
@@ -51,9 +52,9 @@ def test_a_sample_that_is_never_held_out_keeps_its_output():
     assert not trained.out_of_fold[3:].any()
 
 
-def test_without_folds_out_of_fold_outputs_are_the_plain_ones():
-    trained = trainer(Memory()).train([Column(column) for column in one_vs_rest(3).T])
-    assert trained.out_of_fold is trained.outputs
+def test_without_folds_held_out_samples_are_all_samples():
+    outputs = trainer(Memory()).train_held_out([Column(column) for column in one_vs_rest(3).T])[1]
+    np.testing.assert_array_equal(outputs, one_vs_rest(3)[Y])
 
 
 @pytest.mark.parametrize("learner", [LogisticRegression(), StumpAdaBoostClassifier(5)])
@@ -90,7 +91,7 @@ def test_trying_out_does_not_count_as_an_occurrence():
     column = np.array([1, -1, 0], dtype=np.int8)
     one = trainer(StumpAdaBoostClassifier(5))
     one.train([Column(column)])
-    tried = one.try_out([Column(column, 3)]).learners[0]
+    tried = one.train([Column(column, 3)], tried=True).learners[0]
     trained = one.train([Column(column, 3)]).learners[0]
     assert tried.random_state == trained.random_state
 
@@ -112,7 +113,9 @@ def test_weights_reach_the_learners_of_each_column_and_fold():
     column = np.array([1, -1, 0], dtype=np.int8)
     weighted = trainer(LogisticRegression(), folds=FOLDS, fit_params={"sample_weight": weight})
     repeated = np.repeat(np.arange(60), weight.astype(int))
-    plain = ColumnTrainer(LogisticRegression(), X[repeated], Y[repeated], 0, "predict_proba", folds=FOLDS[repeated])
+    plain = Seeded(
+        ColumnTrainer(LogisticRegression(), X[repeated], Y[repeated], 0, "predict_proba", folds=FOLDS[repeated])
+    )
     mine, theirs = weighted.train([Column(column)]), plain.train([Column(column)])
     np.testing.assert_allclose(mine.out_of_fold[repeated], theirs.out_of_fold, atol=1e-3)
 
@@ -128,8 +131,9 @@ def test_the_number_of_jobs_does_not_change_the_outputs():
 def test_learners_of_the_folds_do_not_search_again():
     trained = trainer(TunedSVMClassifier(C=[0.1, 10.0], width=[0.5, 2.0]), folds=FOLDS)
     column = np.array([1, -1, 0], dtype=np.int8)
-    out_of_fold = trained.train([Column(column)]).out_of_fold
-    whole, *parts = (trained._trained[key] for key in sorted(trained._trained, key=lambda key: key[3]))
+    out_of_fold = trained.train([Column(column)], tried=True).out_of_fold
+    kept = trained.trainer._trained
+    whole, *parts = (kept[key] for key in sorted(kept, key=lambda key: key[3]))
     assert whole.cv_scores_.shape == (2, 2)
     assert [part.cv_scores_.shape for part in parts] == [(1, 1)] * 4
     assert [part.C_ for part in parts] == [whole.C_] * 4
@@ -140,13 +144,13 @@ def test_learners_of_the_folds_do_not_search_again():
 def test_columns_do_not_share_a_random_state():
     forest = RandomForestClassifier(3, random_state=np.random.RandomState(0))
     columns = [Column(column) for column in one_vs_one(3).T]
-    learners = ColumnTrainer(forest, X, Y, 0, "predict_proba").fit(columns)
+    learners = Seeded(ColumnTrainer(forest, X, Y, 0, "predict_proba")).fit(columns)
     assert len({id(learner.random_state) for learner in learners}) == len(columns)
 
 
 def test_region_learners_have_seeds_of_their_own():
     trees = RegionClassifier(ExtraTreeClassifier())
-    one = ColumnTrainer(ExtraTreeClassifier(), X, Y, 0, "predict_proba", clustered_learner=trees)
+    one = Seeded(ColumnTrainer(ExtraTreeClassifier(), X, Y, 0, "predict_proba", clustered_learner=trees))
     first, second = one.fit([Column(np.array([1, -1, 0], dtype=np.int8), 3)] * 2)
     seeds = [tree.random_state for learner in (first, second) for tree in learner.estimators_ if tree is not None]
     assert len(seeds) > 2

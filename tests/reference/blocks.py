@@ -1,8 +1,13 @@
 """Rows and slow, obvious versions of what blocks compute."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
+from sklearn.base import clone
+
+from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc.data import Blocks, Partitions
 
 
 def blobs(n_rows, seed=0, n_classes=4, n_features=5, decimals=None):
@@ -28,3 +33,45 @@ def signed_histogram(codes, sides, weights, starts):
         for f in range(codes.shape[0]):
             histogram[starts[f] + codes[f, i]] += int(sides[i]) * int(np.rint(weights[i]))
     return histogram
+
+
+class Described:
+    """A classifier whose `fit` describes the data that it is given; everything else is the classifier's."""
+
+    def __init__(self, model, describe, **settings):
+        self.model, self.describe, self.settings = model, describe, settings
+
+    def fit(self, X, y, sample_weight=None):
+        return self.model.fit(self.describe(X, y, sample_weight=sample_weight, **self.settings))
+
+    def fit_blocks(self, blocks):
+        settings = {name: value for name, value in self.settings.items() if name != "block_size"}
+        return self.model.fit(self.describe(blocks, **settings))
+
+    def set_params(self, **parameters):
+        self.settings |= {name: parameters.pop(name) for name in _OF_DATA if name in parameters}
+        self.model.set_params(**parameters)
+        return self
+
+    def __sklearn_clone__(self):
+        return Described(clone(self.model), self.describe, **self.settings)
+
+    def __getattr__(self, name):
+        if name in ("model", "__getstate__", "__setstate__"):
+            raise AttributeError(name)
+        return getattr(self.model, name)
+
+
+_OF_DATA = ("block_size", "directory", "sample_size", "max_bins", "client")
+
+
+def _described(describe, kind, *arguments, **parameters):
+    """A classifier that is fitted to described data, with parameters of both."""
+    settings = {name: parameters.pop(name) for name in _OF_DATA if name in parameters}
+    return Described(kind(*arguments, **parameters), describe, **settings)
+
+
+ecoc_in_blocks = partial(_described, Blocks, ECOCClassifier)
+wolc_in_blocks = partial(_described, Blocks, WOLCClassifier)
+ecoc_in_partitions = partial(_described, Partitions, ECOCClassifier)
+wolc_in_partitions = partial(_described, Partitions, WOLCClassifier)

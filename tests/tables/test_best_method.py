@@ -45,7 +45,7 @@ def test_scores_are_those_of_compare(data_set, evaluation):
 @pytest.mark.parametrize("metric", ["accuracy", "log-loss"])
 def test_compare_recommends_what_fit_saves(things, metric, monkeypatch):
     """On the folds of a table, with the methods that are tried by default."""
-    monkeypatch.setattr(mixed, "mixed_learners", lambda *sizes: [("a", GaussianNB()), ("b", LogisticRegression())])
+    monkeypatch.setattr(mixed, "mixed_learners", lambda *_, **__: [("a", GaussianNB()), ("b", LogisticRegression())])
     card = fit_table(things, folds=4, seed=3, metric=metric).card_
     table = prepare_table(things, folds=4).data_set
     methods = [*default_methods(3, table.X.shape[1], has_learner=False), MAJORITY]
@@ -207,7 +207,7 @@ def test_the_methods_that_are_tried_by_default():
 
 
 def test_mixed_stands_beside_classifiers(data_set, monkeypatch):
-    monkeypatch.setattr(mixed, "mixed_learners", lambda *sizes: [("a", GaussianNB()), ("b", LogisticRegression())])
+    monkeypatch.setattr(mixed, "mixed_learners", lambda *_, **__: [("a", GaussianNB()), ("b", LogisticRegression())])
     methods = ["mixed/logistic-weight", "sklearn/random-forest"]
     found = cross_validate([data_set], methods, STUMPS, ACCURACY, folds=3, seed=1)
     np.testing.assert_array_equal(found.runs("score"), compare([data_set], methods, folds=3, seed=1).runs("score"))

@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc.classifiers import wolc
 from skecoc.datasets import load_uci
-from skecoc.growth import wolc
 from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
 from skecoc.reports.model_report import model_text, scores_text
 from skecoc.support.errors import InputError

@@ -7,11 +7,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from skecoc.classifiers import pairs
-from skecoc.compare.trials import Fold
+from skecoc.compare.trials import Fold, KeptTrial
 from skecoc.tables import importance
 from skecoc.tables.importance import PairCounts, columns_that_matter, count_pairs, important_columns
 from skecoc.tables.preprocessing import make_preprocessor
-from skecoc.tables.selection import KeptTrial
 
 
 def score_by_first_feature(X):

@@ -1,7 +1,10 @@
-"""The base of all output-code classifiers: one fit skeleton, one decode, one place that sets fitted attributes."""
+"""The base of all output-code classifiers: one way to a fitted code, and one to predictions."""
 
 from abc import abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -9,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.utils import _safe_indexing, gen_batches
+from sklearn.utils import _safe_indexing, check_random_state, gen_batches
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -30,18 +33,28 @@ from skecoc.classifiers.calibration import (
     smoothing_of,
 )
 from skecoc.classifiers.costs import AUTO_LABEL, make_rule
+from skecoc.classifiers.growing_code import GrowingCode
+from skecoc.classifiers.growth import Growth, GrowthRound, StopRules, Strategy, advance, grow
 from skecoc.classifiers.order import check_order, own_order, rank_classes, warn_of_alphabet
 from skecoc.classifiers.pairs import PairInsight
 from skecoc.classifiers.picture import draw_code
+from skecoc.classifiers.warm import warm_random_state
+from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
+from skecoc.data.bins import MANY_TO_BIN, SAMPLE_ROWS
+from skecoc.data.coded_rows import PreparedRows, prepare_rows, sample_rows
+from skecoc.data.described import DescribedData, described, is_dask, refuse_data
+from skecoc.data.folds import Keys, assign_folds, resolve_folds, sample_keys
+from skecoc.data.samples import ArraySamples, BlockSamples
 from skecoc.decoding import DECODERS, decoding_name, resolve_decoder
 from skecoc.decoding.ties import decode
-from skecoc.learners.bins import choose_rows
-from skecoc.learners.columns import Floats, Integers, Response, evaluate_columns
-from skecoc.learners.composition import LearnerComposition
-from skecoc.learners.folds import assign_folds, resolve_folds, sample_keys
+from skecoc.learners.base import set_features
+from skecoc.learners.columns import Floats, Integers, Response, evaluate_columns, takes_weights
+from skecoc.learners.composition import LearnerComposition, check_class_weights
+from skecoc.learners.features import number_columns
 from skecoc.learners.mixed import is_several
-from skecoc.support.errors import all_or_nothing, is_named, refuse_lazy_frame, refuse_multilabel, refuse_other_arrays
+from skecoc.learners.stumps import StumpAdaBoostClassifier
+from skecoc.support.errors import all_or_nothing, is_named, refuse_multilabel, refuse_other_arrays
 from skecoc.support.weights import usable_weights, weighted_by_class
 
 #: The library chooses: the coding by classes, samples and learner, the decoding by the code and its outputs.
@@ -72,7 +85,6 @@ def check_samples(
     estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, *, reset: bool
 ) -> tuple[Any, NDArray[Any], Floats | None]:
     """Check training samples, their labels and, unless they are None, their weights."""
-    refuse_lazy_frame(estimator, X)
     refuse_other_arrays(X=X, y=y, sample_weight=sample_weight)
     X = estimator._check_rows(X, reset=reset)
     y = _check_labels(y, estimator)
@@ -92,6 +104,40 @@ def keep_samples(
         fit_params = _check_method_params(X, fit_params, indices=counted)
         X, y, weight = _safe_indexing(X, counted), y[counted], weight[counted]
     return X, y, usable_weights(weight), fit_params
+
+
+@dataclass
+class TrainingData:
+    """Checked samples of positive weight that a code is fitted to.
+
+    If there are `rows` in blocks, `X` has some of these, or is None if everything is computed from sums over blocks.
+    """
+
+    X: Any
+    y: Integers  # class indices; of the sample of `rows` if `X` is None
+    weight: Floats
+    params: dict[str, dict[str, Any]]  # arguments of each learner's `fit`, by its name; these are trained
+    random_state: np.random.RandomState
+    root: int  # seed of the whole fit
+    rows: PreparedRows | None = None
+    keys: Keys | None = None  # hashes of the samples in `X`, if they are from `rows`
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.y) if self.rows is None or self.X is not None else self.rows.summary.n_rows
+
+    @property
+    def telling(self) -> Any:
+        """The samples that codings learn from."""
+        return self.rows.sample.X if self.rows is not None and self.X is None else self.X
+
+    @property
+    def prior(self) -> Floats:
+        """Share of each class in the weight of all samples."""
+        if self.rows is not None and self.X is None:
+            return self.rows.prior
+        return np.bincount(self.y, weights=self.weight) / self.weight.sum()
 
 
 def as_doubles(X: Any) -> Any:
@@ -117,15 +163,17 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
     }
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Fit the binary learners and the decoder.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Training samples. Data frames and sparse matrices are passed to the learner unchanged.
-        y : array-like of shape (n_samples,)
-            Class labels: numbers or strings, at least two classes.
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features), Dask collection or described data
+            Training samples. Data frames and sparse matrices are passed to the learner unchanged. Dask collections are
+            fitted on the cluster where their partitions are, without being loaded. `skecoc.data.Blocks` and
+            `skecoc.data.Partitions` describe samples that need not fit into memory, with their labels and weights.
+        y : array-like of shape (n_samples,), or Dask collection
+            Class labels: numbers or strings, at least two classes. None with described data.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights, used by the learners and the decoding; a sample of weight two counts as two samples. Samples
             of weight zero are dropped first, so a class with no other samples is not in `classes_`. Extreme weights
@@ -142,11 +190,16 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
             The fitted classifier. If fitting fails or is interrupted, the classifier is unchanged.
         """
         with all_or_nothing(self):
-            self._fit_samples(X, y, sample_weight, fit_params)
+            data = described(self, X, y, sample_weight)
+            self.__dict__.pop("training_samples_", None)  # of an earlier fit
+            if data is None:
+                self._fit_arrays(X, y, sample_weight, fit_params)
+            else:
+                self._fit_described(data, fit_params)
         return self
 
-    def _fit_samples(self, X: Any, y: Any, sample_weight: ArrayLike | None, fit_params: dict[str, Any]) -> None:
-        """Check and weight samples, and fit a code to them."""
+    def _fit_arrays(self, X: Any, y: Any, sample_weight: ArrayLike | None, fit_params: dict[str, Any]) -> None:
+        """Check and weight samples in memory, and fit a code to them."""
         order = own_order(y)
         X, y, weight = check_samples(self, X, y, sample_weight, reset=True)
         if self.class_weight is not None:
@@ -159,10 +212,208 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         self._order_classes(order)
         learners = self._learners(len(self.classes_), len(y), X.shape[1])
         params = self._route(learners, weight, fit_params, is_given=sample_weight is not None)
-        # Weights that nobody has given are not for learners to request.
+        # Learners need not request weights that follow from class_weight alone.
         is_own = weight is not None and sample_weight is None and not fit_params
         with config_context(enable_metadata_routing=get_config()["enable_metadata_routing"] and not is_own):
-            self._fit_code(X, class_index, np.ones(len(y)) if weight is None else weight, params)
+            weight = np.ones(len(y)) if weight is None else weight
+            random_state = warm_random_state(self, X, class_index, weight, params)
+            root = int(random_state.randint(LARGEST_SEED))
+            self._fit_code(TrainingData(X, class_index, weight, params, random_state, root))
+
+    def _fit_described(self, data: DescribedData, fit_params: dict[str, Any]) -> None:
+        """Read described data, and fit a code to all rows, to sums over them, or to a sample of them."""
+        learners = self._learners()  # refuses what cannot be trained before rows are read
+        check_class_weights(self, {} if isinstance(self.estimator, str) else learners)
+        if fit_params:
+            given = ", ".join(sorted(fit_params))
+            raise ValueError(f"{type(data).__name__} takes no fit parameters of learners, got {given}")
+        if getattr(self, "warm_start", False):
+            raise ValueError(f"warm_start=True needs samples in memory, got {type(data).__name__}")
+        random_state = check_random_state(self.random_state)
+        root = int(random_state.randint(LARGEST_SEED))
+        learner = self._learner()
+        has_stumps = isinstance(learner, StumpAdaBoostClassifier) and not is_several(self.estimator)
+        is_summed = has_stumps and self._is_summable()
+        n_folds, has_several = self._wanted_folds()
+        # So many rows of a fixed code are calibrated on as they are; few are fitted where they are put together.
+        n_folds = None if is_summed and not self._grows else n_folds
+        with data.opened(self.n_jobs, is_light=self._is_light()) as (executor, source):
+            rows = prepare_rows(
+                executor,
+                source,
+                root,
+                data.max_bins,
+                n_folds,
+                has_several=has_several,
+                sample_rows=data.sample_size,
+                class_weight=self.class_weight,
+            )
+            self.classes_ = rows.layout.classes
+            set_features(self, rows.bins.n_features, rows.summary.names)
+            self._order_classes()
+            n_rows, has_own_bins = rows.summary.n_rows, not isinstance(data.max_bins, str)
+            is_small = not has_own_bins and n_rows <= MANY_TO_BIN
+            if is_summed and not is_small:
+                y, weight = rows.sample_classes(), rows.sample.mass
+                self._fit_code(TrainingData(None, y, weight, {"": {}}, random_state, root, rows))
+                self.training_samples_ = {type(learner).__name__: n_rows}
+                return
+            # Few rows have all thresholds, and are soon trained on where they are put together.
+            size = MANY_TO_BIN if has_stumps and is_small else SAMPLE_ROWS if has_stumps else data.sample_size
+            sampled = sample_rows(rows, size)
+            learners = self._learners(rows.n_classes, len(sampled.y), rows.bins.n_features)
+            is_given = rows.summary.is_given
+            params: dict[str, dict[str, Any]] = {name: {} for name in learners}
+            if rows.summary.is_weighted:
+                params = self._route(learners, sampled.weight, {}, is_given=is_given)
+            elif not sampled.is_all:
+                weights = {"sample_weight": sampled.weight}
+                params = {name: weights if takes_weights(own) else {} for name, own in learners.items()}
+            training = TrainingData(sampled.X, sampled.y, sampled.weight, params, random_state, root)
+            if self._boosts_sums and (has_own_bins or not sampled.is_all):
+                training.rows, training.keys = rows, sampled.keys
+            # Learners need not request weights that nobody has given.
+            with config_context(enable_metadata_routing=is_given and get_config()["enable_metadata_routing"]):
+                self._fit_code(training)
+            self.training_samples_ = {
+                name or type(own).__name__: n_rows
+                if training.rows is not None and isinstance(own, StumpAdaBoostClassifier)
+                else len(sampled.y)
+                for name, own in learners.items()
+            }
+
+    # The one way from samples to a fitted code; a code of fixed length is one that grows by no round.
+
+    #: Whether the code may grow, and whether stumps are boosted from sums if samples are in blocks.
+    _grows: ClassVar[bool] = False
+    _boosts_sums: ClassVar[bool] = True
+
+    def _fit_code(self, data: TrainingData) -> None:
+        """Make the first code, train its columns, grow it, and keep what the method has chosen."""
+        n_classes, names = len(self.classes_), [*data.params]
+        self._check_params(data.params)
+        starts = self._starts(names, n_classes, data.n_samples, data.random_state)
+        matrices = self._matrices([coding for _, coding in starts], data)
+        folds, is_single = self._folds(data, sum(matrix.shape[1] for matrix in matrices))
+        total_weight = float(data.weight.sum()) if data.rows is None or data.X is not None else data.rows.total_weight
+        strategy = self._strategy(data, total_weight)
+        is_text = data.X is not None and len(number_columns(data.X)) == 0
+        with self._progress() as bar:
+            trainer = self._trainer(
+                data,
+                np.minimum(folds, 0) if folds is not None and is_single else folds,
+                clustered_learner=None if strategy.is_fixed or is_text else self._clustered_learner(),
+                on_fit=(lambda: None) if bar is None else lambda: advance(bar, trainer),
+            )
+            if data.rows is not None and data.X is None:
+                samples: ArraySamples | BlockSamples = BlockSamples(data.rows)
+            else:
+                is_one = strategy.only_held_out and not is_several(self.estimator)
+                samples = ArraySamples(
+                    data.y,
+                    data.weight,
+                    n_classes,
+                    folds,
+                    only_held_out=strategy.only_held_out,
+                    keys=sample_keys(data.X, data.root) if strategy.only_held_out else None,
+                    # Blocks keep single precision; several learners may be surer than it can tell.
+                    dtype=np.float32 if is_one else np.float64,
+                )
+            code = self._first_code(samples, trainer, matrices, [name for name, _ in starts], strategy)
+            growth = grow(code, strategy, self._rules(n_classes, data.n_samples), partial(self._report_round, bar))
+        n_columns = growth.n_columns
+        calibration, held_out = strategy.calibration(code, n_columns)
+        self._keep(
+            code.matrix[:, :n_columns],
+            code.learners[:n_columns],
+            growth.decoder,
+            data.prior,
+            calibration,
+            held_out=held_out,
+            response=code.response,
+            margin_scale=code.margin_scale,
+            column_learners=code.column_learners[:n_columns],
+        )
+        self._keep_growth(growth, strategy, [coding for _, coding in starts])
+
+    def _check_params(self, params: dict[str, dict[str, Any]]) -> None:
+        """Refuse arguments of learners' `fit` that the method cannot pass on."""
+
+    @abstractmethod
+    def _starts(
+        self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState
+    ) -> list[tuple[str, Any]]:
+        """List the codings to start from, each with the name of its learner."""
+
+    @abstractmethod
+    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:
+        """Return the method."""
+
+    def _rules(self, n_classes: int, n_samples: int) -> StopRules:
+        """Return when growth ends."""
+        del n_classes, n_samples
+        return StopRules(0)
+
+    def _first_code(
+        self, samples: Any, trainer: Any, matrices: list[CodeMatrix], names: list[str], strategy: Strategy
+    ) -> GrowingCode:
+        """Train the columns to start from."""
+        code = GrowingCode(samples, trainer, is_fixed=strategy.is_fixed)
+        code.start(matrices, names)
+        return code
+
+    def _keep_growth(self, growth: Growth, strategy: Strategy, codings: list[Any]) -> None:
+        """Set fitted attributes of the method."""
+
+    def _is_summable(self) -> bool:
+        """Tell whether a code of boosted stumps can be fitted from sums over blocks of rows alone."""
+        return False
+
+    def _is_light(self) -> bool:
+        """Tell whether workers of a cluster do without scikit-learn."""
+        return False
+
+    def _clustered_learner(self) -> BaseEstimator | None:
+        """Return the learner of clustering-based columns, if the method has any."""
+        return None
+
+    def _progress(self) -> AbstractContextManager[Any]:
+        """Return what shows progress, if anything."""
+        return nullcontext()
+
+    def _report_round(self, bar: Any, number: int, record: GrowthRound) -> None:
+        """Say how a round went."""
+
+    def _most_columns(self, n_classes: int) -> int | None:
+        """Return the largest number of columns."""
+        del n_classes
+        return getattr(self, "max_columns", None)
+
+    def _matrices(self, codings: list[Any], data: TrainingData) -> list[CodeMatrix]:
+        """Make the codes to start from."""
+        n_classes = len(self.classes_)
+        made: dict[Any, CodeMatrix] = {}  # learners share a code, also one that is drawn at random
+        keys = [coding if isinstance(coding, str) else id(coding) for coding in codings]
+        most = self._most_columns(n_classes)
+        # Codes that are chosen automatically fit together, if they can; of one code every learner has as many columns.
+        each = None if most is None or len(set(keys)) > 1 else most // len(codings)
+        for key, coding in zip(keys, codings, strict=True):
+            if key not in made:
+                settings: dict[str, Any] = {
+                    "sample_weight": data.weight,
+                    "argument": self._coding_argument,
+                    "ranks": self._ranks,
+                    "max_columns": each,
+                }
+                made[key] = resolve_coding(coding, data.telling, data.y, n_classes, data.random_state, **settings)
+        matrices = [made[key] for key in keys]
+        n_columns = sum(matrix.shape[1] for matrix in matrices)
+        if most is not None and n_columns > most:
+            raise ValueError(f"{self._coding_argument} has {n_columns} columns, more than max_columns={most}")
+        return matrices
+
+    #: The parameter that names the coding.
+    _coding_argument: ClassVar[str] = "init"
 
     def _order_classes(self, order: list[Any] | None = None) -> None:
         """Keep the place of each class in the order that is given, or that `y` brings along, for an ordinal code.
@@ -181,22 +432,24 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         if is_ordinal and order is None:
             warn_of_alphabet(self.classes_, stacklevel=5)  # the line that called `fit`
 
-    @abstractmethod
-    def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        """Fit a code to checked samples of positive weight and class indices, and keep it by `_keep`.
-
-        `fit_params` has the arguments of each learner's `fit`, by its name; these are the learners to train.
-        """
-
     def _wanted_folds(self) -> tuple[int | str | None, bool]:
         """Return `n_folds`, None for no out-of-fold codewords, and whether "auto" is that of several learners."""
         return self.n_folds, is_several(self.estimator)
 
-    def _assign_folds(self, X: Any, y: Integers, seed: int) -> tuple[Integers | None, bool]:
+    def _folds(self, data: TrainingData, n_columns: int) -> tuple[Integers | None, bool]:
         """Return the fold of each sample, None for no out-of-fold codewords, and whether all are held out at once."""
-        wanted, has_several = self._wanted_folds()
-        n_folds, is_single = resolve_folds(wanted, len(y), has_several=has_several)
-        folds = None if n_folds is None else assign_folds(X, y, n_folds, seed, is_single=is_single)
+        del n_columns
+        return self._assign_folds(data, data.X, data.root)
+
+    def _assign_folds(self, data: TrainingData, X: Any, seed: int) -> tuple[Integers | None, bool]:
+        """Return folds by the hashes of samples, or those that all rows have in blocks."""
+        if data.rows is None:
+            wanted, has_several = self._wanted_folds()
+            n_folds, is_single = resolve_folds(wanted, len(data.y), has_several=has_several)
+            folds = None if n_folds is None else assign_folds(X, data.y, n_folds, seed, is_single=is_single)
+        else:
+            rule, is_single = data.rows.layout.folds, data.rows.layout.is_single
+            folds = None if rule is None or data.keys is None else rule.assign(data.keys, data.y)
         has_folds = folds is not None and (folds >= 0).any()
         return folds if has_folds else None, is_single
 
@@ -236,12 +489,9 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         if held_out:
             self.calibration_ = fit_calibration(scores, y, sample_weight, self.temperature_, **smoothing)
 
-    def _calibration_rows(self, X: Any, y: Integers, weight: Floats, seed: int) -> tuple[Integers, Floats]:
-        """Return samples to fit the temperature on, and their weights: with stumps, those that blocks would sample."""
-        if is_several(self.estimator) or not hasattr(self._learner(), "bin_rows"):
-            return np.arange(len(y)), weight
-        rows, mass, *_ = choose_rows(sample_keys(X, seed), y, weight)
-        return rows, mass
+    def _is_binned(self) -> bool:
+        """Tell whether the one learner bins many samples, as blocks do."""
+        return not is_several(self.estimator) and hasattr(self._learner(), "bin_rows")
 
     @property
     def n_classes_(self) -> int:
@@ -316,6 +566,7 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Check the shape and the feature names of X; the learner checks its values."""
+        refuse_data(self, X)
         if hasattr(X, "columns"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if _num_samples(X) == 0 or len(X.columns) == 0:
@@ -358,7 +609,6 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
     def _from_scores(self, X: Any, summarise: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         """Compute something from the class scores of samples, so many at a time that memory is bounded."""
         check_is_fitted(self)
-        refuse_lazy_frame(self, X)
         refuse_other_arrays(X=X)
         block_size = max(1, _BLOCK_SCORES // len(self.classes_))
         shape: tuple[int, ...] = getattr(X, "shape", ())
@@ -383,6 +633,8 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
             are separated by a tiny amount: ties are broken by the linear-loss score, then by the class prior, then by
             the order of `classes_`.
         """
+        if is_dask(X):
+            return self._mapped("decision_function", X)
         return self._from_scores(X, lambda scores: scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def predict(
@@ -426,6 +678,8 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         array([ 0,  1, -1])
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return self._mapped("predict", X, cost_matrix=cost_matrix, reject=reject, reject_label=reject_label)
         if cost_matrix is not None or reject is not None:
             rule = make_rule(self.classes_, cost_matrix, reject, reject_label)
             return rule.decide(self.predict_proba(X))
@@ -466,7 +720,42 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
             samples for folds) only the temperature is fitted, to training codewords, so the probabilities of strong
             learners are overconfident.
         """
+        if is_dask(X):
+            return self._mapped("predict_proba", X)
         return self._from_scores(X, self._probabilities)
+
+    def _mapped(self, method: str, X: Any, **options: Any) -> Any:
+        """Call a method for each partition of a Dask collection, lazily."""
+        from skecoc.data.partitions import mapped
+
+        check_is_fitted(self)
+        return mapped(self, method, X, options)
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Compute the accuracy.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (n_samples, n_features)
+            Test samples.
+        y : array-like or Dask collection of shape (n_samples,)
+            Their class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights; only for samples in memory.
+
+        Returns
+        -------
+        float
+            Accuracy.
+        """
+        if not is_dask(X):
+            return float(super().score(X, y, sample_weight))
+        from skecoc.data.partitions import score
+
+        check_is_fitted(self)
+        if sample_weight is not None:
+            raise ValueError("sample_weight must be None for Dask collections")
+        return score(self, X, y)
 
     def _probabilities(self, scores: Floats) -> Floats:
         """Turn class scores, ties resolved, into probabilities."""

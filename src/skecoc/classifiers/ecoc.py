@@ -1,35 +1,31 @@
 """`ECOCClassifier`: a code of fixed length, with any coding, learner and decoding."""
 
-import warnings
 from copy import copy
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skecoc.classifiers.base import AUTO, LARGEST_SEED, BaseCodeClassifier
+from skecoc.classifiers.base import AUTO, BaseCodeClassifier, TrainingData
 from skecoc.classifiers.batches import BatchesMixin
-from skecoc.classifiers.calibration import calibration_samples
-from skecoc.coding import choose_coding, coding_name, resolve_coding
+from skecoc.classifiers.fixed import FixedStrategy
+from skecoc.classifiers.growth import Strategy
+from skecoc.coding import choose_coding, coding_name
 from skecoc.coding.automatic import compact_code
 from skecoc.coding.matrix import CodeMatrix
+from skecoc.data.bins import MANY_TO_BIN
+from skecoc.data.folds import without_last_digits
 from skecoc.decoding import LossWeightedDecoder, OptimizedWeightDecoder, resolve_decoder
-from skecoc.learners.bins import MANY_TO_BIN
 from skecoc.learners.columns import (
-    Column,
     Floats,
     Integers,
     Response,
-    evaluate_columns,
     first_learner,
-    margin_scale,
     resolve_response,
 )
-from skecoc.learners.folds import sample_keys, without_last_digits
 from skecoc.learners.mixed import is_several
 from skecoc.support.errors import is_named
 from skecoc.support.weights import ClassWeight
@@ -48,14 +44,6 @@ _UNCALIBRATED = (
 # Classes count as weighted if samples of one weigh on average more than this times those of another.
 _MOST_WEIGHT_RATIO = float(np.sqrt(2.0))
 _LEVEL_OF_FIT = 6  # of warnings: the line that called `fit`
-
-
-class _Codewords(NamedTuple):
-    """Outputs of all columns for some samples, with the samples' classes and weights."""
-
-    outputs: Floats
-    y: Integers
-    weight: Floats
 
 
 class ECOCClassifier(BatchesMixin):
@@ -233,80 +221,52 @@ class ECOCClassifier(BatchesMixin):
         self.class_order = class_order
         self.max_columns = max_columns
 
-    def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
+    _coding_argument: ClassVar[str] = "coding"
+
+    def _starts(
+        self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState
+    ) -> list[tuple[str, Any]]:
+        """List the coding for each learner."""
         self.__dict__.pop("_batches", None)  # of earlier calls of `partial_fit`
-        random_state = check_random_state(self.random_state)
-        root = int(random_state.randint(LARGEST_SEED))
-        fold_seed = 0 if self.random_state is None else root  # folds alone make no fit random
-        coding_used, matrix = self._make_code(X, y, weight, len(fit_params), random_state)
-        learner_numbers = np.repeat(np.arange(len(fit_params)), matrix.shape[1])
-        names = [[*fit_params][number] for number in learner_numbers]
-        matrix = np.tile(matrix, len(fit_params))
-        columns = [Column(pattern, learner=name) for pattern, name in zip(matrix.T, names, strict=True)]
-        learners, response, held_out = self._train(X, y, (root, fold_seed), fit_params, columns)
-        counts = np.bincount(y, minlength=len(matrix))
-        prior = np.bincount(y, weights=weight, minlength=len(matrix)) / weight.sum()
-        decoder = self._decoder_for(coding_used, matrix, counts, prior, response)
-        if held_out is not None and (not _reads_outputs(decoder, response) or self._learns_held_out(decoder)):
-            samples, outputs = held_out
-            scale, to_fit = margin_scale(response, outputs), _Codewords(outputs, y[samples], weight[samples])
-        else:
-            scale, to_fit, to_calibrate = self._training_codewords(
-                X, y, weight, root, learners, response=response, decoder=decoder
-            )
-        groups = {"groups": learner_numbers} if getattr(decoder, "takes_groups", False) else {}
-        decoder.fit(to_fit.outputs / scale, to_fit.y, matrix, to_fit.weight, **groups)
-        if held_out is not None:
-            to_calibrate = _in_order_of_keys(X, y, weight, held_out, fold_seed)
-        self._keep(
-            matrix,
-            learners,
-            decoder,
-            prior,
-            (to_calibrate.outputs / scale, to_calibrate.y, to_calibrate.weight),
-            response=response,
-            margin_scale=scale,
-            column_learners=names,
-            held_out=held_out is not None,
+        learners = [*self._learners(n_classes).values()]
+        self.coding_, coding = self._chosen_coding(n_classes, n_samples, learners, random_state)
+        return [(name, coding) for name in names]
+
+    def _folds(self, data: TrainingData, n_columns: int) -> tuple[Integers | None, bool]:
+        X = data.X if is_several(self.estimator) or data.X is None else without_last_digits(data.X)
+        folds, is_single = self._assign_folds(data, X, self._fold_seed(data))
+        if folds is not None and self._are_folds_optional() and self._is_long(data.n_samples, n_columns):
+            folds = None
+        return folds, is_single
+
+    def _fold_seed(self, data: TrainingData) -> int:
+        return 0 if self.random_state is None else data.root  # folds alone make no fit random
+
+    def _are_folds_optional(self) -> bool:
+        """Tell whether folds are for probabilities alone, which training samples can be calibrated on instead."""
+        return self.n_folds == AUTO and not self._learns_held_out(self._decoder())
+
+    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:
+        del total_weight
+        return FixedStrategy(
+            lambda code: self._decoder_for(
+                self.coding_, code.matrix, code.samples.class_counts, code.samples.prior, code.response
+            ),
+            self._is_binned(),
+            self._learns_held_out,
+            order_seed=self._fold_seed(data),
+            may_do_without_folds=self._are_folds_optional(),
         )
-        self.coding_ = coding_used
 
-    def _make_code(
-        self, X: Any, y: Integers, weight: Floats, n_learners: int, random_state: np.random.RandomState
-    ) -> tuple[str, CodeMatrix]:
-        """Return the name of the coding and the code matrix of each learner."""
-        n_classes = len(self.classes_)
-        name, coding = self._chosen_coding(n_classes, len(y), [*self._learners(n_classes).values()], random_state)
-        settings: dict[str, Any] = {"ranks": self._ranks, "max_columns": self._most_columns(n_learners)}
-        return name, resolve_coding(coding, X, y, n_classes, random_state, sample_weight=weight, **settings)
+    def _is_summable(self) -> bool:
+        return not self._learns_held_out(self._decoder())
 
-    def _training_codewords(
-        self,
-        X: Any,
-        y: Integers,
-        weight: Floats,
-        root: int,
-        learners: list[BaseEstimator],
-        *,
-        response: Response,
-        decoder: Any,
-    ) -> tuple[float, _Codewords, _Codewords]:
-        """Evaluate learners on training samples.
+    def _is_light(self) -> bool:
+        is_auto = is_named(self.decoding, AUTO)
+        return is_auto or not isinstance(resolve_decoder(self.decoding), OptimizedWeightDecoder)
 
-        Return the scale of margins, the codewords that the decoder is fitted to and those that probabilities are
-        calibrated on. If only the latter count, few samples are evaluated.
-        """
-        rows, row_weight = self._calibration_rows(X, y, weight, root)
-        if not _reads_outputs(decoder, response):
-            chosen, chosen_weight = calibration_samples(y[rows], row_weight)
-            samples = rows[chosen]
-            outputs = evaluate_columns(learners, _safe_indexing(X, samples), response, n_jobs=self.n_jobs)
-            to_fit = _Codewords(outputs, y[samples], weight[samples])
-            return 1.0, to_fit, to_fit._replace(weight=chosen_weight)
-        outputs = evaluate_columns(learners, X, response, n_jobs=self.n_jobs)
-        to_calibrate = _Codewords(outputs[rows], y[rows], row_weight)
-        to_fit = to_calibrate if self._is_sampled(decoder) else _Codewords(outputs, y, weight)
-        return margin_scale(response, outputs), to_fit, to_calibrate
+    def _joblib_verbosity(self) -> int:
+        return self.verbose
 
     def _decoder_for(self, coding: str, matrix: CodeMatrix, counts: Integers, prior: Floats, response: Response) -> Any:
         """Return the decoder that is to be fitted; "auto" is one that suits the code and the outputs of its columns.
@@ -328,64 +288,12 @@ class ECOCClassifier(BatchesMixin):
     ) -> tuple[str, Any]:
         """Return the name of the coding and the coding, for "auto" one that suits the problem."""
         is_auto = is_named(self.coding, AUTO)
-        most = self._most_columns(len(learners))
+        most = None if self.max_columns is None else self.max_columns // len(learners)
         coding = choose_coding(n_classes, n_samples, learners, max_columns=most) if is_auto else self.coding
         coding = coding_name(coding, also=(AUTO,)) if isinstance(coding, str) else coding
         name = coding if isinstance(coding, str) else "custom"
         is_compact = is_auto and coding == "dense-random"
-        return name, compact_code(n_classes, learners[0], random_state, most) if is_compact else coding
-
-    def _most_columns(self, n_learners: int) -> int | None:
-        """Return the largest number of columns of each learner."""
-        return None if self.max_columns is None else self.max_columns // n_learners
-
-    def _train(
-        self,
-        X: Any,
-        y: Integers,
-        seeds: tuple[int, int],
-        fit_params: dict[str, Any],
-        columns: list[Column],
-    ) -> tuple[list[BaseEstimator], Response, tuple[Integers, Floats] | None]:
-        """Train columns; return their learners, how they are evaluated, and held-out samples with their outputs.
-
-        `seeds` are those of learners and of folds.
-        """
-        root, fold_seed = seeds
-        folds, is_single = self._assign_folds(X if is_several(self.estimator) else without_last_digits(X), y, fold_seed)
-        is_optional = self.n_folds == AUTO and not self._learns_held_out(self._decoder())
-        if folds is not None and is_optional and self._is_long(len(y), len(columns)):
-            folds = None
-        if folds is not None and is_single:
-            folds = np.minimum(folds, 0)
-        trainer = self._trainer(X, y, root, fit_params, folds, verbose=self.verbose)
-        learners = trainer.fit_next(columns)
-        # A trained learner decides: some have their methods only then.
-        trainer.response = trainer.response or resolve_response(first_learner(learners), self.response_method)
-        if folds is None:
-            return learners, trainer.response, None
-        try:
-            return learners, trainer.response, self._evaluate_held_out(trainer, columns, learners)
-        except Exception as error:  # whatever a learner raises that wants more samples than are left
-            if not is_optional:
-                raise
-            warnings.warn(_UNCALIBRATED.format(error), UserWarning, stacklevel=_LEVEL_OF_FIT)
-        return learners, trainer.response, None
-
-    def _evaluate_held_out(
-        self, trainer: Any, columns: list[Column], learners: list[BaseEstimator]
-    ) -> tuple[Integers, Floats]:
-        """Train columns without the samples of each fold, and evaluate them on these samples.
-
-        Samples of classes that are never held out come last, with the outputs of learners that have seen them.
-        """
-        outputs = trainer.train_held_out(columns)[1]  # does not train again on all samples
-        samples = np.flatnonzero(trainer.folds >= 0)
-        rest = np.flatnonzero(~np.isin(trainer.y, trainer.y[samples]))
-        if len(rest):
-            seen = evaluate_columns(learners, _safe_indexing(trainer.X, rest), trainer.response, n_jobs=self.n_jobs)
-            outputs, samples = np.vstack([outputs, seen]), np.append(samples, rest)
-        return samples, outputs
+        return name, compact_code(n_classes, learners[0], random_state, max_columns=most) if is_compact else coding
 
     def _is_long(self, n_samples: int, n_columns: int) -> bool:
         """Tell whether probabilities are calibrated on training samples rather than on ones that are held out.
@@ -393,14 +301,6 @@ class ECOCClassifier(BatchesMixin):
         There are too many codewords, or there are so many samples that stumps in blocks are boosted from sums.
         """
         return n_samples * n_columns > _MOST_OUTPUTS or (self._is_binned() and n_samples > MANY_TO_BIN)
-
-    def _is_sampled(self, decoder: Any) -> bool:
-        """Tell whether a decoder is fitted to the samples that blocks would draw; weights are fitted to all of them."""
-        return self._is_binned() and not isinstance(decoder, LossWeightedDecoder | OptimizedWeightDecoder)
-
-    def _is_binned(self) -> bool:
-        """Tell whether the one learner bins many samples, as blocks do."""
-        return not is_several(self.estimator) and hasattr(self._learner(), "bin_rows")
 
     def _learns_held_out(self, decoder: Any) -> bool:
         """Tell whether the decoder is fitted to out-of-fold codewords, if there are any."""
@@ -432,18 +332,6 @@ class ECOCClassifier(BatchesMixin):
     def weights_(self) -> Floats:
         """Weights of the decoding, an array of shape (n_classes, n_columns)."""
         return self.decoder_.weights_
-
-
-def _reads_outputs(decoder: Any, response: Response) -> bool:
-    """Tell whether the decoder, or the scale of margins, follows from outputs."""
-    return getattr(decoder, "learns_from_codewords", True) or response == "decision_function"
-
-
-def _in_order_of_keys(X: Any, y: Integers, weight: Floats, held_out: tuple[Integers, Floats], seed: int) -> _Codewords:
-    """Return held-out codewords class by class, in an order that does not depend on that of the samples."""
-    samples, outputs = held_out
-    order = np.lexsort((sample_keys(without_last_digits(X), seed)[samples], y[samples]))
-    return _Codewords(outputs[order], y[samples][order], weight[samples][order])
 
 
 def are_classes_weighted(counts: Integers, prior: Floats) -> bool:

@@ -17,13 +17,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from skecoc.classifiers import ECOCClassifier
+from skecoc.classifiers.layered import LCECOCClassifier
+from skecoc.classifiers.one import ECOCOneClassifier
+from skecoc.classifiers.subclass import SubclassECOCClassifier
+from skecoc.classifiers.wolc import WOLCClassifier
 from skecoc.coding import CodeMatrix, coding_name, dense_random
 from skecoc.compare.named_learners import scaled
 from skecoc.decoding import DECODERS
-from skecoc.growth.layered import LCECOCClassifier
-from skecoc.growth.one import ECOCOneClassifier
-from skecoc.growth.subclass import SubclassECOCClassifier
-from skecoc.growth.wolc import WOLCClassifier
 from skecoc.learners.columns import seeded_clone, takes_weights
 from skecoc.support import names
 from skecoc.support.errors import InputError, did_you_mean

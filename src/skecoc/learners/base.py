@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from skecoc.learners.codes import Floats, Integers, Names
+from skecoc.data.codes import Floats, Integers, Names
 
 
 def set_features(estimator: BaseEstimator, n_features: int, names: Names | None) -> None:

@@ -21,11 +21,12 @@ learners of its class in one pass over ``X``, or the method ``outputs(X, respons
 returns an unfitted clone of a trained one with the parameters it has found. The learners of folds then search no more.
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, Self
 
@@ -45,8 +46,8 @@ from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, _num_samples, has_fit_parameter, validate_data
 
-from skecoc.learners.bins import MANY_TO_BIN
-from skecoc.learners.folds import sample_keys
+from skecoc.data.bins import MANY_TO_BIN
+from skecoc.data.folds import sample_keys
 from skecoc.support.errors import advising
 from skecoc.support.processes import results_here
 from skecoc.support.weights import only_side
@@ -61,6 +62,11 @@ RESPONSES: tuple[Response, ...] = ("predict_proba", "decision_function", "predic
 
 #: In place of the number of a fold: no samples are left out.
 ALL_SAMPLES = -1
+
+#: Which samples columns are evaluated on.
+Samples = Literal["seen", "held-out"]
+SEEN: Samples = "seen"
+HELD_OUT: Samples = "held-out"
 
 #: What to do if a learner cannot be evaluated on samples that it has not seen.
 UNSEEN = (
@@ -139,16 +145,6 @@ def resolve_response(estimator: BaseEstimator, response_method: str) -> Response
     )
 
 
-def find_response(estimator: BaseEstimator, response_method: str, X: Any, y: Integers, seed: int) -> Response:
-    """Choose as `resolve_response` does, or from a learner fitted to two classes: some have their methods only then."""
-    try:
-        return resolve_response(estimator, response_method)
-    except ValueError:
-        rows = np.flatnonzero(y <= 1)
-        fitted = seeded_clone(estimator, seed).fit(_safe_indexing(X, rows), y[rows])
-        return resolve_response(fitted, response_method)
-
-
 def column_seeds(matrix: Pattern, root: int, seen: Counter[bytes] | None = None) -> list[int]:
     """Give every column of a matrix a seed from the root, its pattern up to sign, and how often that occurred before.
 
@@ -194,30 +190,47 @@ class SeededClones:
 
 
 class Column(NamedTuple):
-    """A column to be trained: the side of each class, the number of regions of a clustering-based learner, and whose.
+    """A column to be trained.
 
-    Where there are several learners, each column names one of them.
+    `groups` divides the classes for a multiclass learner, whose one fit then serves all columns with these groups; None
+    keeps all classes apart.
     """
 
-    pattern: Pattern
-    n_regions: int = 0  # 0: a simple column
-    learner: str = ""
+    pattern: Pattern  # side of each class
+    n_regions: int = 0  # of a clustering-based learner; 0: a simple column
+    learner: str = ""  # which one, if there are several
+    seed: int = 0
+    groups: Pattern | None = None  # group of each class, negative for classes that do not take part
 
     @property
     def clustered(self) -> bool:
         """Whether the learner is clustering-based."""
         return self.n_regions > 0
 
+    @property
+    def key(self) -> tuple[bytes, int, int]:
+        """What the trained column is known by."""
+        return self.pattern.tobytes(), self.n_regions, self.seed
 
-class TrainedColumns(NamedTuple):
-    """Learners of some columns and their outputs on the training samples, (n_samples, n_columns).
 
-    Without folds `out_of_fold` is the same array as `outputs`.
-    """
+class ColumnSeeds:
+    """Seeds columns in the order in which a code takes them."""
 
-    learners: list[BaseEstimator]
-    outputs: Floats
-    out_of_fold: Floats
+    def __init__(self, root: int) -> None:
+        self.root = root
+        self._seen: dict[str, Counter[bytes]] = {}  # patterns so far, by learner
+
+    def seeded(self, columns: Sequence[Column], *, tried: bool = False) -> list[Column]:
+        """Return columns with the seeds that they have next; columns that are only `tried` do not count."""
+        seeded = list(columns)
+        for name in dict.fromkeys(column.learner for column in columns):
+            places = [q for q, column in enumerate(columns) if column.learner == name]
+            seen = self._seen.setdefault(name, Counter())
+            patterns = np.column_stack([columns[q].pattern for q in places])
+            seeds = column_seeds(patterns, self.root, seen.copy() if tried else seen)
+            for q, seed in zip(places, seeds, strict=True):
+                seeded[q] = columns[q]._replace(seed=seed)
+        return seeded
 
 
 @dataclass
@@ -245,34 +258,108 @@ class HeldOut:
 
 
 @dataclass
-class ColumnTrainer:
-    """Fits columns on one set of samples, sharing work between all columns of a fit."""
+class Trainer(ABC):
+    """Trains and evaluates the columns of a code on one set of samples: the contract of all kinds of learners.
 
-    learner: BaseEstimator  # cloned, never changed
+    `fit` returns a trained learner for each column, `outputs` what columns say of samples. A fit may serve one column
+    or many. What has been trained is not trained again.
+    """
+
+    learner: Any  # cloned, never changed
     X: Any
     y: Integers  # class indices: rows of the patterns
     root: int  # seed of the whole fit
-    response: Response | None = None  # how `train` evaluates learners
-    fit_params: Mapping[str, Any] = field(default_factory=dict)  # cut to a column's samples where they are per sample
+    response: Response | None = None  # how learners are evaluated; None: as the first trained one can be
+    response_method: str = "auto"  # what `response` is chosen by
+    fit_params: Mapping[str, Any] = field(default_factory=dict)  # cut to a fit's samples where they are per sample
     folds: Integers | None = None  # the fold that holds out each sample, negative for none; None: no folds
-    clustered_learner: BaseEstimator | None = None  # of clustering-based columns, if there may be any
-    n_jobs: int | None = None  # columns trained at once, in threads if the learner shares work
+    n_jobs: int | None = None
     verbose: int = 0
     on_fit: OnFit = field(default=lambda: None)
     before: TrainedBefore | None = None  # an earlier fit to the same samples, which is added to
 
+    @abstractmethod
+    def fit(self, columns: Sequence[Column], without_fold: int = ALL_SAMPLES) -> list[BaseEstimator]:
+        """Train columns on all samples, or without those of a fold, and return their learners."""
+
+    @abstractmethod
+    def _outputs(self, columns: Sequence[Column], fold: int) -> Floats:
+        """Evaluate columns on the samples of a fold that they have not seen, or on all samples, which they have."""
+
+    def outputs(self, columns: Sequence[Column], samples: Samples = SEEN, *, tried: bool = False) -> Any:
+        """Evaluate columns.
+
+        On `SEEN` samples, all of them, by learners trained on all; on `HELD_OUT` samples, those that have a fold, by
+        learners trained without this fold. These are kept only if the columns are `tried`, and may come again.
+        """
+        if self.before is None:
+            return self._all_outputs(columns, samples, tried=tried)
+        key = (samples, *(column.key for column in columns))
+        if key not in self.before.outputs:
+            self.before.outputs[key] = self._all_outputs(columns, samples, tried=True)
+        return self.before.outputs[key]
+
+    def _all_outputs(self, columns: Sequence[Column], samples: Samples, *, tried: bool = False) -> Floats:
+        if samples == SEEN or self.folds is None:
+            return self._outputs(columns, ALL_SAMPLES)
+        outputs = np.empty((len(self.y), len(columns)))
+        for fold, rows in enumerate(self.held_out.rows):
+            if len(rows):  # classes of a few samples may leave a fold empty
+                outputs[rows] = self._outputs(columns, fold)
+                if not tried:
+                    self._forget(fold)
+        return outputs[self.folds >= 0]
+
+    @cached_property
+    def held_out(self) -> "HeldOut":
+        """The samples of each fold."""
+        return HeldOut(self.X, self.folds)
+
+    def _forget(self, fold: int) -> None:  # noqa: B027
+        """Forget learners that were trained without a fold: there are many."""
+
+    def relabelled(self, y: Integers) -> "Trainer":
+        """Return a trainer of the same samples, as they are prepared, with other class indices."""
+        trainer = copy(self)
+        trainer.y, trainer.before = y, None
+        return trainer
+
+    def respond(self, learners: Sequence[BaseEstimator], which: str = "") -> Response:
+        """Return how learners are evaluated; a trained one decides: some have their methods only then.
+
+        `which` is how error messages begin.
+        """
+        if self.response is None:
+            trained = first_learner(learners)
+            decides = self.learner if isinstance(trained, ConstantClassifier) else trained
+            try:
+                self.response = resolve_response(decides, self.response_method)
+            except ValueError as error:
+                raise ValueError(f"{which}{error}") from error
+        return self.response
+
+
+@dataclass
+class ColumnTrainer(Trainer):
+    """Fits a binary learner for each column, sharing work between all columns of a fit."""
+
+    clustered_learner: BaseEstimator | None = None  # of clustering-based columns, if there may be any
+
     def __post_init__(self) -> None:
-        self._seen: Counter[bytes] = Counter()
         self._prepared: dict[bool, Any] = {}
         self._clones = SeededClones(self.learner)
         self._region_learners: dict[int, BaseEstimator] = {}  # by their number of regions
-        # By pattern, number of regions, seed and fold: columns that are tried out come again.
-        self._trained: dict[tuple[bytes, int, int, int], BaseEstimator] = self.before.learners if self.before else {}
+        # By column and fold: columns that are tried out come again.
+        self._trained: dict[Any, BaseEstimator] = self.before.learners if self.before else {}
         self._by_class: dict[int, list[Integers]] = {}  # samples of each class without those of a fold
         self._seen_X, self._start = self.X, None  # the samples as learners see them; where clusterings start
         if self._has_bins():
             self._bin()
-        self.held_out = HeldOut(self._seen_X, self.folds)
+
+    @cached_property
+    def held_out(self) -> "HeldOut":
+        """The samples of each fold, as learners see them."""
+        return HeldOut(self._seen_X, self.folds)
 
     def _has_bins(self) -> bool:
         """Tell whether features with many values are binned."""
@@ -288,129 +375,43 @@ class ColumnTrainer:
         if self.clustered_learner is not None and len(binned.codes) == self.X.shape[1]:
             self._seen_X, self._start = _like(self.X, binned.middles()), binned.mass
 
-    def reset(self) -> "ColumnTrainer":
-        """Return a trainer of the same samples, as they are prepared, with no column trained so far."""
-        trainer = copy(self)  # what has been prepared and trained is shared
-        trainer._seen = Counter()
-        return trainer
-
     def relabelled(self, y: Integers) -> "ColumnTrainer":
         """Return a trainer of the same samples, as they are prepared, with other class indices."""
-        trainer = self.reset()
-        trainer.y, trainer._trained, trainer._by_class, trainer.before = y, {}, {}, None
+        trainer: Any = super().relabelled(y)
+        trainer._trained, trainer._by_class = {}, {}
         return trainer
 
-    def fit(self, columns: Sequence[Column]) -> list[BaseEstimator]:
-        """Fit one learner per column."""
-        return self._fit(columns, self._seeds(columns, self._seen), ALL_SAMPLES)
-
-    def fit_next(self, columns: Sequence[Column]) -> list[BaseEstimator]:
-        """Fit as `fit` would, each column as if it came next, without counting that it occurred."""
-        return self._fit_checked(columns, self._seeds(columns, self._seen.copy()))
-
-    def train(self, columns: Sequence[Column]) -> TrainedColumns:
-        """Fit one learner per column, and one more per fold, and evaluate them on all samples."""
-        seeds = self._seeds(columns, self._seen)
-        return self._remember("train", columns, seeds, lambda: self._train(columns, seeds))
-
-    def try_out(self, columns: Sequence[Column]) -> TrainedColumns:
-        """Train as `train` would, each column as if it came next, without counting that it occurred."""
-        return self._train(columns, self._seeds(columns, self._seen.copy()))
-
-    def _seeds(self, columns: Sequence[Column], seen: Counter[bytes]) -> list[int]:
-        """Seed columns and count the occurrences of their patterns in `seen`."""
-        return column_seeds(np.column_stack([column.pattern for column in columns]), self.root, seen)
-
-    def _train(self, columns: Sequence[Column], seeds: Sequence[int]) -> TrainedColumns:
-        """Fit and evaluate columns, plainly and out of fold."""
-        learners = self._fit_checked(columns, seeds)
-        outputs = self._evaluate(learners, self._seen_X)
-        if self.folds is None:
-            return TrainedColumns(learners, outputs, outputs)
-        out_of_fold = outputs.copy()
-        self._write_held_out(columns, seeds, out_of_fold)
-        return TrainedColumns(learners, outputs, out_of_fold)
-
-    def train_held_out(self, columns: Sequence[Column]) -> tuple[list[BaseEstimator], Floats]:
-        """Fit one learner per column, and one more per fold; evaluate these on the samples they have not seen.
-
-        Outputs of samples that no fold holds out are left out.
-        """
-        seeds = self._seeds(columns, self._seen)
-        learners = self._fit_checked(columns, seeds)
-        is_last = self.before is None
-        outputs = self._remember(
-            "held-out", columns, seeds, lambda: self._held_out_outputs(columns, seeds, forgets=is_last)
-        )
-        return learners, outputs
-
-    def _remember(self, what: str, columns: Sequence[Column], seeds: Sequence[int], compute: Callable[[], Any]) -> Any:
-        """Compute something of columns that are trained together, unless an earlier fit has."""
-        if self.before is None:
-            return compute()
-        key = (what, *(_key(column, seed) for column, seed in zip(columns, seeds, strict=True)))
-        if key not in self.before.outputs:
-            self.before.outputs[key] = compute()
-        return self.before.outputs[key]
-
-    def try_held_out(self, columns: Sequence[Column]) -> Floats:
-        """Evaluate columns as `train_held_out` would, each as if it came next, without counting that it occurred."""
-        seeds = self._seeds(columns, self._seen.copy())
-        self._fit_checked(columns, seeds)  # folds take over what a search on all samples finds
-        return self._held_out_outputs(columns, seeds)
-
-    def _held_out_outputs(self, columns: Sequence[Column], seeds: Sequence[int], *, forgets: bool = False) -> Floats:
-        """Return the outputs of held-out samples alone."""
-        outputs = np.full((len(self.y), len(columns)), np.nan)
-        self._write_held_out(columns, seeds, outputs, forgets=forgets)
-        return outputs if self.folds is None else outputs[self.folds >= 0]
-
-    def _fit_checked(self, columns: Sequence[Column], seeds: Sequence[int]) -> list[BaseEstimator]:
-        """Fit one learner per column; after the first, parameters and samples are known to be valid."""
-        with config_context(skip_parameter_validation=bool(self._trained), assume_finite=bool(self._trained)):
-            return self._fit(columns, seeds, ALL_SAMPLES)
-
-    def _write_held_out(
-        self, columns: Sequence[Column], seeds: Sequence[int], outputs: Floats, *, forgets: bool = False
-    ) -> None:
-        """Write the outputs of learners that have not seen the samples of a fold, fold by fold.
-
-        These learners are forgotten if they will not be needed again: there are many.
-        """
-        for fold, rows in enumerate(self.held_out.rows):
-            if len(rows):  # classes of a few samples may leave a fold empty
-                with config_context(skip_parameter_validation=True, assume_finite=True):
-                    learners = self._fit(columns, seeds, fold)
-                with advising(UNSEEN):
-                    outputs[rows] = self._evaluate(learners, self.held_out.samples(fold))
-                del learners
-                if forgets:
-                    self._forget(fold)
-
     def _forget(self, fold: int) -> None:
-        """Forget the learners that have not seen the samples of a fold."""
         for key in [key for key in self._trained if key[-1] == fold]:
             del self._trained[key]
 
-    def _evaluate(self, learners: Sequence[BaseEstimator], X: Any) -> Floats:
-        """Evaluate learners on samples that they or others were trained on."""
-        if self.response is None:
-            raise ValueError("response must be set before columns are evaluated")
-        with config_context(assume_finite=True):
-            return evaluate_columns(learners, X, self.response, n_jobs=self.n_jobs)
+    def _outputs(self, columns: Sequence[Column], fold: int) -> Floats:
+        learners = self.fit(columns, fold)
+        response = self.respond(learners)
+        if fold == ALL_SAMPLES:
+            with config_context(assume_finite=True):
+                return evaluate_columns(learners, self._seen_X, response, n_jobs=self.n_jobs)
+        with advising(UNSEEN), config_context(assume_finite=True):
+            return evaluate_columns(learners, self.held_out.samples(fold), response, n_jobs=self.n_jobs)
 
-    def _fit(self, columns: Sequence[Column], seeds: Sequence[int], fold: int) -> list[BaseEstimator]:
-        """Fit one learner per column without the samples of a fold, unless it has been trained before."""
-        keys = [(*_key(column, seed), fold) for column, seed in zip(columns, seeds, strict=True)]
-        missing = [number for number, key in enumerate(keys) if key not in self._trained]
+    def fit(self, columns: Sequence[Column], without_fold: int = ALL_SAMPLES) -> list[BaseEstimator]:
+        """Train columns on all samples, or without those of a fold, and return their learners."""
+        missing = [column for column in columns if (*column.key, without_fold) not in self._trained]
+        if without_fold != ALL_SAMPLES and hasattr(self.learner, "without_search"):
+            self.fit(columns)  # folds take over what a search on all samples finds
         shared = shares_rows(self.learner) and self.fit_params.keys() <= {"sample_weight"}
         prefer = "threads" if shared or all(column.clustered for column in columns) else None
-        tasks = (self._task(columns[number], seeds[number], fold, shared) for number in missing)
-        with advising(MISSING, about="contains NaN"):
-            for number, learner in zip(missing, self._run(tasks, len(missing), prefer), strict=True):
-                self._trained[keys[number]] = learner
+        tasks = (self._task(column, without_fold, shared) for column in missing)
+        # After the first, parameters and samples are known to be valid.
+        known = without_fold != ALL_SAMPLES or bool(self._trained)
+        with (
+            config_context(skip_parameter_validation=known, assume_finite=known),
+            advising(MISSING, about="contains NaN"),
+        ):
+            for column, learner in zip(missing, self._run(tasks, len(missing), prefer), strict=True):
+                self._trained[*column.key, without_fold] = learner
                 self.on_fit()
-        return [self._trained[key] for key in keys]
+        return [self._trained[*column.key, without_fold] for column in columns]
 
     def _run(self, tasks: Iterator[tuple[Any, ...]], n_tasks: int, prefer: str | None) -> Iterable[BaseEstimator]:
         """Fit learners, without joblib while that would take longer than they do, or if one job is all there is."""
@@ -425,12 +426,12 @@ class ColumnTrainer:
             parallel = Parallel(n_jobs=self.n_jobs, prefer=prefer, verbose=self.verbose)
             yield from parallel(delayed(_fit_one)(*task) for task in tasks)
 
-    def _task(self, column: Column, seed: int, fold: int, shared: bool) -> tuple[Any, ...]:
+    def _task(self, column: Column, fold: int, shared: bool) -> tuple[Any, ...]:
         """Return the arguments of `_fit_one` for a column."""
         rows = self._rows(column.pattern, fold)
         labels = (column.pattern[self.y if rows is None else self.y[rows]] > 0).astype(np.intp)
         prepared = self._prepare(column.clustered) if shared or column.clustered else None
-        learner = self._untrained(column, seed, fold)
+        learner = self._untrained(column, fold)
         X = self.X if prepared is None or self.fit_params else None  # a cluster need not send what nobody reads
         return learner, X, prepared, rows, labels, dict(self.fit_params)
 
@@ -446,24 +447,21 @@ class ColumnTrainer:
             return None
         return np.sort(np.concatenate([self._by_class[fold][number] for number in np.flatnonzero(pattern)]))
 
-    def _untrained(self, column: Column, seed: int, fold: int) -> BaseEstimator:
+    def _untrained(self, column: Column, fold: int) -> BaseEstimator:
         """Return a learner to be trained; for a fold, one that takes what the search on all samples has found."""
         if fold != ALL_SAMPLES:
-            whole = self._trained[*_key(column, seed), ALL_SAMPLES]
-            if hasattr(whole, "without_search"):
+            whole = self._trained.get((*column.key, ALL_SAMPLES))
+            if whole is not None and hasattr(whole, "without_search"):
                 return whole.without_search()
-        if column.clustered:
-            # A shallow copy will do, and is much faster: region learners change no parameter, and seed what is inside.
-            learner = copy(self._region_learner(column.n_regions))
-            learner.random_state = seed
-            return learner
-        return self._clones.make(seed)
-
-    def _region_learner(self, n_regions: int) -> BaseEstimator:
-        """Return an untrained learner with so many regions."""
-        if n_regions not in self._region_learners:
-            self._region_learners[n_regions] = clone(self.clustered_learner).set_params(n_regions=n_regions)
-        return self._region_learners[n_regions]
+        if not column.clustered:
+            return self._clones.make(column.seed)
+        if column.n_regions not in self._region_learners:
+            learner = clone(self.clustered_learner).set_params(n_regions=column.n_regions)
+            self._region_learners[column.n_regions] = learner
+        # A shallow copy will do, and is much faster: region learners change no parameter, and seed what is inside.
+        learner = copy(self._region_learners[column.n_regions])
+        learner.random_state = column.seed
+        return learner
 
     def _prepare(self, clustered: bool) -> Any:
         """Prepare the samples for a kind of learner, once."""
@@ -479,11 +477,6 @@ class ColumnTrainer:
                 learner = clone(self.clustered_learner).set_params(random_state=self.root)
             self._prepared[clustered] = learner.prepare_rows(self._seen_X, self.y, **shared)
         return self._prepared[clustered]
-
-
-def _key(column: Column, seed: int) -> tuple[bytes, int, int]:
-    """Return what a trained column is known by."""
-    return column.pattern.tobytes(), column.n_regions, seed
 
 
 def _like(X: Any, values: Floats) -> Any:

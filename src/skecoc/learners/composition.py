@@ -1,5 +1,6 @@
 """The learners of a classifier: one, or several by their names, with their parameters, weights and metadata."""
 
+from functools import partial
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -13,7 +14,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.metaestimators import _BaseComposition
 
-from skecoc.learners.columns import ColumnTrainer, Floats, Integers, takes_weights
+from skecoc.learners.columns import ColumnTrainer, Floats, Integers, OnFit, takes_weights
 from skecoc.learners.mixed import MixedTrainer, check_classifier, is_several, resolve_learners
 from skecoc.learners.multiclass import MulticlassLearner
 from skecoc.learners.stumps import StumpAdaBoostClassifier
@@ -50,29 +51,28 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
             return learners
         return {"": check_classifier(self._learner(), "estimator")}
 
-    def _trainer(
-        self, X: Any, y: Integers, root: int, fit_params: dict[str, Any], folds: Integers | None = None, **settings: Any
-    ) -> Any:
-        """Return a trainer of the learners that `fit_params` names; further settings are those of `ColumnTrainer`."""
+    def _trainer(self, data: Any, folds: Integers | None, *, clustered_learner: Any, on_fit: OnFit) -> Any:
+        """Return the trainer of the learners that the parameters of training data name."""
+        warm: Any = getattr(self, "_warm", None)
+        settings: dict[str, Any] = {
+            "response_method": self.response_method,
+            "folds": folds,
+            "n_jobs": self.n_jobs,
+            "verbose": self._joblib_verbosity(),
+            "on_fit": on_fit,
+            "before": None if warm is None else warm.trained,
+        }
+        make = partial(_make_trainer, data.rows)
         if is_several(self.estimator):
-            learners = {name: learner for name, learner in self._learners().items() if name in fit_params}
-            for name in ("response", "clustered_learner"):
-                settings.pop(name, None)
-            return MixedTrainer(
-                learners,
-                X,
-                y,
-                root,
-                self.response_method,
-                fit_params=fit_params,
-                folds=folds,
-                n_jobs=self.n_jobs,
-                **settings,
-            )
-        make_trainer = settings.pop("make_trainer", ColumnTrainer)
-        return make_trainer(
-            self._learner(), X, y, root, fit_params=fit_params[""], folds=folds, n_jobs=self.n_jobs, **settings
-        )
+            learners = {name: learner for name, learner in self._learners().items() if name in data.params}
+            given = (data.X, data.y, data.root)
+            return MixedTrainer(learners, *given, **settings, fit_params=data.params, make_trainer=make)
+        settings.update(fit_params=data.params[""], clustered_learner=clustered_learner)
+        return make(self._learner(), data.X, data.y, data.root, **settings)
+
+    def _joblib_verbosity(self) -> int:
+        """Return what joblib is told to report."""
+        return 0
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters of this classifier and, if `deep`, of its learners.
@@ -199,6 +199,16 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
         tags.input_tags.allow_nan = isinstance(self.estimator, str) or all(member.allow_nan for member in members)
         tags.input_tags.categorical = all(member.categorical for member in members)
         return tags
+
+
+def _make_trainer(rows: Any, learner: BaseEstimator, *given: Any, **settings: Any) -> ColumnTrainer:
+    """Return a trainer from sums for stumps if there are rows in blocks, one that trains on samples otherwise."""
+    if rows is None or not isinstance(learner, StumpAdaBoostClassifier):
+        return ColumnTrainer(learner, *given, **settings)
+    from skecoc.learners.summed import SummedTrainer  # compiles more, for samples in blocks only
+
+    settings["rows"] = rows
+    return SummedTrainer(learner, *given, **settings)
 
 
 def _described(name: str, learner: BaseEstimator) -> str:

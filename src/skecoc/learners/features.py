@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, check_array, get_tags
 from sklearn.utils._missing import is_pandas_na
 
-from skecoc.learners.codes import Floats, Integers, rounded
+from skecoc.data.codes import Floats, Integers, rounded
 
 #: Of each column, its categories in order, or None for numbers.
 Categories = list[NDArray[Any] | None]

@@ -1,6 +1,6 @@
 """Several learners for one code: each is trained on every column, and the decoding fits their weights."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from time import perf_counter
@@ -17,8 +17,11 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import _num_samples
 
 from skecoc.learners.columns import (
+    ALL_SAMPLES,
+    HELD_OUT,
     MISSING,
     RESPONSES,
+    SEEN,
     Column,
     ColumnTrainer,
     Floats,
@@ -26,10 +29,10 @@ from skecoc.learners.columns import (
     LearnerColumn,
     OnFit,
     Response,
+    Samples,
     TrainedBefore,
-    TrainedColumns,
+    Trainer,
     evaluate_columns,
-    find_response,
 )
 from skecoc.learners.features import has_missing, may_take_missing, number_columns
 from skecoc.learners.multiclass import MulticlassLearner, MulticlassTrainer
@@ -240,7 +243,7 @@ class _Clock:
 
 
 class MixedTrainer:
-    """Trains columns as `ColumnTrainer` does, each by the learner that it names, and puts all outputs on one scale."""
+    """Trains columns as other trainers do, each by the learner that it names, and puts all outputs on one scale."""
 
     def __init__(
         self,
@@ -255,42 +258,29 @@ class MixedTrainer:
         n_jobs: int | None = None,
         verbose: int = 0,
         on_fit: OnFit = lambda: None,
-        make_trainer: Callable[..., ColumnTrainer] = ColumnTrainer,
+        make_trainer: Callable[..., Trainer] = ColumnTrainer,
         before: TrainedBefore | None = None,
     ) -> None:
         """`fit_params` has the arguments of each learner's `fit`; `make_trainer` is for learners of single columns."""
         _check_missing(learners, X)
-        self.X, self.y = X, y
+        self.X, self.y, self.root, self.folds, self.n_jobs = X, y, root, folds, n_jobs
         self.response: Response = "predict" if response_method == "predict" else "predict_proba"
         self._clock = _Clock(on_fit)  # copies share it
-        self._trainers: dict[str, ColumnTrainer | MulticlassTrainer] = {}
+        self.trainers: dict[str, Trainer] = {}
         for name, learner in learners.items():
-            params = (fit_params or {}).get(name, {})
-            own = None if before is None else before.members.setdefault(name, TrainedBefore())
-            heard = partial(self._clock.count, name)
+            settings: dict[str, Any] = {
+                "fit_params": (fit_params or {}).get(name, {}),
+                "folds": folds,
+                "n_jobs": n_jobs,
+                "verbose": verbose,
+                "on_fit": partial(self._clock.count, name),
+                "before": None if before is None else before.members.setdefault(name, TrainedBefore()),
+            }
             if isinstance(learner, MulticlassLearner):
-                self._trainers[name] = MulticlassTrainer(
-                    learner, X, y, root, self.response, params, folds, n_jobs, verbose, heard, own
-                )
-                continue
-            try:
-                response = find_response(learner, response_method, X, y, root)
-            except ValueError as error:
-                raise ValueError(f"{name!r} in estimator: {error}") from error
-            self._trainers[name] = make_trainer(
-                learner,
-                X,
-                y,
-                root,
-                response,
-                fit_params=params,
-                folds=folds,
-                clustered_learner=RegionClassifier(learner),
-                n_jobs=n_jobs,
-                verbose=verbose,
-                on_fit=heard,
-                before=own,
-            )
+                self.trainers[name] = MulticlassTrainer(learner, X, y, root, self.response, **settings)
+            else:
+                settings.update(response_method=response_method, clustered_learner=RegionClassifier(learner))
+                self.trainers[name] = make_trainer(learner, X, y, root, **settings)
 
     @property
     def seconds_left(self) -> float | None:
@@ -298,113 +288,44 @@ class MixedTrainer:
         return self._clock.seconds_left
 
     @property
-    def learners(self) -> dict[str, BaseEstimator]:
-        """The learners by their names."""
-        return {name: trainer.learner for name, trainer in self._trainers.items()}
-
-    @property
     def clusterable(self) -> frozenset[str]:
         """The names of the learners that can be trained by regions: none if no column holds numbers."""
-        plain = [name for name, trainer in self._trainers.items() if isinstance(trainer, ColumnTrainer)]
+        plain = [name for name, trainer in self.trainers.items() if not isinstance(trainer, MulticlassTrainer)]
         return frozenset(plain if len(number_columns(self.X)) else [])
-
-    @property
-    def folds(self) -> Integers | None:
-        """The fold that holds out each sample."""
-        return next(iter(self._trainers.values())).folds
-
-    def reset(self) -> "MixedTrainer":
-        """Return a trainer of the same samples, as they are prepared, with no column trained so far."""
-        return self._with({name: trainer.reset() for name, trainer in self._trainers.items()})
 
     def relabelled(self, y: Integers) -> "MixedTrainer":
         """Return a trainer of the same samples, as they are prepared, with other class indices."""
-        trainer = self._with({name: trainer.relabelled(y) for name, trainer in self._trainers.items()})
-        trainer.y = y
+        trainer = copy(self)
+        trainer.y, trainer.trainers = y, {name: own.relabelled(y) for name, own in self.trainers.items()}
         return trainer
 
-    def _with(self, trainers: dict[str, Any]) -> "MixedTrainer":
-        """Return a copy with other trainers."""
-        copied = copy(self)
-        copied._trainers = trainers
-        return copied
-
-    def fit(self, columns: Sequence[Column]) -> list[BaseEstimator]:
-        """Fit one learner per column."""
-        return self._gather(columns, lambda trainer, own: (trainer.fit(own), None))[0]
-
-    def fit_next(self, columns: Sequence[Column]) -> list[BaseEstimator]:
-        """Fit as `fit` would, each column as if it came next, without counting that it occurred."""
-        self._estimate_time(columns)
-        return self._gather(columns, lambda trainer, own: (trainer.fit_next(own), None))[0]
-
-    def train(self, columns: Sequence[Column]) -> TrainedColumns:
-        """Fit one learner per column, and one more per fold, and evaluate them on all samples."""
-        self._estimate_time(columns)
-        return self._trained(columns, "train")
-
-    def try_out(self, columns: Sequence[Column]) -> TrainedColumns:
-        """Train as `train` would, each column as if it came next, without counting that it occurred."""
-        return self._trained(columns, "try_out")
-
-    def train_held_out(self, columns: Sequence[Column]) -> tuple[list[BaseEstimator], Floats]:
-        """Fit one learner per column, and one more per fold; evaluate these on the samples they have not seen."""
-        self._estimate_time(columns)
-        return self._gather(columns, lambda trainer, own: trainer.train_held_out(own))
-
-    def try_held_out(self, columns: Sequence[Column]) -> Floats:
-        """Evaluate columns on samples that learners have not seen, without counting that they occurred."""
-        return self._gather(columns, lambda trainer, own: ([None] * len(own), trainer.try_held_out(own)))[1]
-
-    def _estimate_time(self, columns: Sequence[Column]) -> None:
-        """Train all columns on all samples first, which says how long the folds will take."""
-        if self.folds is None or self._clock.seconds_left is not None:
-            return
-        n_folds = int(self.folds.max(initial=-1)) + 1
-        taken = {}
-        for name, trainer in self._trainers.items():
-            own = [column for column in columns if column.learner == name]
-            started = perf_counter()
-            if own:
-                trainer.fit_next(own)
-            n_fits = 1 if isinstance(trainer, MulticlassTrainer) else max(len(own), 1)
-            taken[name] = (perf_counter() - started, n_fits)
-        self._clock.start(taken, n_folds)
-
-    def _trained(self, columns: Sequence[Column], method: str) -> TrainedColumns:
-        """Train or try out columns."""
-        has_folds = self.folds is not None
-
-        def trained(trainer: Any, own: list[Column]) -> tuple[list[BaseEstimator], Floats]:
-            found = getattr(trainer, method)(own)
-            both = [found.outputs, found.out_of_fold] if has_folds else [found.outputs]
-            return found.learners, np.stack(both)
-
-        learners, outputs = self._gather(columns, trained)
-        return TrainedColumns(learners, outputs[0], outputs[-1])
-
-    def _gather(
-        self, columns: Sequence[Column], train: Callable[[Any, list[Column]], tuple[list[Any], Floats | None]]
-    ) -> tuple[list[Any], Any]:
-        """Let every learner train its own columns; return learners and outputs, the last axis, in their order."""
+    def fit(self, columns: Sequence[Column], without_fold: int = ALL_SAMPLES) -> list[BaseEstimator]:
+        """Train columns on all samples, or without those of a fold, and return their learners."""
         learners: list[Any] = [None] * len(columns)
-        gathered: Floats | None = None
-        for name, trainer in self._trainers.items():
-            places = [q for q, column in enumerate(columns) if column.learner == name]
-            if not places:
-                continue
-            found, outputs = train(trainer, [columns[q] for q in places])
-            response = trainer.response or self.response
+        taken = {}
+        for name, places, own in self._by_learner(columns):
+            trainer, started = self.trainers[name], perf_counter()
+            found = trainer.fit(own, without_fold)
+            taken[name] = perf_counter() - started, 1 if isinstance(trainer, MulticlassTrainer) else len(own)
+            response = trainer.respond(found, f"{name!r} in estimator: ")
             for q, learner in zip(places, found, strict=True):
-                learners[q] = self._on_one_scale(learner, response)
-            if outputs is not None:
-                if gathered is None:
-                    gathered = np.empty((*outputs.shape[:-1], len(columns)))
-                gathered[..., places] = squash(outputs, response)
-        return learners, gathered
+                learners[q] = learner if response == self.response else MarginColumn(learner, response)
+        if self.folds is not None and self._clock.seconds_left is None:
+            self._clock.start(taken, int(self.folds.max(initial=-1)) + 1)
+        return learners
 
-    def _on_one_scale(self, learner: BaseEstimator | None, response: Response) -> BaseEstimator | None:
-        """Return a trained learner as it is if its outputs are on the common scale, else one that puts them there."""
-        if learner is None or response == self.response:
-            return learner
-        return MarginColumn(learner, response)
+    def outputs(self, columns: Sequence[Column], samples: Samples = SEEN, *, tried: bool = False) -> Floats:
+        """Evaluate columns on samples that learners have seen, or on held-out ones; see `Trainer`."""
+        n_held_out = 0 if self.folds is None else int((self.folds >= 0).sum())
+        outputs = np.empty((n_held_out if samples == HELD_OUT and n_held_out else len(self.y), len(columns)))
+        for name, places, own in self._by_learner(columns):
+            found = self.trainers[name].outputs(own, samples, tried=tried)
+            outputs[:, places] = squash(found, self.trainers[name].response or self.response)
+        return outputs
+
+    def _by_learner(self, columns: Sequence[Column]) -> Iterator[tuple[str, list[int], list[Column]]]:
+        """Yield each learner that has columns, their places and the columns."""
+        for name in self.trainers:
+            places = [q for q, column in enumerate(columns) if column.learner == name]
+            if places:
+                yield name, places, [columns[q] for q in places]

@@ -1,9 +1,7 @@
 """Multiclass learners in an output code: fitted once, they give the outputs of all columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from copy import copy
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -24,23 +22,25 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
+from skecoc.data.folds import MANY_SAMPLES
 from skecoc.learners.columns import (
     ALL_SAMPLES,
+    HELD_OUT,
+    SEEN,
     UNSEEN,
     Column,
     Floats,
-    HeldOut,
     Integers,
     LearnerColumn,
-    OnFit,
     Pattern,
     Response,
+    Samples,
     SeededClones,
     TrainedBefore,
-    TrainedColumns,
+    Trainer,
+    column_seeds,
     weight_params,
 )
-from skecoc.learners.folds import MANY_SAMPLES
 from skecoc.support.errors import advising
 from skecoc.support.processes import results_here
 from skecoc.support.threads import one_thread
@@ -288,96 +288,63 @@ class MulticlassColumn(LearnerColumn):
         return outputs
 
 
-@dataclass
-class MulticlassTrainer:
-    """Trains columns as `ColumnTrainer` does, by one fit of a `MulticlassLearner` for all of them, and one per fold."""
+class MulticlassTrainer(Trainer):
+    """Trains columns by one fit of a `MulticlassLearner` for all that have the same groups of classes."""
 
-    learner: MulticlassLearner  # cloned, never changed
-    X: Any
-    y: Integers
-    root: int
-    response: Response
-    fit_params: Mapping[str, Any] = field(default_factory=dict)
-    folds: Integers | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    on_fit: OnFit = field(default=lambda: None)
-    before: TrainedBefore | None = None  # an earlier fit to the same samples, which is added to
-
-    def __post_init__(self) -> None:
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.response: Response  # known from the start: it is that of all learners
         before = self.before or TrainedBefore()
-        self._models: dict[int, Any] = before.learners  # by the fold that is left out
-        self._evaluated: dict[int, ClassOutputs] = before.outputs  # of the samples of a fold; of all samples
-        self.held_out = HeldOut(self.X, self.folds)
-
-    def reset(self) -> "MulticlassTrainer":
-        """Return a trainer of the same samples; what has been trained is shared."""
-        return copy(self)
+        self._models: dict[Any, MulticlassLearner] = before.learners  # by groups and the fold that is left out
+        # What a model says of the samples of its fold, or of all samples: enough for columns to come.
+        self._evaluated: dict[Any, ClassOutputs] = before.outputs
 
     def relabelled(self, y: Integers) -> "MulticlassTrainer":
         """Return a trainer of the same samples with other class indices."""
-        trainer = copy(self)
-        trainer.y, trainer._models, trainer._evaluated = y, {}, {}
+        trainer: Any = super().relabelled(y)
+        trainer._models, trainer._evaluated = {}, {}
         return trainer
 
-    def fit(self, columns: Sequence[Column]) -> list[BaseEstimator]:
-        """Fit the learner to all samples, and return one view of it per column."""
-        return self._views(columns, ALL_SAMPLES)
+    def outputs(self, columns: Sequence[Column], samples: Samples = SEEN, *, tried: bool = False) -> Floats:
+        """Evaluate columns on samples that learners have seen, or on held-out ones; see `Trainer`."""
+        del tried  # what is kept serves any further columns
+        if samples == HELD_OUT:  # the fits of all folds at once
+            folds = [fold for fold, rows in enumerate(self.held_out.rows) if len(rows)]
+            self._fit_models([(groups, fold) for fold in folds for groups, _ in _groups_of(columns).values()])
+        return self._all_outputs(columns, samples)
 
-    fit_next = fit
+    def _outputs(self, columns: Sequence[Column], fold: int) -> Floats:
+        outputs = np.empty((len(self.y) if fold == ALL_SAMPLES else len(self.held_out.rows[fold]), len(columns)))
+        for key, (groups, members) in _groups_of(columns).items():
+            if (key, fold) not in self._evaluated:
+                self._fit_models([(groups, fold)])
+                X = self.X if fold == ALL_SAMPLES else self.held_out.samples(fold)
+                with nullcontext() if fold == ALL_SAMPLES else advising(UNSEEN), config_context(assume_finite=True):
+                    self._evaluated[key, fold] = self._models[key, fold].evaluate(X, self.response)
+                if fold != ALL_SAMPLES:
+                    del self._models[key, fold]  # it will not be needed again
+            patterns = [_pattern_of_groups(columns[q]) for q in members]
+            outputs[:, members] = self._evaluated[key, fold].of_columns(patterns, self.response)
+        return outputs
 
-    def train(self, columns: Sequence[Column]) -> TrainedColumns:
-        """Fit the learner, and once more per fold, and evaluate columns on all samples."""
-        learners = self.fit(columns)
-        outputs = self._outputs(columns, ALL_SAMPLES, self.X)
-        if self.folds is None:
-            return TrainedColumns(learners, outputs, outputs)
-        out_of_fold = outputs.copy()
-        self._write_held_out(columns, out_of_fold)
-        return TrainedColumns(learners, outputs, out_of_fold)
+    def fit(self, columns: Sequence[Column], without_fold: int = ALL_SAMPLES) -> list[BaseEstimator]:
+        """Train the learner once for each division of the classes into groups; return a view of it per column."""
+        grouped = _groups_of(columns)
+        self._fit_models([(groups, without_fold) for groups, _ in grouped.values()])
+        models = {q: self._models[key, without_fold] for key, (_, members) in grouped.items() for q in members}
+        return [MulticlassColumn(models[q], _pattern_of_groups(column)) for q, column in enumerate(columns)]
 
-    try_out = train
-
-    def train_held_out(self, columns: Sequence[Column]) -> tuple[list[BaseEstimator], Floats]:
-        """Fit the learner, and once more per fold; evaluate these on the samples they have not seen."""
-        return self.fit(columns), self.try_held_out(columns)
-
-    def try_held_out(self, columns: Sequence[Column]) -> Floats:
-        """Evaluate columns on samples that learners have not seen; those that no fold holds out are left out."""
-        outputs = np.full((len(self.y), len(columns)), np.nan)
-        self._write_held_out(columns, outputs)
-        return outputs if self.folds is None else outputs[self.folds >= 0]
-
-    def _write_held_out(self, columns: Sequence[Column], outputs: Floats) -> None:
-        """Write the outputs for the samples of each fold by the learner that has not seen them."""
-        folds = [fold for fold, rows in enumerate(self.held_out.rows) if len(rows)]
-        self._fit_models(folds)
-        for fold in folds:
-            with advising(UNSEEN):
-                outputs[self.held_out.rows[fold]] = self._outputs(columns, fold, self.held_out.samples(fold))
-
-    def _outputs(self, columns: Sequence[Column], fold: int, X: Any) -> Floats:
-        """Evaluate columns of the learner without a fold on the samples of this fold, once for all columns to come."""
-        if fold not in self._evaluated:
-            with config_context(assume_finite=True):
-                self._evaluated[fold] = self._models[fold].evaluate(X, self.response)
-            if fold != ALL_SAMPLES:
-                del self._models[fold]  # it will not be needed again
-        return self._evaluated[fold].of_columns([column.pattern for column in columns], self.response)
-
-    def _views(self, columns: Sequence[Column], fold: int) -> list[BaseEstimator]:
-        """Return the columns of the learner that has not seen a fold."""
-        self._fit_models([fold])
-        return [MulticlassColumn(self._models[fold], column.pattern) for column in columns]
-
-    def _fit_models(self, folds: Sequence[int]) -> None:
-        """Fit the learner without the samples of each of some folds, unless it has been."""
-        known = self._models.keys() | (self._evaluated.keys() - {ALL_SAMPLES})
-        missing = [fold for fold in folds if fold not in known]
+    def _fit_models(self, wanted: Sequence[tuple[Pattern | None, int]]) -> None:
+        """Fit the learner to classes in groups, without the samples of a fold, unless it has been."""
+        missing = {}
+        for groups, fold in wanted:
+            key = _group_key(groups), fold
+            if key not in self._models and (fold == ALL_SAMPLES or key not in self._evaluated):
+                missing[key] = groups, fold
         if not missing:
             return
         clones = SeededClones(self.learner)
-        tasks = ((clones.make(self.root), self.X, self.y, self._rows(fold), dict(self.fit_params)) for fold in missing)
+        tasks = (self._task(clones, *task) for task in missing.values())
         found: list[Any] = []
         if not self.verbose:
             found += results_here(_fit_model, tasks, len(missing), self.n_jobs)
@@ -387,13 +354,41 @@ class MulticlassTrainer:
             else:
                 parallel = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)
                 found += parallel(delayed(_fit_model)(*task) for task in tasks)
-        for fold, model in zip(missing, found, strict=True):
-            self._models[fold] = model
+        for key, model in zip(missing, found, strict=True):
+            self._models[key] = model
             self.on_fit()
 
-    def _rows(self, fold: int) -> Integers | None:
-        """List the samples without those of a fold; None for all samples."""
-        return None if fold == ALL_SAMPLES or self.folds is None else np.flatnonzero(self.folds != fold)
+    def _task(self, clones: SeededClones, groups: Pattern | None, fold: int) -> tuple[Any, ...]:
+        """Return the arguments of `_fit_model`."""
+        rows = None if fold == ALL_SAMPLES or self.folds is None else np.flatnonzero(self.folds != fold)
+        y, seed = self.y, self.root
+        if groups is not None:
+            y = groups[self.y].astype(np.intp)
+            rows = np.flatnonzero(y >= 0) if rows is None else rows[y[rows] >= 0]
+            (seed,) = column_seeds(groups[:, np.newaxis] + 1, self.root)
+        return clones.make(seed), self.X, y, rows, dict(self.fit_params)
+
+
+def _group_key(groups: Pattern | None) -> bytes:
+    return b"" if groups is None else groups.tobytes()
+
+
+def _groups_of(columns: Sequence[Column]) -> dict[bytes, tuple[Pattern | None, list[int]]]:
+    """Return the divisions of classes into groups that columns have, each with the places of its columns."""
+    grouped: dict[bytes, tuple[Pattern | None, list[int]]] = {}
+    for q, column in enumerate(columns):
+        grouped.setdefault(_group_key(column.groups), (column.groups, []))[1].append(q)
+    return grouped
+
+
+def _pattern_of_groups(column: Column) -> Pattern:
+    """Return the side of each group of classes, which are the classes that the learner knows."""
+    if column.groups is None:
+        return column.pattern
+    sides = np.zeros(int(column.groups.max()) + 1, dtype=np.int8)
+    taken = column.groups >= 0
+    sides[column.groups[taken]] = column.pattern[taken]
+    return sides
 
 
 def _fit_model(

@@ -15,8 +15,8 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
+from skecoc.data.codes import Floats, Integers, Names, round_bits, rounded
 from skecoc.learners.base import BinaryClassifier, check_labels, set_features
-from skecoc.learners.codes import Floats, Integers, Names, round_bits, rounded
 from skecoc.learners.columns import (
     Response,
     SeededClones,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skecoc.learners.codes import FeatureCodes, Floats, Integers, Names
+from skecoc.data.codes import FeatureCodes, Floats, Integers, Names
 from skecoc.learners.stump_kernels import (
     SMALLEST_ERROR,
     TIE_TOLERANCE,

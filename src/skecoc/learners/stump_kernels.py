@@ -11,7 +11,7 @@ right, where it is anyway, and on its left.
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.learners.codes import Codes, Floats, read_only, take_rows
+from skecoc.data.codes import Codes, Floats, read_only, take_rows
 from skecoc.support.compiling import inlined, kernel
 
 Ints = NDArray[np.int64]

@@ -14,12 +14,12 @@ from sklearn.utils import Tags, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skecoc.data.bins import BinnedSamples, bin_samples
+from skecoc.data.codes import MANY_CELLS, FeatureCodes, Floats, Names, code_features, read_only
+from skecoc.data.folds import Keys
 from skecoc.learners.base import MarginClassifier, check_labels, check_rows, set_features
-from skecoc.learners.bins import BinnedSamples, bin_samples
-from skecoc.learners.codes import MANY_CELLS, FeatureCodes, Floats, Names, code_features, read_only
 from skecoc.learners.columns import Response
 from skecoc.learners.features import Categories, expand_categories, learn_categories, widths_of
-from skecoc.learners.folds import Keys
 from skecoc.learners.sparse_codes import SparseCodes, boost_sparse, code_sparse
 from skecoc.learners.stump_kernels import (
     SMALLEST_ERROR,

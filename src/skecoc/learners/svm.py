@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from skecoc.data.codes import Floats, Names
 from skecoc.learners.base import MarginClassifier, check_labels, check_rows, set_features
-from skecoc.learners.codes import Floats, Names
 from skecoc.learners.svm_search import (
     PERCENT,
     DistinctRows,

@@ -17,7 +17,7 @@ way when an ensemble trains its columns in threads too. And inverses are needed 
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.learners.codes import Floats, Integers
+from skecoc.data.codes import Floats, Integers
 from skecoc.support.compiling import kernel
 
 #: Added to the diagonal of a kernel matrix before it is inverted; near-duplicate rows make it singular.

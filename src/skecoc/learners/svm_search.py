@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from skecoc.learners.codes import Floats, Integers
+from skecoc.data.codes import Floats, Integers
 from skecoc.learners.svm_dual import margins_on, solve_path, submatrix
 
 #: Rows whose distances to all others are held at once while these are summed or turned into margins.

@@ -118,14 +118,13 @@ def dump_model(model: Any, *, trusted: Sequence[str] = ()) -> bytes:
     b'PK'
     """
     skops = _skops()
-    hint = "; save model.to_local() instead" if hasattr(model, "to_local") else ""
     try:
         content = skops.dumps(model)
     except Exception as error:  # another library's estimator may have any state
-        raise ModelFileError(f"{type(model).__name__} cannot be saved: {_one_line(error)}{hint}") from error
+        raise ModelFileError(f"{type(model).__name__} cannot be saved: {_one_line(error)}") from error
     foreign = _foreign_types({*skops.get_untrusted_types(data=content), *unchecked_types(model)}, trusted)
     if foreign:
-        raise ModelFileError(f"{type(model).__name__} cannot be saved: it holds {', '.join(foreign)}{hint}", foreign)
+        raise ModelFileError(f"{type(model).__name__} cannot be saved: it holds {', '.join(foreign)}", foreign)
     try:
         check_restored(model)
     except ValueError as error:  # better now than when it is loaded

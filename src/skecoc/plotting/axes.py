@@ -62,12 +62,11 @@ def as_seen(model: Any, X: Any) -> Any:
 
 
 def fitted(model: Any) -> Any:
-    """Return a classifier that is fitted: of a pipeline its last step, of blocks that for samples in memory.
+    """Return a classifier that is fitted, of a pipeline its last step.
 
     Arrays are returned as they are.
     """
     if not isinstance(model, BaseEstimator):
         return model
     check_is_fitted(model)
-    model = last_step(model)
-    return model.to_local() if hasattr(model, "to_local") else model
+    return last_step(model)

@@ -157,7 +157,7 @@ def plot_learner_shares(model: Any, *, ax: Axes | None = None, class_names: Sequ
     import matplotlib.pyplot as plt
 
     last = last_step(model)
-    if not (hasattr(last, "learner_shares") or hasattr(last, "to_local")):
+    if not hasattr(last, "learner_shares"):
         raise ValueError(f"model must be a fitted output-code classifier, got {type(last).__name__}")
     model = fitted(model)
     shares = model.learner_shares()

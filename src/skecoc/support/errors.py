@@ -9,9 +9,6 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-# Classifiers that have a twin for Dask collections.
-_ON_CLUSTERS = {"ECOCClassifier", "WOLCClassifier"}
-
 
 class InputError(ValueError):
     """Error for invalid arguments or data; the message names the argument and says what was expected.
@@ -153,14 +150,6 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
     except BaseException:
         estimator.__dict__ = before
         raise
-
-
-def refuse_lazy_frame(estimator: object, X: Any) -> None:
-    """Refuse a Dask frame, which cannot be indexed by samples, and say which classifier takes it."""
-    if hasattr(X, "__dask_graph__") and hasattr(X, "columns"):
-        name = type(estimator).__name__.removeprefix("Block")
-        twin = f", or use skecoc.dask.Dask{name}" if name in _ON_CLUSTERS else ""
-        raise ValueError(f"X must be in memory, got a Dask {type(X).__name__}: call X.compute(){twin}")
 
 
 def refuse_multilabel(y: Any) -> None:

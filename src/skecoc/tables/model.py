@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
+from skecoc.classifiers.wolc import WOLCClassifier
 from skecoc.compare.data_sets import leave_missing
 from skecoc.compare.trials import fit_weighted, takes_missing
-from skecoc.growth.wolc import WOLCClassifier
 from skecoc.persistence import ModelFileError, load_model
 from skecoc.support.errors import InputError, import_extra
 from skecoc.tables.columns import KINDS, Strays, describe_strays, kinds_of, typed, useless_columns, with_names

@@ -6,13 +6,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods
 
-from skecoc.decoding import BaseDecoder
-from skecoc.decoding.ties import decode
-from skecoc.growth.base import LayeredClassifier
-from skecoc.growth.engine import Evaluation, Proposal, Strategy
-from skecoc.growth.pairs import layered_proposal
-from skecoc.growth.samples import (
-    CodedSamples,
+from skecoc.classifiers.base import TrainingData
+from skecoc.classifiers.growing_code import (
     GrowingCode,
     errors_of,
     fit_decoder,
@@ -20,6 +15,12 @@ from skecoc.growth.samples import (
     sum_by_pairs,
     training_errors_of,
 )
+from skecoc.classifiers.grown import LayeredClassifier
+from skecoc.classifiers.growth import Evaluation, Proposal, Strategy
+from skecoc.classifiers.proposals import layered_proposal
+from skecoc.data.samples import CodedSamples
+from skecoc.decoding import BaseDecoder
+from skecoc.decoding.ties import decode
 from skecoc.learners.columns import Floats, Integers
 from skecoc.support.weights import ClassWeight
 
@@ -226,5 +227,5 @@ class LCECOCClassifier(LayeredClassifier):
         self.class_order = class_order
         self.warm_start = warm_start
 
-    def _strategy(self, n_classes: int, total_weight: float) -> Strategy:  # noqa: ARG002
+    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:  # noqa: ARG002
         return LayeredStrategy(self._decoder(), self.n_pairs, self.n_regions)

@@ -7,7 +7,7 @@ which the weights are rounded first. So sums do not depend on how rows are divid
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.learners.codes import Codes, Floats
+from skecoc.data.codes import Codes, Floats
 from skecoc.learners.stump_kernels import add_rows
 from skecoc.support.compiling import kernel
 

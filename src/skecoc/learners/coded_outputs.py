@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from skecoc.blocks.bins import UNIT, CodedBlock
-from skecoc.blocks.kernels import add_coded_votes, nearest_coded_centre
-from skecoc.learners.bins import Bins, Ints
-from skecoc.learners.codes import Codes, Floats
+from skecoc.data.bins import Bins, Ints
+from skecoc.data.coded_rows import UNIT, CodedBlock, copy_rows
+from skecoc.data.codes import Codes, Floats
+from skecoc.data.folds import NEVER_HELD_OUT
+from skecoc.data.samples import CodedSamples
 from skecoc.learners.stump_kernels import respond
+from skecoc.learners.summed_kernels import add_coded_votes, nearest_coded_centre
 
 if TYPE_CHECKING:
     from skecoc.learners import StumpAdaBoostClassifier
@@ -133,3 +135,29 @@ def count_correct(block: CodedBlock, learners: CodedLearners, matrix: Floats) ->
 def largest_output(block: CodedBlock, learners: CodedLearners) -> float | None:
     """Return the largest absolute output on the rows of a block; None if there are no rows."""
     return float(np.abs(evaluate_coded(block.codes, learners)).max()) if len(block.keys) else None
+
+
+def block_outputs(
+    block: CodedBlock, n_folds: int, learners: CodedLearners, held_out: Sequence[tuple[list[int], CodedLearners]]
+) -> Floats:
+    """Evaluate columns on the rows of a block that a fold holds out: by learners trained without some folds on theirs.
+
+    Without folds, on all rows.
+    """
+    if not n_folds:
+        return evaluate_coded(block.codes, learners)
+    rows = block.held_out(n_folds)
+    fold = block.cell[rows] % (n_folds + 1) - 1
+    outputs = np.empty((len(rows), len(learners.kinds)))
+    for folds, without in held_out:
+        members = np.flatnonzero(np.isin(fold, folds))
+        if len(members):
+            outputs[members] = evaluate_coded(copy_rows(block.codes, rows[members]), without)
+    return outputs
+
+
+def all_rows(block: CodedBlock, n_folds: int, learners: CodedLearners, scale: float) -> CodedSamples:
+    """Return all rows of a block, held out or not, with the outputs of learners."""
+    outputs = (evaluate_coded(block.codes, learners) / scale).astype(np.float32)
+    y = block.cell // (n_folds + 1)
+    return CodedSamples(outputs, outputs, y, block.weights, np.full(len(y), NEVER_HELD_OUT), block.keys)

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from skecoc.blocks.bins import UNIT, CodedBlock, cell_totals, copy_rows
-from skecoc.blocks.boosting import boost_columns
-from skecoc.blocks.kernels import nearest_coded_centre
-from skecoc.blocks.outputs import squared_distances
+from skecoc.data.bins import Bins, Ints
+from skecoc.data.coded_rows import UNIT, CodedBlock, cell_totals, copy_rows
+from skecoc.data.codes import Names, rounded
+from skecoc.data.executor import Executor, States
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.base import set_features
-from skecoc.learners.bins import Bins, Ints
-from skecoc.learners.codes import Names, rounded
+from skecoc.learners.boosting import boost_columns
+from skecoc.learners.coded_outputs import squared_distances
 from skecoc.learners.regions import MAX_ITER, distinct_start
-from skecoc.support.executor import Blocks, Executor
+from skecoc.learners.summed_kernels import nearest_coded_centre
 
 Floats = NDArray[np.float64]
 Pattern = NDArray[np.int8]
@@ -40,7 +40,7 @@ class RegionTrainer:
     """Trains clustering-based columns."""
 
     executor: Executor
-    coded: Blocks  # of CodedBlock
+    coded: States  # of CodedBlock
     bins: Bins
     starts: StartRows
     learner: StumpAdaBoostClassifier  # of a mixed region

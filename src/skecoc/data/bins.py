@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.learners.codes import FEW_VALUES, Codes, Floats, Integers, midway, rank_few_values, rounded
-from skecoc.learners.folds import FEW_OF_CLASS, MOST_DEALT, Keys
+from skecoc.data.codes import FEW_VALUES, Codes, Floats, Integers, midway, rank_few_values, rounded
+from skecoc.data.folds import FEW_OF_CLASS, MOST_DEALT, Keys
 
 Ints = NDArray[np.int64]
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.learners.bins import SAMPLE_ROWS, RowSample, choose_rows, distinct_values, limited, smallest_keys
-from skecoc.learners.codes import read_only
-from skecoc.learners.folds import Keys, hash_rows
+from skecoc.data.bins import SAMPLE_ROWS, RowSample, choose_rows, distinct_values, limited, smallest_keys
+from skecoc.data.codes import read_only
+from skecoc.data.folds import Keys, hash_rows
 from skecoc.support.errors import naming
 from skecoc.support.weights import LARGEST_WEIGHT, SMALLEST_WEIGHT, class_totals, multiplied
 

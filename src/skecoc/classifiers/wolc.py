@@ -6,35 +6,33 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skecoc.classifiers.base import LARGEST_SEED
-from skecoc.classifiers.calibration import calibration_samples
+from skecoc.classifiers.base import TrainingData
 from skecoc.classifiers.ecoc import compact_decoder
-from skecoc.coding import choose_coding
-from skecoc.coding.automatic import compact_code, learner_kind
-from skecoc.coding.matrix import CodeMatrix
-from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.decoding.base import worst_rivals
-from skecoc.decoding.optimized.hinge import row_scores
-from skecoc.growth.base import LayeredClassifier, named_init
-from skecoc.growth.engine import Evaluation, Growth, GrowthRound, Proposal, StopRules, Strategy
-from skecoc.growth.logistic import LogisticWeightStrategy
-from skecoc.growth.pairs import layered_proposal
-from skecoc.growth.pools import PooledWeightStrategy, pooled_weights
-from skecoc.growth.samples import (
-    CodedSamples,
+from skecoc.classifiers.fixed import FixedStrategy
+from skecoc.classifiers.growing_code import (
     GrowingCode,
     errors_of,
     mean_output,
     pairs_in_units,
     sum_by_pairs,
 )
-from skecoc.growth.weights import fit_weights
-from skecoc.learners.columns import Column, Floats, Integers, Response, evaluate_columns, find_response, margin_scale
-from skecoc.learners.folds import MANY_SAMPLES
+from skecoc.classifiers.grown import LayeredClassifier, named_init
+from skecoc.classifiers.growth import Evaluation, Growth, Proposal, StopRules, Strategy
+from skecoc.classifiers.logistic_growth import LogisticWeightStrategy
+from skecoc.classifiers.pools import PooledWeightStrategy, pooled_weights
+from skecoc.classifiers.proposals import layered_proposal
+from skecoc.classifiers.weight_fits import fit_weights
+from skecoc.coding import choose_coding
+from skecoc.coding.automatic import compact_code, learner_kind
+from skecoc.coding.matrix import CodeMatrix
+from skecoc.data.folds import MANY_SAMPLES
+from skecoc.data.samples import CodedSamples
+from skecoc.decoding import OptimizedWeightDecoder
+from skecoc.decoding.base import worst_rivals
+from skecoc.decoding.optimized.hinge import row_scores
+from skecoc.learners.columns import Floats, Integers
 from skecoc.learners.mixed import is_several
 from skecoc.support.errors import is_named
 from skecoc.support.weights import ClassWeight
@@ -83,7 +81,7 @@ class OptimizedWeightStrategy(Strategy):
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Optimise the weights, from the last round's with zeros for new columns: so the objective never rises."""
         if self._unit is None:
-            self._unit = mean_output(code) if code.samples.response == "decision_function" else 1.0
+            self._unit = mean_output(code) if code.response == "decision_function" else 1.0
         unsolved = OptimizedWeightDecoder(
             self.margin * self._unit, l2=self.l2 * self._unit, tol=_WEIGHTS_TOL, n_jobs=self.n_jobs
         )
@@ -456,19 +454,19 @@ class WOLCClassifier(LayeredClassifier):
             return ["one-vs-one"]
         return ["one-vs-rest", "one-vs-one"]
 
-    def _matrices(
-        self, codings: list[Any], X: Any, y: Integers, weight: Floats, random_state: np.random.RandomState
-    ) -> list[CodeMatrix]:
+    def _matrices(self, codings: list[Any], data: TrainingData) -> list[CodeMatrix]:
         n_classes = len(self.classes_)
         if is_named(self.init, "auto") and codings == ["dense-random"]:
             most = self._most_columns(n_classes)
-            codings = [compact_code(n_classes, self._learner(), random_state, max_columns=most)]
-        return super()._matrices(codings, X, y, weight, random_state)
+            codings = [compact_code(n_classes, self._learner(), data.random_state, max_columns=most)]
+        return super()._matrices(codings, data)
 
-    def _starts(self, names: Sequence[str], n_classes: int, n_samples: int) -> list[tuple[str, Any]]:
+    def _starts(
+        self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState
+    ) -> list[tuple[str, Any]]:
         is_automatic = is_named(self.init, "auto")
         if not is_several(self.estimator) or not is_automatic or self.weights_every_round:
-            return super()._starts(names, n_classes, n_samples)
+            return super()._starts(names, n_classes, n_samples, random_state)
         learners = self._learners()
         suits_pairs = [getattr(learners[name], "is_pairwise", True) for name in names]
         n_pairs = n_classes * (n_classes - 1) // 2
@@ -488,23 +486,49 @@ class WOLCClassifier(LayeredClassifier):
         n_learners = len(self._learners(n_classes))
         return _CHEAP * n_classes * n_learners if isinstance(self.max_columns, str) else self.max_columns
 
-    def _only_held_out(self) -> bool:
-        return not self.weights_every_round  # a class that is never held out would have no weights
-
     def _rules(self, n_classes: int, n_samples: int) -> StopRules:
         rounds = max(_LEAST_ROUNDS, _MOST_ROUNDS * _FEW_SAMPLES // max(n_samples, _FEW_SAMPLES))
+        why_none = self._why_not_to_grow(n_samples)
         return StopRules(
-            rounds if self.max_iter is None else self.max_iter,
+            0 if why_none else rounds if self.max_iter is None else self.max_iter,
             self._most_columns(n_classes),
             self.tol,
             self.standard_errors,
             self.patience,
+            why_none=why_none,
             against_best=not self.weights_every_round,
         )
 
-    def _strategy(self, n_classes: int, total_weight: float) -> Strategy:
-        n_pairs = max(3, n_classes) if self.n_pairs is None else self.n_pairs
+    def _why_not_to_grow(self, n_samples: int) -> str:
+        """Say why the initial code does not grow: it has too many codewords, or pairs of classes are too many."""
+        n_classes = len(self.classes_)
+        is_automatic = is_named(self.init, "auto") and not is_several(self.estimator)
+        if not is_automatic or self.weights_every_round or n_classes == 2:
+            return ""
+        codings = self._init_codings(n_classes, n_samples)
+        if choose_coding(n_classes, n_samples, [self._learner()]) != "one-vs-one":
+            is_fixed = n_classes > _MOST_CLASSES_TO_GROW or learner_kind(self._learner()) != "slow"
+            return f"there are too many classes to grow {codings[0]}" if is_fixed else ""
+        is_fixed = codings == ["one-vs-one"] and _is_too_long(n_classes, n_samples)
+        return "there are too many samples and columns to grow one-vs-one" if is_fixed else ""
+
+    def _folds(self, data: TrainingData, n_columns: int) -> tuple[Integers | None, bool]:
+        return (None, False) if self._why_not_to_grow(data.n_samples) else super()._folds(data, n_columns)
+
+    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:
+        n_classes, n_samples = len(self.classes_), data.n_samples
         regions = check_regions(self.n_regions)
+        if self._why_not_to_grow(n_samples):
+            is_compact = self._init_codings(n_classes, n_samples) == ["dense-random"]
+
+            def choose_decoder(code: GrowingCode) -> Any:
+                if is_compact:
+                    return compact_decoder(code.matrix, n_samples, self.n_jobs)
+                (weights,) = pooled_weights(code.matrix, np.zeros(code.n_columns, dtype=np.intp))
+                return OptimizedWeightDecoder.from_weights(weights, code.matrix)
+
+            return FixedStrategy(choose_decoder, self._is_binned())
+        n_pairs = max(3, n_classes) if self.n_pairs is None else self.n_pairs
         is_capped = isinstance(self.n_regions, str)
         if self.weights_every_round:
             margin = _MARGIN if isinstance(self.margin, str) else self.margin
@@ -522,78 +546,17 @@ class WOLCClassifier(LayeredClassifier):
             proves_weights=self.allow_equal_weights,
         )
 
-    def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        if self._is_taken_as_it_is(len(y)):
-            self._fit_as_it_is(X, y, weight, fit_params)
-        else:
-            super()._fit_code(X, y, weight, fit_params)
-
-    def _is_taken_as_it_is(self, n_samples: int) -> bool:
-        """Tell whether the initial code does not grow: it has too many codewords, or pairs of classes are too many."""
-        n_classes = len(self.classes_)
-        is_automatic = is_named(self.init, "auto") and not is_several(self.estimator)
-        if not is_automatic or self.weights_every_round or n_classes == 2:
-            return False
-        if choose_coding(n_classes, n_samples, [self._learner()]) != "one-vs-one":
-            return n_classes > _MOST_CLASSES_TO_GROW or learner_kind(self._learner()) != "slow"
-        return self._init_codings(n_classes, n_samples) == ["one-vs-one"] and _is_too_long(n_classes, n_samples)
-
-    def _fit_as_it_is(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        """Fit the initial code alone."""
-        random_state = check_random_state(self.random_state)
-        root = int(random_state.randint(LARGEST_SEED))
-        response = find_response(self._learner(), self.response_method, X, y, root)
-        codings = self._init_codings(len(self.classes_), len(y))
-        (matrix,) = self._matrices(codings, X, y, weight, random_state)
-        trainer = self._trainer(X, y, root, fit_params)
-        learners = trainer.fit([Column(pattern) for pattern in matrix.T])
-        prior = np.bincount(y, weights=weight, minlength=len(self.classes_)) / weight.sum()
-        decoder = self._decoder_as_it_is(codings[0], matrix, len(y))
-        rows, row_weight = self._calibration_rows(X, y, weight, root)
-        samples = np.arange(len(y))
-        if decoder is None:
-            chosen, row_weight = calibration_samples(y[rows], row_weight)
-            samples, rows = rows[chosen], np.arange(len(chosen))
-        codewords = evaluate_columns(learners, _safe_indexing(X, samples), response, n_jobs=self.n_jobs)
-        scale = margin_scale(response, codewords)
-        if decoder is not None:
-            decoder.fit(codewords / scale, y, matrix, weight)
-        calibration = (codewords[rows] / scale, y[samples][rows], row_weight)
-        self._keep_as_it_is(codings[0], matrix, learners, decoder, prior, calibration, response, scale)
-
-    def _decoder_as_it_is(self, coding: str, matrix: CodeMatrix, n_samples: int) -> Any:
-        """Return the decoder of a compact code that does not grow; None for equal weights, which others have."""
-        return compact_decoder(matrix, n_samples, self.n_jobs) if coding == "dense-random" else None
-
-    def _keep_as_it_is(
-        self,
-        coding: str,
-        matrix: CodeMatrix,
-        learners: list[BaseEstimator],
-        decoder: Any,
-        prior: Floats,
-        calibration: tuple[Any, ...],
-        response: Response,
-        scale: float,
-    ) -> None:
-        """Set the fitted attributes of a code that does not grow."""
-        n_columns = matrix.shape[1]
-        if decoder is None:
-            (weights,) = pooled_weights(matrix, np.zeros(n_columns, dtype=np.intp))
-            decoder = OptimizedWeightDecoder.from_weights(weights, matrix)
-        self.history_, self.best_round_, self.n_iter_ = [GrowthRound.unknown(n_columns)], 0, 1
-        too_many = "samples and columns" if coding == "one-vs-one" else "classes"
-        self.stop_reason_ = f"there are too many {too_many} to grow {coding}"
-        self.column_kinds_, self.used_columns_ = np.full(n_columns, "initial"), np.arange(n_columns)
-        self._all_learners, self._stages = learners, [decoder]
-        self.weights_optimized_, self.pool_shares_ = hasattr(decoder, "certificate_"), {coding: 1.0}
-        self._keep(matrix, learners, decoder, prior, calibration, response=response, margin_scale=scale)
+    def _is_summable(self) -> bool:
+        is_penalised = self.margin != 0 and self.l2 != 0  # without a penalty the weights need all codewords at once
+        return not self.weights_every_round and is_penalised
 
     def _keep_growth(self, growth: Growth, strategy: Strategy, codings: list[Any]) -> None:
         super()._keep_growth(growth, strategy, codings)
         self.weights_optimized_ = hasattr(growth.decoder, "certificate_")
         self.pool_shares_ = {}
-        if isinstance(strategy, PooledWeightStrategy):
+        if isinstance(strategy, FixedStrategy):
+            self.pool_shares_ = {codings[0]: 1.0}
+        elif isinstance(strategy, PooledWeightStrategy):
             names = [*(coding if isinstance(coding, str) else "init" for coding in codings), "pairs"]
             self.pool_shares_ = dict(zip(names, map(float, strategy.shares[growth.kept]), strict=False))
         elif is_several(self.estimator):

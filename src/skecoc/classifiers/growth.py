@@ -13,9 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skecoc.growth.samples import GrowingCode
-from skecoc.learners.columns import Column, Floats
-from skecoc.support.executor import Blocks
+from skecoc.classifiers.growing_code import GrowingCode
+from skecoc.classifiers.weight_fits import drawn_keys, stack_rows
+from skecoc.data.samples import CodedSamples
+from skecoc.learners.columns import Column, Floats, Integers
+
+# Samples that probabilities are calibrated on, at most about.
+_CALIBRATION_SAMPLES = 4_096
+# Another scrambling of keys than those that draw other samples.
+_CALIBRATING = np.uint64(0x1C69B3F74AC4AE35)
 
 
 @dataclass(frozen=True)
@@ -27,12 +33,23 @@ class Evaluation:
     pair_losses: Floats  # loss of the samples of each class (first axis) by their worst rival
     accuracy: float  # of decoding codewords of learners that have seen the sample
     out_of_fold_accuracy: float  # of decoding codewords of learners that have not
-    sample_losses: Blocks | None = None  # loss of each sample, of which `loss` is the mean; None if it is no mean
+    sample_losses: Any = None  # loss of each sample, of which `loss` is the mean; None if it is no mean
     # Certificate of optimised weights; NaN for other decoders.
     objective: float = np.nan
     hinge: float = np.nan
     risk: float = np.nan
     gap: float = np.nan
+
+
+#: Codewords, class indices and weights of samples.
+Calibration = tuple[NDArray[np.floating], Integers, Floats]
+
+
+def _draw_for_calibration(samples: CodedSamples, n_columns: int, share: float) -> tuple[NDArray[Any], ...]:
+    """Draw out-of-fold codewords, classes, weights, keys and folds of a share of the samples."""
+    drawn = drawn_keys(samples.keys ^ _CALIBRATING, share)
+    columns = samples.first(n_columns).out_of_fold[drawn]
+    return columns, samples.y[drawn], samples.weight[drawn], samples.keys[drawn], samples.fold[drawn]
 
 
 class Proposal(NamedTuple):
@@ -48,6 +65,10 @@ class Strategy(ABC):
 
     #: Reason to give when there are no further columns.
     exhausted = "no hard pair is left"
+    #: Whether only samples that are held out matter.
+    only_held_out = False
+    #: Whether the code never grows, so that no codewords are kept.
+    is_fixed = False
 
     @abstractmethod
     def evaluate(self, code: GrowingCode) -> Evaluation:
@@ -56,6 +77,22 @@ class Strategy(ABC):
     @abstractmethod
     def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
         """Choose the next columns; none ends the growth."""
+
+    def calibration(self, code: GrowingCode, n_columns: int) -> "tuple[Calibration, bool]":
+        """Return codewords to calibrate probabilities on, and whether they are out of fold.
+
+        They are drawn by the keys of samples, the same ones wherever samples are: held-out ones, beside the samples of
+        classes that have none.
+        """
+        samples = code.samples
+        share = min(1.0, _CALIBRATION_SAMPLES / samples.n_samples)
+        drawn = code.sum(_draw_for_calibration, message=(n_columns, share), merge=stack_rows)
+        codewords, y, weight, keys, fold = drawn
+        held_out = fold >= 0
+        order = np.lexsort((y, keys))
+        order = order[(held_out | ~np.isin(y, y[held_out]))[order]]
+        weight = weight[order] * samples.unit_weight / share
+        return (codewords[order], y[order], weight), bool(held_out.any())
 
     def refine(self, code: GrowingCode, growth: "Growth") -> "Growth":
         """Return the growth with a better decoder of the kept round; as it is by default."""
@@ -73,6 +110,7 @@ class StopRules:
     standard_errors: float = 0.0  # and by more than this many standard errors of the difference
     patience: int | None = 3  # rounds in a row without progress before the end; None: every round makes progress
     target: float = 0.0  # loss at or below which nothing is left to do
+    why_none: str = ""  # why there are no rounds, if `max_iter` is 0 for a reason
     # Progress is counted from the last round that made some, not from the last one; and beyond chance the loss must
     # fall from what it was in the first round.
     against_best: bool = False
@@ -99,7 +137,7 @@ class StopRules:
         if self.patience is not None and idle >= self.patience:
             return "no progress for as many rounds as patience allows"
         if n_rounds >= self.max_iter:
-            return "max_iter rounds were made"
+            return self.why_none or "max_iter rounds were made"
         if self.max_columns is not None and n_columns >= self.max_columns:
             return "the code has max_columns columns"
         return ""
@@ -151,11 +189,6 @@ class GrowthRound:
     pair_losses: list[float]
     n_clustered: int
     seconds: dict[str, float]
-
-    @classmethod
-    def unknown(cls, n_columns: int) -> "GrowthRound":
-        """Record a round of which nothing was measured."""
-        return cls(n_columns, *(np.nan,) * 7, pairs=[], pair_losses=[], n_clustered=0, seconds={})
 
 
 Report = Callable[[int, GrowthRound], None]
@@ -248,3 +281,20 @@ def symmetric_losses(losses: ArrayLike) -> NDArray[np.float64]:
     both = matrix + matrix.T
     np.fill_diagonal(both, 0.0)
     return both
+
+
+def advance(bar: Any, trainer: Any) -> None:
+    """Move the bar by one learner; with several learners, say how long it will take until all folds are trained."""
+    seconds = getattr(trainer, "seconds_left", None)
+    if seconds is not None:
+        bar.set_postfix_str(f"about {format_seconds(seconds)} left" if seconds else "", refresh=False)
+    bar.update()
+
+
+def format_seconds(seconds: float) -> str:
+    """Write a time as people say it.
+
+    >>> format_seconds(8.2), format_seconds(200)
+    ('9 s', '4 min')
+    """
+    return f"{int(np.ceil(seconds))} s" if seconds < 100.0 else f"{int(np.ceil(seconds / 60.0))} min"

@@ -8,7 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skecoc.classifiers.growing_code import SUM_UNIT, GrowingCode, rows_without
 from skecoc.coding.matrix import CodeMatrix
+from skecoc.data.folds import Keys, mix
+from skecoc.data.samples import ArraySamples, BlockSamples, CodedSamples
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.optimized.training_rows import (
     NO_SHIFT,
@@ -19,10 +22,7 @@ from skecoc.decoding.optimized.training_rows import (
     map_in_threads,
     spans_of,
 )
-from skecoc.growth.samples import SUM_UNIT, CodedSamples, GrowingCode, rows_without
 from skecoc.learners.columns import Floats, Integers
-from skecoc.learners.folds import Keys, mix
-from skecoc.support.executor import Blocks, Executor, MemoryExecutor
 
 Result = TypeVar("Result")
 
@@ -48,12 +48,16 @@ def fit_weights(
 ) -> OptimizedWeightDecoder:
     """Fit optimised weights of the first columns of a code."""
     matrix = code.matrix[:, :n_columns]
-    rows = rows_for_weights(code.samples.executor, code.coded, matrix, decoder, without_fold)
+    rows = rows_for_weights(code.samples, code.coded, matrix, decoder, without_fold)
     return decoder.fit_rows(rows, matrix, warm_start, prior)
 
 
 def rows_for_weights(
-    executor: Executor, coded: Blocks, matrix: CodeMatrix, decoder: OptimizedWeightDecoder, without_fold: int | None
+    samples: ArraySamples | BlockSamples,
+    coded: Any,
+    matrix: CodeMatrix,
+    decoder: OptimizedWeightDecoder,
+    without_fold: int | None,
 ) -> Rows:
     """Return the out-of-fold codewords that the weights of a matrix, of the first columns, are fitted to.
 
@@ -61,13 +65,13 @@ def rows_for_weights(
     where they were. Otherwise, and if there is a penalty, they are summed over where they are.
     """
     n_classes, n_columns = matrix.shape
-    counts, units = executor.sum(_class_sums, coded, message=(without_fold, n_classes))
+    counts, units = samples.sum(_class_sums, coded, message=(without_fold, n_classes))
     # No weight is zero: only a class without samples is missing.
     totals = np.maximum(_UNITS @ units, counts * _UNITS[-1])
     factor = class_factor(totals, decoder.class_weight)
     n_rows = int(counts.sum())
-    rows = _RowsOfBlocks(executor, coded, (n_columns, without_fold, factor), n_classes, n_rows, decoder.n_jobs)
-    is_small = n_rows * n_columns <= _MOST_OUTPUTS if decoder.l2 > 0 else isinstance(executor, MemoryExecutor)
+    rows = _RowsOfBlocks(samples, coded, (n_columns, without_fold, factor), n_classes, n_rows, decoder.n_jobs)
+    is_small = n_rows * n_columns <= _MOST_OUTPUTS if decoder.l2 > 0 else isinstance(samples, ArraySamples)
     return rows.drawn(n_rows) if is_small else rows
 
 
@@ -98,21 +102,21 @@ class _RowsOfBlocks(Rows):
 
     def __init__(
         self,
-        executor: Executor,
-        coded: Blocks,
+        samples: ArraySamples | BlockSamples,
+        coded: Any,
         selection: Selection,
         n_classes: int,
         n_rows: int,
         n_jobs: int | None,
     ) -> None:
         super().__init__(n_classes, n_rows, n_jobs)
-        self._executor, self._coded, self._selection = executor, coded, selection
+        self._samples, self._coded, self._selection = samples, coded, selection
 
     def map(self, function: Callable[[Block], Result]) -> list[Result]:
-        if isinstance(self._executor, MemoryExecutor):
+        if isinstance(self._samples, ArraySamples):
             return list(self._map_spans(function))
         message = (*self._selection, function)
-        found: list[Result] = self._executor.sum(_apply_to_list, self._coded, message=message, merge=operator.add)
+        found: list[Result] = self._samples.sum(_apply_to_list, self._coded, message=message, merge=operator.add)
         return found
 
     def sum(
@@ -122,15 +126,15 @@ class _RowsOfBlocks(Rows):
         *,
         with_shift: bool = False,  # noqa: ARG002
     ) -> Result:
-        if isinstance(self._executor, MemoryExecutor):
+        if isinstance(self._samples, ArraySamples):
             return reduce(merge, self._map_spans(function))
         message = (*self._selection, function)
-        total: Result = self._executor.sum(_apply, self._coded, message=message, merge=merge)
+        total: Result = self._samples.sum(_apply, self._coded, message=message, merge=merge)
         return total
 
     def _map_spans(self, function: Callable[[Block], Result]) -> Iterable[Result]:
         """Apply a function to spans of the rows of a block in memory, in threads."""
-        samples = MemoryExecutor.state(self._coded)
+        samples = self._coded
 
         def of_span(span: slice) -> Result | None:
             part: list[Any] = [array[span] for array in samples]
@@ -150,7 +154,7 @@ class _RowsOfBlocks(Rows):
     def drawn(self, size: int) -> MemoryRows:
         """Draw about so many rows, or take all if there are no more, in the order of their keys."""
         message = (*self._selection, min(1.0, size / self.n_rows))
-        codewords, y, weight, keys = self._executor.sum(_draw_rows, self._coded, message=message, merge=stack_rows)
+        codewords, y, weight, keys = self._samples.sum(_draw_rows, self._coded, message=message, merge=stack_rows)
         order = np.lexsort((y, keys))
         weight = weight[order]
         return MemoryRows(codewords[order], y[order], weight / weight.sum(), self.n_classes, self.n_jobs)

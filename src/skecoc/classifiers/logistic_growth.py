@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from skecoc.classifiers.growing_code import GrowingCode, pairs_in_units, rows_without, sum_by_pairs
+from skecoc.classifiers.growth import Evaluation, Proposal, Strategy
+from skecoc.classifiers.proposals import layered_proposal
+from skecoc.data.samples import CodedSamples
 from skecoc.decoding import LogisticWeightDecoder
 from skecoc.decoding.base import worst_rivals
-from skecoc.growth.engine import Evaluation, Proposal, Strategy
-from skecoc.growth.pairs import layered_proposal
-from skecoc.growth.samples import CodedSamples, GrowingCode, pairs_in_units, rows_without, sum_by_pairs
 from skecoc.learners.columns import Floats, Integers
-from skecoc.support.executor import Blocks
 
 # Relative gap of the weights of a round.
 _WEIGHTS_TOL = 1e-3
@@ -23,13 +23,15 @@ class LogisticWeightStrategy(Strategy):
     The loss of a round is the log-loss of samples by weights that were fitted without their fold.
     """
 
+    only_held_out = True
+
     def __init__(self, n_pairs: int, n_regions: Sequence[int], *, is_capped: bool) -> None:
         self.n_pairs, self.n_regions, self.is_capped = n_pairs, n_regions, is_capped
         self._last: dict[int | None, LogisticWeightDecoder] = {}  # of the last round, by the fold that was left out
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the weights, from the last round's, and once more without each fold."""
-        samples = code.arrays
+        samples = code.coded
         decoder = self._fitted(code, None)
         logs = decoder.scores(samples.out_of_fold)
         for fold in range(code.samples.n_folds):
@@ -40,15 +42,15 @@ class LogisticWeightStrategy(Strategy):
         rivals, leads = worst_rivals(logs, samples.y)
         n_classes = len(code.matrix)
         pair_losses = code.sum(_losses_by_pair, message=(rivals, losses, n_classes))
-        accuracy = 1.0 - code.mean(Blocks([(leads >= 0.0).astype(np.float64)]))
+        accuracy = 1.0 - code.mean((leads >= 0.0).astype(np.float64))
         certificate = decoder.certificate_
         return Evaluation(
             decoder,
-            code.mean(Blocks([losses])),
+            code.mean(losses),
             sum_by_pairs(code, pair_losses),
             accuracy if code.samples.n_folds == 0 else np.nan,
             accuracy,
-            sample_losses=Blocks([losses]),
+            sample_losses=losses,
             objective=certificate.objective,
             gap=certificate.gap,
         )
@@ -62,7 +64,7 @@ class LogisticWeightStrategy(Strategy):
 
         The columns of one learner and origin are a group.
         """
-        samples = code.arrays
+        samples = code.coded
         rows = rows_without(samples, without_fold)
         weight = samples.weight[rows] * code.samples.unit_weight
         decoder = LogisticWeightDecoder(tol=_WEIGHTS_TOL)

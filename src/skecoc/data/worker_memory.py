@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from math import isnan
 from typing import Any, NamedTuple
 
-from skecoc.learners.bins import SAMPLE_ROWS
-from skecoc.support.executor import FAN_IN
+from skecoc.data.bins import SAMPLE_ROWS
+from skecoc.data.executor import FAN_IN
 
 MB = 2**20
 #: What a worker takes before it holds any rows: Python, the packages that a fit loads, and compiled loops.
@@ -36,7 +36,7 @@ _SMALLEST_SUMMAND, _LARGEST_SUMMAND = 2**20, 2**25
 Workers = Mapping[str, Mapping[str, Any]]
 
 
-class Partitions(NamedTuple):
+class PartitionSizes(NamedTuple):
     """Rows of partitions, the largest first, features, and bytes of a value; no rows if they are not known."""
 
     n_rows: tuple[int, ...]
@@ -54,13 +54,13 @@ class Partitions(NamedTuple):
         return max(self.n_rows, default=0)
 
 
-def partitions_of(X: Any) -> Partitions:
+def partitions_of(X: Any) -> PartitionSizes:
     """Measure the partitions of a Dask array as they are when they have been read: other numbers become float64."""
     chunks = getattr(X, "chunks", None)
     if chunks is None or any(isnan(size) for sizes in chunks for size in sizes):
-        return Partitions((), 0, 0)
+        return PartitionSizes((), 0, 0)
     value_bytes = X.dtype.itemsize if _is_float(X) else max(X.dtype.itemsize, 8)
-    return Partitions(tuple(sorted(chunks[0], reverse=True)), sum(chunks[1]), value_bytes)
+    return PartitionSizes(tuple(sorted(chunks[0], reverse=True)), sum(chunks[1]), value_bytes)
 
 
 def _is_float(X: Any) -> bool:
@@ -68,10 +68,10 @@ def _is_float(X: Any) -> bool:
     return str(X.dtype) in {"float64", "float32"}
 
 
-def needed_bytes(partitions: Partitions, n_threads: int, sample_rows: int, *, is_light: bool) -> int:
+def needed_bytes(partitions: PartitionSizes, n_threads: int, sample_rows: int, *, is_light: bool) -> int:
     """Return what is enough for a worker, whatever Dask moves to its disk: each thread reads a large partition.
 
-    >>> needed_bytes(Partitions((50_000,) * 80, 20, 8), 1, 32_768, is_light=True) // MB
+    >>> needed_bytes(PartitionSizes((50_000,) * 80, 20, 8), 1, 32_768, is_light=True) // MB
     275
     """
     n_rows = sum(partitions.n_rows[:n_threads])
@@ -80,10 +80,10 @@ def needed_bytes(partitions: Partitions, n_threads: int, sample_rows: int, *, is
     return base + raw + SAMPLES * 8 * partitions.n_features * min(sample_rows, sum(partitions.n_rows))
 
 
-def least_bytes(partitions: Partitions, *, is_light: bool) -> int:
+def least_bytes(partitions: PartitionSizes, *, is_light: bool) -> int:
     """Return what no worker can do without that is given the largest partition, even if nothing is copied.
 
-    >>> least_bytes(Partitions((600_000,), 20, 8), is_light=True) // MB
+    >>> least_bytes(PartitionSizes((600_000,), 20, 8), is_light=True) // MB
     279
     """
     base = LEAST_LIGHT_BYTES if is_light else LEAST_BYTES

@@ -1,4 +1,4 @@
-"""Where blocks of samples live, and how a function is applied to all of them: in memory, in files, or on a cluster.
+"""How a function is applied to all blocks of samples: to those in files, or on a cluster.
 
 A pure function gets the state of one block and a small message, and returns a new state, a small summand, or both;
 summands are merged in a tree whose shape depends on the number of blocks alone.
@@ -69,7 +69,7 @@ def merge_tree(merge: Merge, summands: Iterable[Any]) -> Any:
     return total
 
 
-class Blocks:
+class States:
     """The states of all blocks at one moment of a fit; only its executor knows what the handles are."""
 
     def __init__(self, handles: Iterable[Any]) -> None:
@@ -82,20 +82,20 @@ class Executor(ABC):
     #: Bytes that a summand should not exceed: several are held until they are merged.
     largest_summand = 2**25
 
-    def map(self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
+    def map(self, function: Callable[..., Any], *states: States, message: tuple[Any, ...] = ()) -> States:
         """Return the new states ``function(*states_of_a_block, *message)``."""
         return self.step(partial(_state_only, function), *states, message=message)[0]
 
     def sum(
-        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
+        self, function: Callable[..., Any], *states: States, message: tuple[Any, ...] = (), merge: Merge = add
     ) -> Any:
         """Merge ``function(*states_of_a_block, *message)`` over all blocks; None stands for nothing."""
         return self.step(partial(_summand_only, function), *states, message=message, merge=merge)[1]
 
     @abstractmethod
     def step(
-        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
-    ) -> tuple[Blocks, Any]:
+        self, function: Callable[..., Any], *states: States, message: tuple[Any, ...] = (), merge: Merge = add
+    ) -> tuple[States, Any]:
         """Compute new states and merge summands, from a function that returns both for a block."""
 
 
@@ -107,24 +107,6 @@ def _state_only(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Non
 def _summand_only(function: Callable[..., Any], *arguments: Any) -> tuple[None, Any]:
     """Make a step of a function that returns a summand."""
     return None, function(*arguments)
-
-
-class MemoryExecutor(Executor):
-    """Applies functions to a single block, which is in memory."""
-
-    def step(
-        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
-    ) -> tuple[Blocks, Any]:
-        """Compute a new state and a summand; see `Executor.step`."""
-        del merge  # there is one summand
-        state, summand = function(*(self.state(blocks) for blocks in states), *message)
-        return Blocks([state]), summand
-
-    @staticmethod
-    def state(blocks: Blocks) -> Any:
-        """Return the state of the block."""
-        (state,) = blocks.handles
-        return state
 
 
 class LocalExecutor(Executor):
@@ -142,8 +124,8 @@ class LocalExecutor(Executor):
         self._folder.cleanup()
 
     def step(
-        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
-    ) -> tuple[Blocks, Any]:
+        self, function: Callable[..., Any], *states: States, message: tuple[Any, ...] = (), merge: Merge = add
+    ) -> tuple[States, Any]:
         """Compute new states and merge one summand per block; see `Executor.step`."""
         handles: list[Any] = []
 
@@ -155,7 +137,7 @@ class LocalExecutor(Executor):
                 yield summand
 
         total = merge_tree(merge, summands())
-        return Blocks(handles), total
+        return States(handles), total
 
     def _run(self, function: Callable[..., Any], blocks: Iterable[Any], message: tuple[Any, ...]) -> Iterator[Any]:
         """Take a step for each block, and give the results in the order of the blocks."""

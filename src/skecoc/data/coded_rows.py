@@ -7,12 +7,17 @@ rows whose sides are zero in the cells of that fold, and all of them can be boos
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.blocks.rows import (
+from skecoc.data.bins import SAMPLE_ROWS, Bins, Ints, RowSample, code_values, make_bins, smallest_keys
+from skecoc.data.codes import FEW_VALUES, Codes, Floats
+from skecoc.data.executor import Executor, States
+from skecoc.data.folds import NEVER_HELD_OUT, FoldRule, Keys, make_fold_rule, resolve_folds
+from skecoc.data.raw_rows import (
     CleanBlock,
     Factors,
     RawBlock,
@@ -23,12 +28,8 @@ from skecoc.blocks.rows import (
     merge_summaries,
     summarise_block,
 )
-from skecoc.learners.bins import SAMPLE_ROWS, Bins, Ints, RowSample, code_values, make_bins
-from skecoc.learners.codes import FEW_VALUES, Codes, Floats
-from skecoc.learners.folds import NEVER_HELD_OUT, FoldRule, Keys, make_fold_rule, resolve_folds
 from skecoc.support.errors import naming
-from skecoc.support.executor import Blocks, Executor
-from skecoc.support.weights import ClassWeight, add_totals, class_factors
+from skecoc.support.weights import ClassWeight, add_totals, class_factors, usable_weights
 
 Integers = NDArray[np.intp]
 
@@ -82,6 +83,10 @@ class CodedBlock(NamedTuple):
     def weights(self) -> Floats:
         """Weight of each row, of shape (n_rows,), also if all are 1."""
         return self.weight if len(self.weight) else np.ones(len(self.keys))
+
+    def held_out(self, n_folds: int) -> Integers:
+        """List the rows that a fold holds out, or all rows if there are no folds."""
+        return np.flatnonzero(self.cell % (n_folds + 1)) if n_folds else np.arange(len(self.keys))
 
 
 def copy_rows(codes: Codes, rows: Integers) -> Codes:
@@ -148,7 +153,7 @@ class PreparedRows:
     seed: int
     summary: RowSummary
     layout: Layout
-    coded: Blocks  # of CodedBlock
+    coded: States  # of CodedBlock
     cell_counts: Ints
     cell_weights: Ints  # in parts of `UNIT`
 
@@ -194,7 +199,7 @@ class PreparedRows:
 
 def prepare_rows(
     executor: Executor,
-    source: Blocks,
+    source: States,
     seed: int,
     max_bins: int | str,
     n_folds: int | str | None,
@@ -227,7 +232,7 @@ def prepare_rows(
     return PreparedRows(executor, seed, summary, layout, coded, counts, weights)
 
 
-def _factors(executor: Executor, source: Blocks, class_weight: ClassWeight) -> Factors:
+def _factors(executor: Executor, source: States, class_weight: ClassWeight) -> Factors:
     """Return what the weights of classes are multiplied by."""
     if class_weight is None:
         return None
@@ -253,3 +258,36 @@ def make_layout(
         rule = make_fold_rule(keys, y, len(summary.labels), number, is_complete=is_complete, is_single=is_single)
     bins = make_bins(summary.values, summary.first_rows(), summary.most_values)
     return Layout(bins, summary.labels, seed, summary.largest_weight, rule, factors)
+
+
+class SampledRows(NamedTuple):
+    """Rows to train on in memory."""
+
+    X: Any  # a frame if features have names
+    y: Integers
+    weight: Floats
+    keys: Keys
+    is_all: bool  # whether these are all rows
+
+
+def sample_rows(rows: PreparedRows, size: int) -> SampledRows:
+    """Take all rows if there are no more than `size`; else so many distinct ones, and some of every class.
+
+    All rows stand as often as they were given, equal ones with the same weight. Distinct ones have weights, by which
+    every class has the share that it has in all rows.
+    """
+    summary = rows.summary
+    keys, labels, X, mass, counts = summary.sample
+    y = np.searchsorted(rows.layout.classes, labels)
+    is_all = summary.n_rows <= size
+    if is_all:
+        taken, weight = np.repeat(np.arange(len(y)), counts), np.repeat(mass / counts, counts)
+    else:
+        taken = smallest_keys(keys, y, size)
+        weight = mass[taken] * (rows.prior / np.bincount(y[taken], mass[taken]))[y[taken]] * mass[taken].sum()
+    samples: Any = X[taken]
+    if summary.names is not None and find_spec("pandas") is not None:  # learners check names when they predict
+        import pandas as pd
+
+        samples = pd.DataFrame(samples, columns=summary.names)
+    return SampledRows(samples, y[taken], usable_weights(weight), keys[taken], is_all)

@@ -1,8 +1,8 @@
-"""Blocks of rows on a Dask cluster: what `skecoc.blocks` needs to know of Dask, and all of it."""
+"""Partitions of a Dask cluster: functions applied to them, and predictions for Dask collections."""
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from typing import Any, NamedTuple, Self, cast
@@ -13,12 +13,13 @@ import numpy as np
 from dask.delayed import Delayed
 from dask.sizeof import sizeof
 from distributed.comm import CommClosedError
+from numpy.typing import NDArray
 
 import dask
-from skecoc.blocks.memory import largest_summand
-from skecoc.blocks.rows import RawBlock
+from skecoc.data.executor import FAN_IN, Executor, Merge, States, add, merge_in_turn
+from skecoc.data.raw_rows import RawBlock
+from skecoc.data.worker_memory import largest_summand
 from skecoc.support.errors import name_place, naming, spell_out
-from skecoc.support.executor import FAN_IN, Blocks, Executor, Merge, add, merge_in_turn
 
 # A message of up to so many bytes goes with every task; a longer one is a task of its own.
 _SMALL = 10_000
@@ -31,7 +32,7 @@ _LOOK_SECONDS, _PATIENCE_SECONDS = 10.0, 45.0
 _LOST = (CommClosedError, distributed.CancelledError, TimeoutError, OSError)
 
 
-class DaskBlocks(Blocks):
+class DaskStates(States):
     """States on a cluster: futures, or Delayed for what has not been computed yet, and the workers they live at."""
 
     handles: list[Any]
@@ -78,13 +79,13 @@ class DaskExecutor(Executor):
         """Return what the scheduler knows of each worker now."""
         return dict(self._client.scheduler_info(n_workers=-1)["workers"])
 
-    def map(self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = ()) -> Blocks:
+    def map(self, function: Callable[..., Any], *states: States, message: tuple[Any, ...] = ()) -> States:
         """Compute new states; see `Executor.map`."""
         with self._scheduler_needed():
             return self._applied(_call, function, states, message)
 
     def sum(
-        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
+        self, function: Callable[..., Any], *states: States, message: tuple[Any, ...] = (), merge: Merge = add
     ) -> Any:
         """Merge one summand per block; see `Executor.sum`."""
         with self._scheduler_needed():
@@ -98,8 +99,8 @@ class DaskExecutor(Executor):
             return self._fetched(total, [fate.key for fate in fates])
 
     def step(
-        self, function: Callable[..., Any], *states: Blocks, message: tuple[Any, ...] = (), merge: Merge = add
-    ) -> tuple[Blocks, Any]:
+        self, function: Callable[..., Any], *states: States, message: tuple[Any, ...] = (), merge: Merge = add
+    ) -> tuple[States, Any]:
         """Compute new states and merge one summand per block; see `Executor.step`."""
         with self._scheduler_needed():
             steps = self._applied(_call_step, function, states, message)
@@ -111,9 +112,9 @@ class DaskExecutor(Executor):
         self,
         task: Callable[..., Any],
         function: Callable[..., Any],
-        states: Sequence[Blocks],
+        states: Sequence[States],
         message: tuple[Any, ...],
-    ) -> DaskBlocks:
+    ) -> DaskStates:
         """Compute a task for each block."""
         if not _is_computed(states):
             futures = self._noted(self._client.compute(_graph(task, function, states, message)))
@@ -121,21 +122,21 @@ class DaskExecutor(Executor):
                 if self._awaited(future) is not None:
                     self._fetched(future, [other.key for other in futures])
             where = self._client.who_has(futures)
-            return DaskBlocks(futures, [next(iter(where.get(future.key, ())), None) for future in futures])
-        first = cast("DaskBlocks", states[0])
+            return DaskStates(futures, [next(iter(where.get(future.key, ())), None) for future in futures])
+        first = cast("DaskStates", states[0])
         shared: Any = message
         if sizeof(message) > _SMALL:
             (shared,) = self._noted([self._client.submit(_itself, message, pure=False)])
         handles: list[Any] = [None] * len(first.handles)
         for home in dict.fromkeys(first.homes):
             blocks = [number for number, place in enumerate(first.homes) if place == home]
-            arguments = [[cast("DaskBlocks", state).handles[number] for number in blocks] for state in states]
+            arguments = [[cast("DaskStates", state).handles[number] for number in blocks] for state in states]
             place = {} if home is None else {"workers": [home], "allow_other_workers": True}
             common = [[part] * len(blocks) for part in (task, function, shared)]
             futures = self._noted(self._client.map(_call_named, blocks, *common, *arguments, pure=False, **place))
             for number, future in zip(blocks, futures, strict=True):
                 handles[number] = future
-        return DaskBlocks(handles, first.homes)
+        return DaskStates(handles, first.homes)
 
     def _merged(self, merge: Merge, summands: list[Any], keys: list[Any]) -> Any:
         """Merge summands in a tree, on the cluster, and fetch the result; the list of summands is emptied.
@@ -274,13 +275,13 @@ def _failed_like(error: Exception, of_blocks: Sequence[Any]) -> list[int]:
         time.sleep(0.01)
 
 
-def _is_computed(states: Sequence[Blocks]) -> bool:
+def _is_computed(states: Sequence[States]) -> bool:
     """Tell whether states are on the cluster already."""
     return not any(isinstance(handle, Delayed) for blocks in states for handle in islice(blocks.handles, 1))
 
 
 def _graph(
-    task: Callable[..., Any], function: Callable[..., Any], states: Sequence[Blocks], message: tuple[Any, ...]
+    task: Callable[..., Any], function: Callable[..., Any], states: Sequence[States], message: tuple[Any, ...]
 ) -> list[Delayed]:
     """Return the calls of a task for each block, not computed yet; the message travels once to each worker."""
     call = dask.delayed(task, pure=False, traverse=False)
@@ -343,7 +344,7 @@ def _copied(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def source_of(X: Any, y: Any, weight: Any = None) -> DaskBlocks:
+def source_of(X: Any, y: Any, weight: Any = None) -> DaskStates:
     """Make blocks of Dask collections; labels and weights are divided as X is, or can be divided so."""
     from dask import array as da  # not on workers, which have no use for it
 
@@ -353,8 +354,7 @@ def source_of(X: Any, y: Any, weight: Any = None) -> DaskBlocks:
         X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
     elif not hasattr(X, "to_delayed"):
         raise ValueError(
-            f"X must be a Dask array or DataFrame, got {type(X).__name__}; for samples in memory there are "
-            "skecoc.ECOCClassifier and WOLCClassifier, for those in files skecoc.blocks"
+            f"X must be a Dask array or DataFrame if y or sample_weight is a Dask collection, got {type(X).__name__}"
         )
     sizes = X.chunks[0] if isinstance(X, da.Array) else None
     collections = [X]
@@ -364,7 +364,7 @@ def source_of(X: Any, y: Any, weight: Any = None) -> DaskBlocks:
             _check_division(name, collections[-1], X)
     make = dask.delayed(_raw_block, pure=False, traverse=False)
     blocks = [make(parts, f"partition {number}") for number, parts in enumerate(_partitions(collections))]
-    return DaskBlocks(blocks, [None] * len(blocks))
+    return DaskStates(blocks, [None] * len(blocks))
 
 
 def _check_division(name: str, values: Any, X: Any) -> None:
@@ -429,6 +429,95 @@ def _divided_like(name: str, values: Any, sizes: tuple[float, ...] | None) -> An
     return values.rechunk((sizes,))
 
 
-def is_dask(X: Any) -> bool:
-    """Tell whether something is a Dask collection."""
-    return bool(dask.is_dask_collection(X))
+def connected(client: distributed.Client | None) -> distributed.Client:
+    """Return the client that is given, or else the most recent one."""
+    if client is not None:
+        if client.status == "closed":
+            raise ValueError("client must be connected to a cluster, got one that is closed")
+    else:
+        try:
+            client = distributed.get_client()
+        except ValueError as error:
+            raise ValueError(
+                "samples in Dask collections are fitted on a cluster, and there is no Dask client: create one by "
+                "distributed.Client(), pass skecoc.data.Partitions(X, y, client=...), or call compute() of the "
+                "collections to fit in memory"
+            ) from error
+    if client.status == "connecting":
+        raise ConnectionError(f"no connection to the Dask scheduler at {client.scheduler.address}: has it ended?")
+    return client
+
+
+def mapped(model: Any, method: str, X: Any, options: Mapping[str, Any]) -> Any:
+    """Call a method of a fitted classifier for each partition of a Dask collection, lazily."""
+    if X.ndim != 2:
+        raise ValueError(f"X must be two-dimensional, got {X.ndim} dimension(s)")
+    if not np.isnan(X.shape[1]) and X.shape[1] != model.n_features_in_:
+        raise ValueError(f"X must have {model.n_features_in_} features, as in fit; got {X.shape[1]}")
+    example = _evaluated_part(np.empty((0, model.n_features_in_)), model, method, options)
+    shared = dask.delayed(model, traverse=False)
+    if not hasattr(X, "chunks"):
+        meta = _labelled(example, X._meta.index[:0], model)
+        return X.map_partitions(_evaluated_frame, shared, method, options, meta=meta)
+    rows = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    task = (_evaluated_part, shared, method, options)
+    if example.ndim == 1:
+        return rows.map_blocks(*task, drop_axis=1, dtype=example.dtype, meta=example)
+    chunks = (rows.chunks[0], (example.shape[1],))
+    return rows.map_blocks(*task, chunks=chunks, dtype=example.dtype, meta=example)
+
+
+def _evaluated_part(X: Any, model: Any, method: str, options: Mapping[str, Any]) -> NDArray[Any]:
+    """Call a method of a fitted classifier for the rows of a partition, which may be empty."""
+    if len(X):
+        outputs: NDArray[Any] = getattr(model, method)(X, **options)
+        return outputs
+    # One row of zeros shows what kind of outputs there are.
+    example: NDArray[Any] = getattr(model, method)(_zeros(model), **options)
+    return example[:0]
+
+
+def _zeros(model: Any) -> Any:
+    """Return a row of zeros, with the names of the features if the model knows any."""
+    row = np.zeros((1, model.n_features_in_))
+    if not hasattr(model, "feature_names_in_"):
+        return row
+    import pandas as pd
+
+    return pd.DataFrame(row, columns=model.feature_names_in_)
+
+
+def _evaluated_frame(X: Any, model: Any, method: str, options: Mapping[str, Any]) -> Any:
+    """Call a method of a fitted classifier for the rows of a frame, and keep their index."""
+    return _labelled(_evaluated_part(X, model, method, options), X.index, model)
+
+
+def _labelled(outputs: NDArray[Any], index: Any, model: Any) -> Any:
+    """Make a Series of one value per row, or a DataFrame with a column per class.
+
+    Labels that are strings have the type of strings, also if there are no rows.
+    """
+    import pandas as pd
+
+    if outputs.ndim > 1:
+        return pd.DataFrame(outputs, index=index, columns=model.classes_)
+    labels = [*model.classes_, *outputs[:1000]]  # a label of samples that are left undecided may be of another type
+    is_text = outputs.dtype.kind in "OU" and all(isinstance(label, str) for label in labels)
+    return pd.Series(outputs, index=index, dtype=pd.StringDtype() if is_text else outputs.dtype)
+
+
+def score(model: Any, X: Any, y: Any) -> float:
+    """Compute the accuracy of a fitted classifier on Dask collections."""
+    count = dask.delayed(_count_correct, pure=False, traverse=False)
+    shared = dask.delayed(model, traverse=False)
+    right, total = merged(add, [count(block, shared) for block in source_of(X, y).handles]).compute()
+    if total == 0:
+        raise ValueError("X must have at least one row, got none")
+    return float(right / total)
+
+
+def _count_correct(block: RawBlock, model: Any) -> tuple[int, int]:
+    """Count the rows of a partition that are classified correctly, and all of them."""
+    with naming(block.place):
+        y = np.asarray(block.y)
+        return int((_evaluated_part(block.X, model, "predict", {}) == y).sum()), len(y)

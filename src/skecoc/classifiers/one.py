@@ -8,14 +8,16 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 
+from skecoc.classifiers.base import TrainingData
+from skecoc.classifiers.growing_code import GrowingCode, errors_of, fit_decoder, training_errors_of
+from skecoc.classifiers.grown import GrownClassifier
+from skecoc.classifiers.growth import Evaluation, Proposal, StopRules, Strategy
+from skecoc.classifiers.proposals import best_columns, hard_pairs, pair_column
+from skecoc.data.folds import NEVER_HELD_OUT, assign_folds
+from skecoc.data.samples import CodedSamples
 from skecoc.decoding import BaseDecoder
 from skecoc.decoding.ties import decode
-from skecoc.growth.base import GrownClassifier
-from skecoc.growth.engine import Evaluation, Proposal, StopRules, Strategy
-from skecoc.growth.pairs import best_columns, hard_pairs, pair_column
-from skecoc.growth.samples import CodedSamples, GrowingCode, SamplesInMemory, errors_of, fit_decoder, training_errors_of
 from skecoc.learners.columns import Column, Floats, Integers, Pattern
-from skecoc.learners.folds import NEVER_HELD_OUT, assign_folds
 from skecoc.support.weights import ClassWeight
 
 
@@ -33,7 +35,7 @@ class OneStrategy(Strategy):
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the decoder; the loss is the mix of the two error rates."""
-        samples, prior = code.arrays, code.samples.prior
+        samples, prior = code.coded, code.samples.prior
         decoder = fit_decoder(clone(self.decoder), code)
         confusion = self._mixed_confusion(decoder, samples, code.matrix, prior)
         return Evaluation(
@@ -51,7 +53,7 @@ class OneStrategy(Strategy):
             return Proposal([], [])
         self._separated.add(pairs[0])
         pattern = pair_column(len(code.matrix), pairs[0])
-        names = code.samples.learner_names
+        names = code.learner_names
         column = Column(pattern, learner=names[0] if names else "")
         if names:
             candidates = [Column(pattern, learner=name) for name in names]
@@ -96,17 +98,13 @@ class OneStrategy(Strategy):
         """Mixed error of the code with each one of some patterns appended."""
         if not patterns:
             return []
-        samples = code.samples
-        if not isinstance(samples, SamplesInMemory):
-            raise TypeError("columns can only be tried on samples in memory")
-        trained = samples.trainer.try_out([Column(pattern, learner=learner) for pattern in patterns])
-        outputs, out_of_fold = trained.outputs / code.margin_scale, trained.out_of_fold / code.margin_scale
+        tried = code.try_out([Column(pattern, learner=learner) for pattern in patterns])
         errors = []
         for k, pattern in enumerate(patterns):
-            wider = code.arrays.beside(outputs[:, [k]], out_of_fold[:, [k]])
+            wider = code.coded.beside(tried.codewords[:, [k]], tried.out_of_fold[:, [k]])
             matrix = np.column_stack([code.matrix, pattern])
             decoder = fit_decoder(clone(self.decoder), code, wider, matrix)
-            confusion = self._mixed_confusion(decoder, wider, matrix, samples.prior)
+            confusion = self._mixed_confusion(decoder, wider, matrix, code.samples.prior)
             errors.append(float(confusion.sum() - confusion.trace()))
         return errors
 
@@ -293,7 +291,7 @@ class ECOCOneClassifier(GrownClassifier):
         self.class_order = class_order
         self.warm_start = warm_start
 
-    def _strategy(self, n_classes: int, total_weight: float) -> Strategy:  # noqa: ARG002
+    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:  # noqa: ARG002
         return OneStrategy(self._decoder(), self.validation_weight, self.extend)
 
     def _rules(self, n_classes: int, n_samples: int) -> StopRules:
@@ -301,6 +299,12 @@ class ECOCOneClassifier(GrownClassifier):
         max_iter = 3 * n_classes if self.max_iter is None else self.max_iter
         return StopRules(max_iter, self.max_columns, patience=None, target=self.target_error)
 
-    def _assign_folds(self, X: Any, y: Integers, seed: int) -> tuple[Integers | None, bool]:
-        folds = assign_folds(X, y, round(1 / self.validation_fraction), seed)
+    _boosts_sums: ClassVar[bool] = False  # its folds are not those of rows in blocks
+
+    def _folds(self, data: TrainingData, n_columns: int) -> tuple[Integers | None, bool]:
+        del n_columns
+        folds = assign_folds(data.X, data.y, round(1 / self.validation_fraction), data.root)
         return np.where(folds == 0, 0, NEVER_HELD_OUT), False
+
+    def _wanted_folds(self) -> tuple[int | str | None, bool]:
+        return None, False

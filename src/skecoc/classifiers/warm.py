@@ -28,7 +28,7 @@ def warm_random_state(classifier: Any, *data: Any) -> np.random.RandomState:
 
     The earlier fit's columns, and its random numbers, are kept if data, learners, folds and seed are the same.
     """
-    if not classifier.warm_start:
+    if not getattr(classifier, "warm_start", False):
         classifier.__dict__.pop("_warm", None)
         return check_random_state(classifier.random_state)
     before: WarmStart | None = classifier.__dict__.get("_warm")

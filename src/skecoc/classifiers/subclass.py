@@ -6,16 +6,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.classifiers.base import AUTO, LARGEST_SEED, BaseCodeClassifier
+from skecoc.classifiers.base import AUTO, BaseCodeClassifier, TrainingData
+from skecoc.classifiers.growing_code import GrowingCode, fit_decoder
+from skecoc.classifiers.growth import Calibration, Evaluation, Proposal, Strategy
 from skecoc.coding.discriminant import best_bipartition, class_histograms, most_separating
 from skecoc.coding.matrix import CodeMatrix
+from skecoc.data.codes import rounded
+from skecoc.data.samples import ArraySamples
 from skecoc.decoding import resolve_decoder
-from skecoc.growth.samples import GrowingCode, SamplesInMemory, fit_decoder
-from skecoc.learners.codes import rounded
-from skecoc.learners.columns import Column, ColumnTrainer, Floats, Integers, find_response
+from skecoc.learners.columns import HELD_OUT, SEEN, Column, ColumnSeeds, ColumnTrainer, Floats, Integers
 from skecoc.learners.features import imputed, number_columns, numbers_of
 from skecoc.learners.mixed import MixedTrainer, is_several
 from skecoc.learners.regions import nearest_centre, weak_kmeans
@@ -184,7 +186,11 @@ class SubclassTree:
         """
         pattern = np.zeros(int(subclass.max()) + 1, dtype=np.int8)
         pattern[node] = sides
-        outputs = self.trainer.relabelled(subclass).train([Column(pattern, learner=self.learner)]).out_of_fold[:, 0]
+        trainer = self.trainer.relabelled(subclass)
+        columns = ColumnSeeds(trainer.root).seeded([Column(pattern, learner=self.learner)])
+        outputs = trainer.outputs(columns, SEEN)[:, 0].copy()
+        if trainer.folds is not None:
+            outputs[trainer.folds >= 0] = trainer.outputs(columns, HELD_OUT)[:, 0]
         truth = pattern[subclass]
         mass = np.bincount(truth + 1, weights=self.weight, minlength=3)
         wrong = (np.where(outputs > 0, 1, -1) != truth) & (truth != 0)
@@ -200,12 +206,28 @@ class SubclassTree:
         return SubclassCode(subclass, merged[:, 0].astype(np.intp), merged[:, 1:].astype(np.int8))
 
 
-def _calibration(
-    code: GrowingCode, y: Integers, weight: Floats, folds: Integers | None
-) -> tuple[NDArray[np.floating], Integers, Floats]:
-    """Return codewords, classes and weights to calibrate on: held-out samples, and those of classes that have none."""
-    used = np.ones(len(y), dtype=np.bool_) if folds is None else (folds >= 0) | ~np.isin(y, y[folds >= 0])
-    return code.arrays.out_of_fold[used], y[used], weight[used]
+class SubclassStrategy(Strategy):
+    """Fit a decoder to the rows of the finished tree."""
+
+    def __init__(self, decoder: Any, data: TrainingData) -> None:
+        self.decoder, self.data = decoder, data
+
+    def evaluate(self, code: GrowingCode) -> Evaluation:
+        """Fit the decoder; nothing else is measured."""
+        nothing = np.zeros((code.samples.n_classes,) * 2)
+        return Evaluation(fit_decoder(self.decoder, code), np.nan, nothing, np.nan, np.nan)
+
+    def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
+        """Propose no column."""
+        del code, evaluation
+        return Proposal([], [])
+
+    def calibration(self, code: GrowingCode, n_columns: int) -> tuple[Calibration, bool]:
+        """Return codewords of held-out samples, and of those of classes that have none, with their classes."""
+        del n_columns
+        y, weight, folds = self.data.y, self.data.weight, code.samples.folds
+        used = np.ones(len(y), dtype=np.bool_) if folds is None else (folds >= 0) | ~np.isin(y, y[folds >= 0])
+        return (code.coded.out_of_fold[used], y[used], weight[used]), folds is not None
 
 
 def _standardise(X: Floats, weight: Floats) -> Floats:
@@ -368,35 +390,42 @@ class SubclassECOCClassifier(BaseCodeClassifier):
         self.verbose = verbose
         self.class_weight = class_weight
 
-    def _fit_code(self, X: Any, y: Integers, weight: Floats, fit_params: dict[str, Any]) -> None:
-        random_state = check_random_state(self.random_state)
-        root = int(random_state.randint(LARGEST_SEED))
-        settings: dict[str, Any] = {}
-        if not is_several(self.estimator):
-            settings["response"] = find_response(self._learner(), self.response_method, X, y, root)
-        folds, _ = self._assign_folds(X, y, _SEED)
-        trainer = self._trainer(X, y, root, fit_params, folds, verbose=self.verbose, **settings)
-        names = [*fit_params]
+    _boosts_sums: ClassVar[bool] = False
+
+    def _starts(
+        self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState
+    ) -> list[tuple[str, Any]]:
+        """List nothing: the code follows from learners that are trained on the way."""
+        del names, n_classes, n_samples, random_state
+        return []
+
+    def _folds(self, data: TrainingData, n_columns: int) -> tuple[Integers | None, bool]:
+        del n_columns
+        return self._assign_folds(data, data.X, _SEED)
+
+    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:
+        del total_weight
+        return SubclassStrategy(self._decoder(), data)
+
+    def _first_code(
+        self, samples: Any, trainer: Any, matrices: list[CodeMatrix], names: list[str], strategy: Strategy
+    ) -> GrowingCode:
+        """Grow the tree, and train its columns by all learners."""
+        del matrices, strategy
+        X, weight = trainer.X, samples.sample_weight
+        names = [*trainer.trainers] if is_several(self.estimator) else [""]
         thresholds = SplitThresholds(self.max_error, self.min_size * weight.sum(), self.min_improvement)
         has_numbers = len(number_columns(X)) > 0
         numbers = imputed(numbers_of(X, ensure_all_finite=False), weight) if has_numbers else None
         grown = SubclassTree(trainer, numbers, weight, thresholds, learner=names[0]).grow()
         self.row_classes_ = grown.row_classes
-        trainer = trainer.relabelled(grown.subclass)
-        code = GrowingCode(SamplesInMemory(trainer, len(grown.matrix), weight))
+        of_rows = ArraySamples(grown.subclass, weight, len(grown.matrix), samples.folds)
+        code = GrowingCode(of_rows, trainer.relabelled(grown.subclass))
         code.start([grown.matrix] * len(names), names)
-        decoder = fit_decoder(self._decoder(), code)
-        self._keep(
-            code.matrix,
-            code.learners,
-            decoder,
-            np.bincount(y, weights=weight) / weight.sum(),
-            _calibration(code, y, weight, folds),
-            held_out=folds is not None,
-            response=code.samples.response,
-            margin_scale=code.margin_scale,
-            column_learners=code.column_learners,
-        )
+        return code
+
+    def _joblib_verbosity(self) -> int:
+        return self.verbose
 
     def _decoder(self) -> Any:
         is_auto = is_named(self.decoding, AUTO)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.blocks.bins import UNIT, CodedBlock
-from skecoc.blocks.kernels import count_cells, reweight
-from skecoc.learners.bins import Bins, Ints
-from skecoc.learners.codes import Names
+from skecoc.data.bins import Bins, Ints
+from skecoc.data.coded_rows import UNIT, CodedBlock
+from skecoc.data.codes import Names
+from skecoc.data.executor import Executor, States
 from skecoc.learners.stump_kernels import SMALLEST_ERROR, TIE_TOLERANCE, best_stump
-from skecoc.support.executor import Blocks, Executor
+from skecoc.learners.summed_kernels import count_cells, reweight
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -36,7 +36,7 @@ _FIRST_SUMS = 4
 
 
 class ColumnStumps(NamedTuple):
-    """All stumps of a column so far, as `skecoc.blocks.kernels.reweight` takes them."""
+    """All stumps of a column so far, as `skecoc.learners.summed_kernels.reweight` takes them."""
 
     column: int
     features: Ints
@@ -47,7 +47,7 @@ class ColumnStumps(NamedTuple):
 
 def boost_columns(
     executor: Executor,
-    coded: Blocks,
+    coded: States,
     bins: Bins,
     matrix: Matrix,
     cell_weights: Ints,
@@ -76,7 +76,7 @@ def column_groups(matrix: Matrix, n_bins: int, largest_summand: int) -> Iterator
 
 
 def _boost_group(
-    executor: Executor, coded: Blocks, bins: Bins, matrix: Matrix, scale: float, n_estimators: int
+    executor: Executor, coded: States, bins: Bins, matrix: Matrix, scale: float, n_estimators: int
 ) -> "list[_Column]":
     """Boost the columns of a group."""
     counts, histograms, weights = executor.sum(start_block, coded, message=(matrix, scale, bins.starts))

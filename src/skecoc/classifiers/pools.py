@@ -13,13 +13,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.coding.matrix import CodeMatrix
-from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.decoding.base import worst_rivals
-from skecoc.growth.engine import Evaluation, Growth, Proposal, Strategy
-from skecoc.growth.pairs import layered_proposal
-from skecoc.growth.samples import (
-    CodedSamples,
+from skecoc.classifiers.growing_code import (
     GrowingCode,
     errors_of,
     in_units,
@@ -27,7 +21,13 @@ from skecoc.growth.samples import (
     pairs_in_units,
     sum_by_pairs,
 )
-from skecoc.growth.weights import fit_weights
+from skecoc.classifiers.growth import Evaluation, Growth, Proposal, Strategy
+from skecoc.classifiers.proposals import layered_proposal
+from skecoc.classifiers.weight_fits import fit_weights
+from skecoc.coding.matrix import CodeMatrix
+from skecoc.data.samples import CodedSamples
+from skecoc.decoding import OptimizedWeightDecoder
+from skecoc.decoding.base import worst_rivals
 from skecoc.learners.columns import Floats, Integers
 from skecoc.support.compiling import inlined, kernel
 
@@ -59,6 +59,8 @@ class PooledWeightStrategy(Strategy):
     `margin` and `l2` of the optimised weights are chosen from the scores if they are None. With `proves_weights` the
     optimised weights are taken only if they err less than the pooled ones out of fold.
     """
+
+    only_held_out = True
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.learners.codes import rounded
+from skecoc.data.codes import rounded
 
 Keys = NDArray[np.uint64]
 Integers = NDArray[np.intp]

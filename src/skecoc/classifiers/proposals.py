@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
+from skecoc.classifiers.growing_code import GrowingCode
+from skecoc.classifiers.growth import Evaluation, Proposal, symmetric_losses
 from skecoc.coding.matrix import CodeMatrix
+from skecoc.data.samples import ArraySamples
 from skecoc.decoding.ties import decode
-from skecoc.growth.engine import Evaluation, Proposal, symmetric_losses
-from skecoc.growth.samples import GrowingCode, SamplesInMemory
 from skecoc.learners.columns import Column, Floats, Pattern
 
 # Pair losses that differ by less than this share of the largest one are equal: rounding decides nothing.
@@ -33,7 +34,7 @@ def layered_proposal(
     pair that no learner helps is left out.
     """
     pairs = hard_pairs(evaluation.pair_losses, n_pairs)
-    names = code.samples.learner_names
+    names = code.learner_names
     if not names:
         columns = [_next_column(code, pair, "", n_regions, is_capped=is_capped) for pair in pairs]
         trained = [(column, pair) for column, pair in zip(columns, pairs, strict=True) if _can_be_trained(code, column)]
@@ -65,7 +66,7 @@ def _next_column(
 
 def _can_be_trained(code: GrowingCode, column: Column) -> bool:
     """Tell whether the learner of a column can be trained by regions, if the column is clustering-based."""
-    return not column.clustered or column.learner in code.samples.clusterable
+    return not column.clustered or column.learner in code.clusterable
 
 
 def best_columns(
@@ -73,10 +74,9 @@ def best_columns(
 ) -> list[Column | None]:
     """Return for each pair that of some columns which lowers the out-of-fold loss of its samples most, or None."""
     samples, every = code.samples, [column for columns in choices for column in columns]
-    if not every or not isinstance(samples, SamplesInMemory):
+    if not every or not isinstance(samples, ArraySamples):
         return [None] * len(pairs)
-    coded = code.arrays
-    outputs = samples.try_out(every, code.margin_scale)
+    coded, outputs = code.coded, code.try_out(every).out_of_fold
     scores = decode(decoder, coded.out_of_fold, code.matrix, samples.prior)
     chosen: list[Column | None] = []
     first = 0

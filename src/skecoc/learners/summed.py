@@ -1,0 +1,154 @@
+"""Boosted stumps trained from sums over rows in blocks: simple columns, and clustering-based ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from skecoc.data.bins import code_values
+from skecoc.data.coded_rows import PreparedRows
+from skecoc.data.executor import States
+from skecoc.data.samples import Sample
+from skecoc.learners.boosting import boost_columns
+from skecoc.learners.coded_outputs import (
+    CodedLearners,
+    all_rows,
+    block_outputs,
+    code_learners,
+    count_correct,
+    evaluate_coded,
+)
+from skecoc.learners.coded_outputs import largest_output as largest_in_block
+from skecoc.learners.coded_regions import RegionTrainer, StartRows
+from skecoc.learners.columns import (
+    ALL_SAMPLES,
+    SEEN,
+    Column,
+    ColumnTrainer,
+    ConstantClassifier,
+    Floats,
+    Pattern,
+    Samples,
+)
+from skecoc.support.weights import only_side
+
+# Numbers of regions are kept in a byte.
+_MOST_REGIONS = 255
+
+
+@dataclass
+class SummedTrainer(ColumnTrainer):
+    """Boosts the stumps of columns from sums over all rows of blocks.
+
+    If `X` is None columns are evaluated where the blocks are, else on `X`, which are some of their rows.
+    """
+
+    rows: Any = None  # PreparedRows
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        rows: PreparedRows = self.rows
+        # A code that does not grow needs no folds of blocks: it has no clustering-based columns either.
+        needs_folds = self.clustered_learner is not None if self.X is None else self.folds is not None
+        folds = list(range(rows.n_folds if needs_folds else 0))
+        self._left_out = ([folds] if folds else []) if rows.layout.is_single else [[fold] for fold in folds]
+
+    def _has_bins(self) -> bool:
+        """Leave the samples as they are: bins are those of all rows."""
+        return False
+
+    def fit(self, columns: Sequence[Column], without_fold: int = ALL_SAMPLES) -> list[BaseEstimator]:
+        """Boost columns from sums over all rows, and in the same passes without those of each fold."""
+        if max(column.n_regions for column in columns) > _MOST_REGIONS:
+            raise ValueError(f"n_regions must be at most {_MOST_REGIONS} for samples in blocks")
+        missing = [column for column in columns if (*column.key, without_fold) not in self._trained]
+        if missing:
+            folds = [*([ALL_SAMPLES] if without_fold == ALL_SAMPLES else []), *range(len(self._left_out))]
+            variants = [[] if fold == ALL_SAMPLES else self._left_out[fold] for fold in folds]
+            for fold, learners in zip(folds, self._fit_without(missing, variants), strict=True):
+                for column, learner in zip(missing, learners, strict=True):
+                    self._trained[*column.key, fold] = learner
+            self.on_fit()
+        return [self._trained[*column.key, without_fold] for column in columns]
+
+    def outputs(self, columns: Sequence[Column], samples: Samples = SEEN, *, tried: bool = False) -> Any:
+        """Evaluate columns on rows of `X`, or on those in blocks that a fold holds out, all without folds."""
+        if self.X is not None:
+            return super().outputs(columns, samples, tried=tried)
+        without = [self._coded(columns, fold) for fold in range(len(self._left_out))]
+        held_out = list(zip(self._left_out, without, strict=True))
+        message = (self.rows.n_folds if held_out else 0, self._coded(columns), held_out)
+        for fold in range(len(self._left_out)):
+            self._forget(fold)
+        return self.rows.executor.map(block_outputs, self.rows.coded, message=message)
+
+    def sampled_outputs(self, columns: Sequence[Column], sample: Sample) -> Floats:
+        """Evaluate columns on the sample of the rows in blocks."""
+        if sample.codes is None:
+            raise ValueError("the sample must be one of rows in blocks")
+        return evaluate_coded(sample.codes, self._coded(columns))
+
+    def largest_output(self, columns: Sequence[Column]) -> float:
+        """Return the largest absolute output on all rows."""
+        largest = self.rows.executor.sum(largest_in_block, self.rows.coded, message=(self._coded(columns),), merge=max)
+        return largest or 1.0
+
+    def count_correct(self, columns: Sequence[Column], matrix: Floats) -> Floats:
+        """Sum up the weights of the rows of each class on the correct side of each column."""
+        n_cells = self.rows.n_folds + 1
+        message = (self._coded(columns), np.repeat(matrix, n_cells, axis=0))
+        correct = self.rows.executor.sum(count_correct, self.rows.coded, message=message)
+        return correct.reshape(self.rows.n_classes, n_cells, -1).sum(axis=1).astype(np.float64)
+
+    def all_rows(self, columns: Sequence[Column], scale: float) -> States:
+        """Return all rows, held out or not, with their outputs by learners that have seen them."""
+        message = (self.rows.n_folds, self._coded(columns), scale)
+        return self.rows.executor.map(all_rows, self.rows.coded, message=message)
+
+    def _coded(self, columns: Sequence[Column], fold: int = ALL_SAMPLES) -> CodedLearners:
+        learners = self.fit(columns, fold)
+        return code_learners(learners, self.rows.bins, self.respond(learners))
+
+    def _fit_without(self, columns: Sequence[Column], variants: Sequence[list[int]]) -> list[list[BaseEstimator]]:
+        """Boost columns without the rows of each of several lists of folds, in the same passes."""
+        cells = [[self._side_of_cells(column.pattern, folds) for column in columns] for folds in variants]
+        fitted: list[list[Any]] = [[self._constant(sides) for sides in of_variant] for of_variant in cells]
+        for clustered in (False, True):
+            numbers = [number for number, column in enumerate(columns) if column.clustered == clustered]
+            places = [(v, number) for v in range(len(variants)) for number in numbers if fitted[v][number] is None]
+            if places:
+                patterns = [cells[variant][number] for variant, number in places]
+                own = [columns[number] for _, number in places]
+                learners = self._cluster(patterns, own) if clustered else self._boost(patterns)
+                for (variant, number), learner in zip(places, learners, strict=True):
+                    fitted[variant][number] = learner
+        return fitted
+
+    def _side_of_cells(self, pattern: Pattern, without_folds: list[int]) -> Pattern:
+        """Return the side of each cell: that of its class, or zero for the cells of some folds."""
+        sides = np.repeat(pattern[:, np.newaxis], self.rows.n_folds + 1, axis=1)
+        sides[:, [fold + 1 for fold in without_folds]] = 0
+        return sides.ravel()
+
+    def _constant(self, sides: Pattern) -> ConstantClassifier | None:
+        """Return the learner of a column of cells in which one side alone counts, or None."""
+        is_on = np.stack([sides < 0, sides > 0])
+        side = only_side(is_on @ self.rows.cell_counts, is_on @ self.rows.cell_weights)
+        return None if side is None else ConstantClassifier(side)
+
+    def _boost(self, patterns: list[Pattern]) -> list[BaseEstimator]:
+        rows: PreparedRows = self.rows
+        given = (rows.executor, rows.coded, rows.bins, np.column_stack(patterns), rows.cell_weights)
+        return boost_columns(*given, self.learner, rows.summary.names)
+
+    def _cluster(self, patterns: list[Pattern], columns: list[Column]) -> list[BaseEstimator]:
+        rows: PreparedRows = self.rows
+        sample, bins = rows.sample, rows.bins
+        codes = code_values(sample.X, bins).T
+        cell = rows.layout.cells(sample.keys, rows.sample_classes())
+        starts = StartRows(bins.centres[codes + bins.starts[:-1]], cell, sample.mass)
+        settings = (rows.executor, rows.coded, bins, starts, self.learner, rows.summary.largest_weight)
+        trainer = RegionTrainer(*settings, rows.summary.names)
+        return trainer.train(patterns, [column.seed for column in columns], [column.n_regions for column in columns])
