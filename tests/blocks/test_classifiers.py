@@ -25,9 +25,11 @@ from skecoc.learners.columns import ColumnTrainer
 from skecoc.learners.folds import assign_folds
 from skecoc.persistence import load_model, save_model
 from skecoc.support.executor import Blocks, LocalExecutor
+from tests.grids import nightly
 from tests.reference.blocks import blobs, divided
 
 STUMPS = StumpAdaBoostClassifier(10)
+FEW_SETS = ["balance", "glass", "vehicle"]
 
 
 @pytest.mark.parametrize("name", ["iris", "vehicle", "dermatology"])
@@ -244,7 +246,7 @@ def test_weights_of_codewords_that_stay_where_they_are_differ_by_rounding_alone(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_summed", [False, True])
-@pytest.mark.parametrize("name", list_uci())
+@pytest.mark.parametrize("name", [*FEW_SETS, *nightly(sorted({*list_uci()} - {*FEW_SETS}))])
 def test_blocks_of_the_sets_of_the_paper_are_fitted_as_in_memory(name, is_summed, binned, monkeypatch):
     X, y = load_uci(name, return_X_y=True)
     X = np.nan_to_num(X)

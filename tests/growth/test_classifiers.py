@@ -35,6 +35,7 @@ from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
 from skecoc.growth import subclass, wolc
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from tests.grids import grid, nightly
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 GROWN = [WOLCClassifier, LCECOCClassifier, ECOCOneClassifier, SubclassECOCClassifier]
@@ -61,14 +62,23 @@ def checkerboard(n_rows=240, seed=0):
 @parametrize_with_checks(
     [
         WOLCClassifier(STUMPS, max_iter=2),
-        WOLCClassifier(LogisticRegression(), init="one-vs-one", n_folds=None, max_iter=1),
         LCECOCClassifier(STUMPS, max_iter=2),
         ECOCOneClassifier(STUMPS, max_iter=2),
-        ECOCOneClassifier(LogisticRegression(), init="decoc", extend=True, max_iter=1),
         SubclassECOCClassifier(STUMPS, min_size=0.2),
     ],
 )
 def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.nightly
+@parametrize_with_checks(
+    [
+        WOLCClassifier(LogisticRegression(), init="one-vs-one", n_folds=None, max_iter=1),
+        ECOCOneClassifier(LogisticRegression(), init="decoc", extend=True, max_iter=1),
+    ],
+)
+def test_estimator_checks_of_other_starts(estimator, check):
     check(estimator)
 
 
@@ -271,8 +281,9 @@ def test_every_coding_is_an_initial_code(coding):
     assert model.history_[0].n_columns >= 2
 
 
-@pytest.mark.parametrize("method", [LCECOCClassifier, ECOCOneClassifier, SubclassECOCClassifier])
-@pytest.mark.parametrize("decoding", sorted(DECODERS))
+@pytest.mark.parametrize(
+    ("method", "decoding"), grid([LCECOCClassifier, ECOCOneClassifier, SubclassECOCClassifier], sorted(DECODERS))
+)
 def test_every_decoding_grows(method, decoding):
     X, y = vehicle()
     parameters = {"min_size": 0.15} if method is SubclassECOCClassifier else {"max_iter": 2}
@@ -479,14 +490,15 @@ def test_subclasses_do_not_depend_on_the_units_of_features():
     np.testing.assert_array_equal(in_other_units.code_matrix_, model.code_matrix_)
 
 
-def test_subclasses_are_stable_over_seeds(monkeypatch):
+@pytest.mark.parametrize("n_seeds", [2, *nightly([4])])
+def test_subclasses_are_stable_over_seeds(n_seeds, monkeypatch):
     X, y = load_uci("glass", return_X_y=True)
     learner = LogisticRegression()
     halves = train_test_split(X, y, test_size=0.5, random_state=0)
     accuracy = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the features are not scaled, on purpose
-        for seed in range(4):
+        for seed in range(n_seeds):
             model = SubclassECOCClassifier(learner, random_state=seed).fit(halves[0], halves[2])
             accuracy.append(model.score(halves[1], halves[3]))
             monkeypatch.setattr(subclass, "_SEED", seed + 1)  # other folds and clusterings
@@ -749,8 +761,7 @@ def test_truth_values_and_categories_together(model):
         assert fitted.score(each, Y_IRIS) == 1.0
 
 
-@pytest.mark.parametrize("method", GROWN)
-@pytest.mark.parametrize("make_frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(("method", "make_frame"), grid(GROWN, [pd.DataFrame, pl.DataFrame]))
 def test_columns_of_text_reach_a_pipeline(method, make_frame):
     X, y = (part[::4] for part in vehicle())
     text = np.where(X[:, 0] > np.median(X[:, 0]), "long", "short")
