@@ -9,7 +9,7 @@ PIP    := -m pip install --quiet --quiet --disable-pip-version-check
 # Each of the two processes takes one half of the tests, then what the other has left: modules stay together.
 PYTEST := -m pytest -n 2 --dist worksteal
 
-.PHONY: install demo test test-fast test-array-api test-oldest lint format benchmarks results figures docs build check-install clean
+.PHONY: install demo test test-nightly test-fast test-array-api test-oldest lint format benchmarks results figures docs build check-install clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -30,20 +30,24 @@ demo: install
 		--methods mixed wolc one-vs-one/loss-weighted one-vs-rest/loss-based dense-random/loss-based \
 		sparse-random/loss-based decoc/loss-weighted sklearn/output-code sklearn/random-forest sklearn/boosting sklearn/svm
 
+# What repeats the protection of other tests at length is left to `make test-nightly`.
 test: install
-	$(BIN)/python $(PYTEST)
+	$(BIN)/python $(PYTEST) -m "not nightly"
+
+test-nightly: install
+	$(BIN)/python $(PYTEST) -m nightly
 
 test-fast: install
-	$(BIN)/python $(PYTEST) -m "not slow"
+	$(BIN)/python $(PYTEST) -m "not slow and not nightly"
 
 # scikit-learn's checks with array API dispatch, which SciPy must know of before it is imported.
 test-array-api: install
-	SCIPY_ARRAY_API=1 $(BIN)/python $(PYTEST) -k array_api_input tests/test_classifiers.py tests/growth/test_classifiers.py tests/learners
+	SCIPY_ARRAY_API=1 $(BIN)/python $(PYTEST) -k array_api_input tests/test_classifiers.py tests/classifiers/test_growing.py tests/learners
 
 # The fast tests with the oldest versions that pyproject.toml allows and that have wheels for this Python; tools of the
 # tests are as new as these permit.
 test-oldest: $(OLDEST)/.installed
-	$(OLDEST)/bin/python $(PYTEST) -m "not slow"
+	$(OLDEST)/bin/python $(PYTEST) -m "not slow and not nightly"
 
 $(OLDEST)/.installed: pyproject.toml
 	rm -rf $(OLDEST)

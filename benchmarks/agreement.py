@@ -1,10 +1,9 @@
 """Whether fits from blocks are those of the same rows in memory: codes, kept rounds and predictions.
 
-For each set one 70/30 split, several random states, divisions into blocks and responses. `WOLCClassifier` is compared
-with `BlockWOLCClassifier` of the same parameters, and `ECOCClassifier` (loss weights) with `BlockECOCClassifier`; of
-some sets `DaskWOLCClassifier` on two worker processes, too. A line says whether the code and the kept round are the
-same, on which share of the test rows predictions are, and how accurate both are. Exits with 1 if a code or a round
-differs, or fewer than 99.5 % of predictions agree.
+For each set one 70/30 split, several random states, divisions into blocks and responses. `WOLCClassifier` and
+`ECOCClassifier` are fitted to arrays and to blocks; `WOLCClassifier` of some sets on two worker processes, too. A line
+says whether the code and the kept round are the same, on which share of the test rows predictions are, and how
+accurate both are. Exits with 1 if a code or a round differs, or fewer than 99.5 % of predictions agree.
 
     python benchmarks/agreement.py                  # the paper's 14 sets: some minutes on one core
     python benchmarks/agreement.py --quick          # three of them
@@ -22,10 +21,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier, classifiers
+from skecoc.classifiers import base
+from skecoc.data import Blocks, Partitions
 from skecoc.datasets import list_uci, load_uci
 from skecoc.learners import columns
 
@@ -62,12 +63,12 @@ def generated_sets(n_rows: int, kinds: list[str]) -> Iterator[Data]:
         yield (kind, *generated(kind, n_rows, 0), *generated(kind, 100_000, 1))
 
 
-def pairs(seed: int, block_size: int, responses: list[str]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield names, and classifiers for rows in memory and in blocks with the same parameters."""
+def pairs(seed: int, responses: list[str]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield names, and equal classifiers for rows in memory and in blocks."""
     for response in responses:
         given = {"response_method": response, "random_state": seed}
-        yield f"WOLC {response}", WOLCClassifier(**given), BlockWOLCClassifier(**given, block_size=block_size)
-        yield f"ECOC {response}", ECOCClassifier(**given), BlockECOCClassifier(**given, block_size=block_size)
+        yield f"WOLC {response}", WOLCClassifier(**given), WOLCClassifier(**given)
+        yield f"ECOC {response}", ECOCClassifier(**given), ECOCClassifier(**given)
 
 
 def timed_fit(model: Any, *rows: Any) -> float:
@@ -106,8 +107,9 @@ def compare_set(data: Data, arguments: argparse.Namespace, client: Any) -> list[
     for seed in arguments.seeds:
         for k, parts in enumerate(arguments.parts):
             block_size = -(-len(y) // parts)
-            for what, local, blocks in pairs(seed, block_size, arguments.responses):
-                seconds = timed_fit(local, X, y, *weight), timed_fit(blocks, X, y, *weight)
+            described = Blocks(X, y, sample_weight=weight[0] if weight else None, block_size=block_size)
+            for what, local, blocks in pairs(seed, arguments.responses):
+                seconds = timed_fit(local, X, y, *weight), timed_fit(blocks, described)
                 agreed.append(compare(name, f"{what}, {seed}, {parts}", local, blocks, seconds, data))
                 if client is not None and k == 0 and isinstance(local, WOLCClassifier):
                     agreed.append(compare_dask(data, blocks, block_size, client))
@@ -117,14 +119,12 @@ def compare_set(data: Data, arguments: argparse.Namespace, client: Any) -> list[
 def compare_dask(data: Data, blocks: Any, block_size: int, client: Any) -> bool:
     """Fit the same on a cluster: the result is that of blocks, bit for bit."""
     import dask.array as da
-    from skecoc.dask import DaskWOLCClassifier
 
     X, y = (da.from_array(array, chunks=(block_size, *array.shape[1:])) for array in data[1:3])
-    model = DaskWOLCClassifier(response_method=blocks.response_method, random_state=blocks.random_state, client=client)
-    seconds = timed_fit(model, X, y)
-    local, X_test = model.to_local(), data[3]
-    agrees = compare(data[0], "  Dask and blocks", blocks, local, (0.0, seconds), data)
-    return agrees and np.array_equal(blocks.decision_function(X_test), local.decision_function(X_test))
+    model = clone(blocks)
+    seconds = timed_fit(model, Partitions(X, y, client=client))
+    agrees = compare(data[0], "  Dask and blocks", blocks, model, (0.0, seconds), data)
+    return agrees and np.array_equal(blocks.decision_function(data[3]), model.decision_function(data[3]))
 
 
 def main() -> None:
@@ -141,7 +141,7 @@ def main() -> None:
         parser.add_argument(flag, action="store_true")
     arguments = parser.parse_args()
     if arguments.summed:
-        columns.MANY_TO_BIN = classifiers.MANY_TO_BIN = 0
+        columns.MANY_TO_BIN = base.MANY_TO_BIN = 0
     names = list(QUICK) if arguments.quick else arguments.sets
     sets = uci_sets(names) if arguments.rows is None else generated_sets(arguments.rows, arguments.kinds)
     print(

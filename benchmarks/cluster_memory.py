@@ -71,12 +71,12 @@ def measure(name, options, limit):
     """Fit a classifier on a cluster of its own; return it or an error, the seconds, and the peaks of all processes."""
     from distributed import Client, LocalCluster
 
-    from skecoc import dask as classifiers
+    from skecoc import ECOCClassifier, WOLCClassifier
 
     if name == "ecoc":
-        model = classifiers.DaskECOCClassifier(coding="one-vs-rest", random_state=0)
+        model = ECOCClassifier(coding="one-vs-rest", random_state=0)
     else:
-        model = classifiers.DaskWOLCClassifier(random_state=0, max_iter=options.rounds)
+        model = WOLCClassifier(random_state=0, max_iter=options.rounds)
     with (
         LocalCluster(
             n_workers=options.workers,

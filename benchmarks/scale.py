@@ -65,8 +65,8 @@ def peak_megabytes():
 
 def fit(how, n_rows):
     """Fit a code by one of the ways, on this machine."""
-    from skecoc import ECOCClassifier
-    from skecoc.blocks import BlockECOCClassifier, BlockWOLCClassifier
+    from skecoc import ECOCClassifier, WOLCClassifier
+    from skecoc.data import Blocks
 
     if how == "memory":
         X, y = (np.concatenate(arrays) for arrays in zip(*Generated(n_rows), strict=True))
@@ -79,9 +79,9 @@ def fit(how, n_rows):
     generate = time.process_time() - generate
     start = time.process_time()
     if how == "blocks":
-        BlockECOCClassifier(coding="one-vs-rest", random_state=0).fit_blocks(Generated(n_rows))
+        ECOCClassifier(coding="one-vs-rest", random_state=0).fit(Blocks(Generated(n_rows)))
     else:
-        BlockWOLCClassifier(random_state=0, max_iter=2).fit_blocks(Generated(n_rows))
+        WOLCClassifier(random_state=0, max_iter=2).fit(Blocks(Generated(n_rows)))
     # Rows are made twice, which is not the fit's fault.
     return time.process_time() - start - 2.0 * generate
 
@@ -128,9 +128,10 @@ class _Watch:
 def measure_cluster(n_workers, n_rows):
     """Fit on a cluster of so many processes, and fit as many partitions of next to no rows."""
     from distributed import Client, LocalCluster
-    from skecoc.dask import DaskECOCClassifier
 
-    model = DaskECOCClassifier(coding="one-vs-rest", random_state=0)
+    from skecoc import ECOCClassifier
+
+    model = ECOCClassifier(coding="one-vs-rest", random_state=0)
     n_parts = len(Generated(n_rows).sizes)
     with (
         LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,

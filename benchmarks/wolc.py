@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc.classifiers.pools import PooledWeightStrategy
+from skecoc.classifiers.weighting import PooledWeightStrategy
 from skecoc.datasets import list_uci, load_uci
 
 

@@ -19,11 +19,10 @@ import dask.array as da
 import joblib
 import numpy as np
 from distributed import Client
-from skecoc.dask import DaskWOLCClassifier
 
 import dask
-from skecoc import ECOCClassifier
-from skecoc.blocks import BlockWOLCClassifier
+from skecoc import ECOCClassifier, WOLCClassifier
+from skecoc.data import Blocks
 
 N_ROWS, N_FEATURES, N_CLASSES = 8_000, 10, 5
 
@@ -70,15 +69,15 @@ def main():
 
         # By rows: workers read their partitions, and keep them.
         rows, labels = read_parts(4, N_ROWS // 4)
-        model = DaskWOLCClassifier(random_state=0, max_iter=2).fit(rows, labels)
-        local = BlockWOLCClassifier(random_state=0, max_iter=2).fit_blocks(parts)
+        model = WOLCClassifier(random_state=0, max_iter=2).fit(rows, labels)
+        local = WOLCClassifier(random_state=0, max_iter=2).fit(Blocks(parts))
         same = np.array_equal(model.decision_function(X_test), local.decision_function(X_test))
         print(f"by rows: {model.code_matrix_.shape[1]} columns, accuracy {model.score(X_test, y_test):.3f}, ", end="")
         print(f"as on one machine: {same}")
 
-        # Predictions of partitions are lazy; the local model needs no cluster.
+        # Predictions of partitions are lazy; the model itself needs no cluster.
         print(model.predict(rows))
-        print(model.to_local())
+        print(model)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from skecoc.data.folds import assign_folds, without_last_digits
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
 from skecoc.persistence import load_model, save_model
+from tests.grids import grid
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 Y_LONG = np.arange(900) % 3
@@ -42,17 +43,25 @@ Y_LONG = np.arange(900) % 3
 @parametrize_with_checks(
     [
         ECOCClassifier(),
-        ECOCClassifier(LogisticRegression(), coding="one-vs-rest", decoding="hamming"),
         ECOCClassifier(RidgeClassifier(), coding="dense-random", decoding="loss-based", random_state=0),
-        ECOCClassifier(DecisionTreeClassifier(max_depth=3), response_method="predict", random_state=0),
     ],
 )
 def test_estimator_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("coding", sorted(CODINGS))
-@pytest.mark.parametrize("decoding", sorted(DECODERS))
+@pytest.mark.nightly
+@parametrize_with_checks(
+    [
+        ECOCClassifier(LogisticRegression(), coding="one-vs-rest", decoding="hamming"),
+        ECOCClassifier(DecisionTreeClassifier(max_depth=3), response_method="predict", random_state=0),
+    ],
+)
+def test_estimator_checks_of_other_learners(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(("coding", "decoding"), grid(sorted(CODINGS), sorted(DECODERS)))
 def test_every_coding_works_with_every_decoding(coding, decoding):
     model = ECOCClassifier(GaussianNB(), coding=coding, decoding=decoding, random_state=0).fit(X_IRIS, Y_IRIS)
     assert model.score(X_IRIS, Y_IRIS) > 0.9

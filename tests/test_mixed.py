@@ -57,10 +57,15 @@ def exact_pool():
     [
         ECOCClassifier(exact_pool()),
         WOLCClassifier(exact_pool(), max_iter=2),
-        SubclassECOCClassifier(exact_pool()),
     ]
 )
 def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.nightly
+@parametrize_with_checks([SubclassECOCClassifier(exact_pool())])
+def test_estimator_checks_of_split_classes(estimator, check):
     check(estimator)
 
 

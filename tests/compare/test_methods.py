@@ -15,7 +15,6 @@ from skecoc.coding import CODINGS
 from skecoc.compare import DEFAULT_METHODS
 from skecoc.compare.methods import (
     CLASSIFIERS,
-    FIXED_CODINGS,
     GROWN_CODINGS,
     MAJORITY,
     PEERS,
@@ -74,7 +73,7 @@ def test_short_names():
 @pytest.mark.parametrize(
     ("method", "part", "valid"),
     [
-        ("nothing/hamming", "coding 'nothing'", [*FIXED_CODINGS, *GROWN_CODINGS]),
+        ("nothing/hamming", "coding 'nothing'", [*CODINGS, "random-10", *GROWN_CODINGS]),
         ("one-vs-one/nothing", "decoding 'nothing'", DECODERS),
         ("lc-ecoc/nothing", "decoding 'nothing'", DECODERS),
         ("wolc/hamming", "decoding 'hamming'", ["optimized-weight"]),

@@ -178,12 +178,12 @@ def assert_same(model, undisturbed):
 
 
 def moments(name, kind, fast):
-    """Parameters of a test: the moments of a fit, slow but for some."""
-    marks = [() if moment in fast else pytest.mark.slow for moment in range(N_MOMENTS)]
+    """Parameters of a test: the moments of a fit, nightly but for some."""
+    marks = [() if moment in fast else pytest.mark.nightly for moment in range(N_MOMENTS)]
     return [pytest.param(kind, moment, marks=mark, id=f"{name}-{moment}") for moment, mark in enumerate(marks)]
 
 
-@pytest.mark.parametrize(("kind", "moment"), [*moments("code", CODE, (0, 1, 5)), *moments("grown", GROWN, ())])
+@pytest.mark.parametrize(("kind", "moment"), [*moments("code", CODE, (1, 5)), *moments("grown", GROWN, (7,))])
 def test_a_worker_killed_at_any_moment_changes_nothing(cluster, client, undisturbed, kind, moment):
     rng = np.random.default_rng(moment)
     # The first two steps read and code the rows; the others are a random one of each eighth of the rest.

@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skecoc.decoding import LossWeightedDecoder
+from skecoc.decoding import LossWeightedDecoder, risk_and_confusion
 from skecoc.decoding.base import worst_rivals
 from skecoc.decoding.optimized import OptimizedWeightDecoder
 from skecoc.decoding.optimized.decoder import tie_shares
 from skecoc.decoding.optimized.training_rows import MemoryRows
-from skecoc.decoding.risk import risk_and_confusion
 from skecoc.decoding.ties import SOLVED_TIE_TOLERANCE, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, order_ties
 from tests.reference.optimized import (
     hinge,

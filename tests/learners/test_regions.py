@@ -22,11 +22,16 @@ from skecoc.learners.regions import nearest_centre, weak_kmeans
 @parametrize_with_checks(
     [
         RegionClassifier(random_state=0),
-        RegionClassifier(LogisticRegression(), n_regions=3, random_state=0),
-        RegionClassifier(RidgeClassifier(), random_state=0),
+        RegionClassifier(RidgeClassifier(), n_regions=3, random_state=0),
     ]
 )
 def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.nightly
+@parametrize_with_checks([RegionClassifier(LogisticRegression(), n_regions=3, random_state=0)])
+def test_estimator_checks_of_probabilities(estimator, check):
     check(estimator)
 
 

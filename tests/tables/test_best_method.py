@@ -1,6 +1,7 @@
 """Held-out results of methods on a table, and the choice among them, which is that of `compare` and `fit_table`."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from skecoc.compare import DataSet, compare, trials
+from skecoc.cli import compare as command
+from skecoc.compare import DEFAULT_METHODS, DataSet, compare, trials
 from skecoc.compare.cross_validation import Budget, HeldOut, cross_validate
 from skecoc.compare.methods import MAJORITY, default_methods
 from skecoc.compare.metrics import ACCURACY, Metric
@@ -44,15 +46,24 @@ def test_scores_are_those_of_compare(data_set, evaluation):
 
 @pytest.mark.parametrize("metric", ["accuracy", "log-loss"])
 def test_compare_recommends_what_fit_saves(things, metric, monkeypatch):
-    """On the folds of a table, with the methods that are tried by default."""
-    monkeypatch.setattr(mixed, "mixed_learners", lambda *_, **__: [("a", GaussianNB()), ("b", LogisticRegression())])
+    methods = ["sklearn/logistic", "one-vs-one/loss-weighted", "one-vs-rest/loss-weighted"]
+    monkeypatch.setattr(fitting, "default_methods", lambda *_, **__: methods)
     card = fit_table(things, folds=4, seed=3, metric=metric).card_
     table = prepare_table(things, folds=4).data_set
-    methods = [*default_methods(3, table.X.shape[1], has_learner=False), MAJORITY]
-    found = compare([table], methods, folds=4, seed=3, metric=metric)
+    found = compare([table], [*methods, MAJORITY], folds=4, seed=3, metric=metric)
     assert conclude(found).recommended == card["method"]
-    scores = dict(zip(methods, found.runs("score")[0].mean(axis=1).tolist(), strict=True))
+    scores = dict(zip(found.methods, found.runs("score")[0].mean(axis=1).tolist(), strict=True))
     assert {row["method"]: row["score"] for row in card["comparison"]} == scores
+
+
+def test_the_command_compares_what_fit_tries(things):
+    options = SimpleNamespace(data="things.csv", metric="accuracy", class_weight=None, learner=None)
+    table = prepare_table(things, folds=3).data_set
+    tried = default_methods(3, table.X.shape[1], has_learner=False)
+    assert command._default_methods(options, [table]) == [*tried, MAJORITY]
+    options.learner = "svm"
+    assert command._default_methods(options, [table]) == [*default_methods(3, 5, has_learner=True), MAJORITY]
+    assert command._default_methods(options, []) == list(DEFAULT_METHODS)
 
 
 def test_compare_recommends_what_fit_saves_of_equal_scores(data_set, evaluation):

@@ -62,22 +62,50 @@ def outcome(content, tmp_path_factory):
         yield use
 
 
+LEARNERS = [
+    KNeighborsClassifier(3),
+    GradientBoostingClassifier(n_estimators=1, max_depth=2),
+    CalibratedClassifierCV(KNeighborsClassifier(3), method="isotonic", cv=2),
+]
+
+
 @pytest.fixture(scope="module")
-def content(things):
-    """A small model, so that thousands of them are loaded in seconds."""
-    learner = StumpAdaBoostClassifier(n_estimators=2)
+def dump(things):
+    """A function that saves a small model with a learner, so that thousands of them are loaded in seconds."""
     used = with_text(things.X[["weight", "colour", "picked"]])
-    model = TableClassifier(ECOCClassifier(learner, coding="one-vs-rest", random_state=0)).fit(used, things.y)
-    whole = fit_table(things, method="one-vs-rest/loss-based", learner=learner, folds=2)
-    assert {"sentence", "category", "date"} < set(model.kinds_.values())
-    model.card_ = {**whole.card_, "important": {}, "notes": [], "target": "kind"}
-    return dump_model(model)
+    whole = fit_table(things, method="one-vs-rest/loss-based", learner=StumpAdaBoostClassifier(2), folds=2)
+
+    def save(learner):
+        model = TableClassifier(ECOCClassifier(learner, coding="one-vs-rest", random_state=0)).fit(used, things.y)
+        assert {"sentence", "category", "date"} < set(model.kinds_.values())
+        model.card_ = {**whole.card_, "important": {}, "notes": [], "target": "kind"}
+        return dump_model(model)
+
+    return save
+
+
+@pytest.fixture(scope="module")
+def content(dump):
+    return dump(StumpAdaBoostClassifier(n_estimators=2))
+
+
+def members_of(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if name != "skecoc.json"}
 
 
 @pytest.fixture(scope="module")
 def members(content):
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {name: archive.read(name) for name in archive.namelist() if name != "skecoc.json"}
+    return members_of(content)
+
+
+@pytest.fixture(scope="module")
+def shared(dump, outcome):
+    """Members of one model that holds all learners."""
+    several = {type(learner).__name__: learner for learner in (StumpAdaBoostClassifier(n_estimators=2), *LEARNERS)}
+    members = members_of(dump(list(several.items())))
+    assert outcome(pack(members)) == "good"
+    return members
 
 
 def pack(members):
@@ -122,46 +150,61 @@ def nodes_of(tree):
     return found
 
 
-def forge_types(members, random):
-    """Let the description name types that run code."""
+def typed_nodes(tree):
+    """List the nodes whose type is checked; that of a plain value is not."""
+    return [part for part, key in nodes_of(tree) if key == "__class__" and part["__loader__"] != "JsonNode"]
+
+
+def name_type(members, name, forged, loader):
+    """Let the description name another type in place of one."""
     tree = json.loads(members["schema.json"])
-    # Where the value is plain, its type is not looked at; and of equal parts only the first is.
-    typed = [part for part, key in nodes_of(tree) if key == "__class__" and part["__loader__"] != "JsonNode"]
-    chosen = typed[random.integers(len(typed))]
-    name, forged = (chosen["__module__"], chosen["__class__"]), DANGEROUS[random.integers(len(DANGEROUS))]
-    loader = LOADERS[random.integers(len(LOADERS))] if random.random() < 0.5 else None
-    for part in typed:
+    for part in typed_nodes(tree):
         if (part["__module__"], part["__class__"]) == name:
             part["__module__"], part["__class__"] = forged
             part["__loader__"] = loader or part["__loader__"]
     return pack({**members, "schema.json": json.dumps(tree)})
 
 
+def forge_types(members, random):
+    """Let the description name types that run code."""
+    typed = typed_nodes(json.loads(members["schema.json"]))
+    chosen = typed[random.integers(len(typed))]
+    forged = DANGEROUS[random.integers(len(DANGEROUS))]
+    loader = LOADERS[random.integers(len(LOADERS))] if random.random() < 0.5 else None
+    return name_type(members, (chosen["__module__"], chosen["__class__"]), forged, loader)
+
+
+def spoil(place, way, places, random):
+    """Change, drop or exchange a part of a description."""
+    part, key = place
+    other, other_key = places[random.integers(len(places))]
+    if isinstance(part, list) and key >= len(part):
+        return
+    if way == 0:
+        part[key] = copy.deepcopy(VALUES[random.integers(len(VALUES))])
+    elif way == 1 and (isinstance(other, dict) or other_key < len(other)):
+        part[key] = copy.deepcopy(other.get(other_key) if isinstance(other, dict) else other[other_key])
+    elif way == 2 and isinstance(part, dict):
+        part.pop(key, None)
+    elif way == 3 and isinstance(part.get(key) if isinstance(part, dict) else part[key], int | float):
+        part[key] = int(random.integers(-(2**40), 2**40))
+
+
 def forge_description(members, random):
-    """Change, drop or exchange parts of the description."""
+    """Spoil some parts of the description."""
     tree = json.loads(members["schema.json"])
     places = nodes_of(tree)
     for _ in range(random.integers(1, 4)):
-        part, key = places[random.integers(len(places))]
-        other, other_key = places[random.integers(len(places))]
-        if isinstance(part, list) and key >= len(part):
-            continue
-        way = random.integers(4)
-        if way == 0:
-            part[key] = copy.deepcopy(VALUES[random.integers(len(VALUES))])
-        elif way == 1 and (isinstance(other, dict) or other_key < len(other)):
-            part[key] = copy.deepcopy(other.get(other_key) if isinstance(other, dict) else other[other_key])
-        elif way == 2 and isinstance(part, dict):
-            part.pop(key, None)
-        elif way == 3 and isinstance(part.get(key) if isinstance(part, dict) else part[key], int | float):
-            part[key] = int(random.integers(-(2**40), 2**40))
+        place = places[random.integers(len(places))]
+        spoil(place, random.integers(4), places, random)
     return pack({**members, "schema.json": json.dumps(tree)})
 
 
-def forge_arrays(members, random):
-    """Change bytes of arrays, or exchange arrays."""
+def forge_arrays(members, random, name=None):
+    """Change bytes of an array, any unless it is named, or exchange it."""
     names = [name for name in members if name.endswith(".npy")]
-    name, other = (names[k] for k in random.integers(len(names), size=2))
+    first, other = (names[k] for k in random.integers(len(names), size=2))
+    name = name or first
     if random.random() < 0.3:
         return pack({**members, name: members[other]})
     data = bytearray(members[name])
@@ -188,7 +231,74 @@ def test_the_model_itself_is_good(content, members, outcome):
     assert outcome(pack(members)) == "good"
 
 
-@pytest.mark.slow
+def places_by_type(tree):
+    """List the places of a description by the type of the object that they are in, one for each way from there."""
+    found, waiting = {}, [(tree, "", ())]
+    while waiting:
+        part, owner, way = waiting.pop()
+        if isinstance(part, dict) and str(part.get("__loader__")).endswith(("ObjectNode", "TreeNode")):
+            owner, way = part["__class__"], ()
+        for key in part if isinstance(part, dict) else range(len(part)):
+            step = (*way, key if isinstance(part, dict) else "*")
+            found.setdefault(owner, {}).setdefault(step, (part, key))
+            if isinstance(part[key], dict | list):
+                waiting.append((part[key], owner, step))
+    return {owner: list(places.values()) for owner, places in sorted(found.items())}
+
+
+def forge_each_type(members, random):
+    """Let each type that the description names be another one."""
+    typed = typed_nodes(json.loads(members["schema.json"]))
+    for number, name in enumerate(sorted({(part["__module__"], part["__class__"]) for part in typed})):
+        loader = LOADERS[number % len(LOADERS)] if random.random() < 0.5 else None
+        yield name_type(members, name, DANGEROUS[number % len(DANGEROUS)], loader)
+
+
+def forge_each_description(members, random):
+    """Spoil two places in an object of each type, in two ways."""
+    owners = list(places_by_type(json.loads(members["schema.json"])))
+    for number, owner in enumerate(owners * 2):
+        tree = json.loads(members["schema.json"])
+        places = places_by_type(tree)[owner]
+        for k in random.permutation(len(places))[:2]:
+            spoil(places[k], (number + number // len(owners)) % 4, places, random)
+        yield pack({**members, "schema.json": json.dumps(tree)})
+
+
+def forge_each_array(members, random):
+    """Change bytes of an array of each type of object that holds any; tests of these types spoil each attribute."""
+    for places in places_by_type(json.loads(members["schema.json"])).values():
+        names = [part[key] for part, key in places if key == "file" and part[key].endswith(".npy")]
+        if names:
+            yield forge_arrays(members, random, names[random.integers(len(names))])
+
+
+def repeated(forge):
+    """Forge a hundred files at random."""
+    return lambda members, random: (forge(pack(members), random) for _ in range(100))
+
+
+@pytest.mark.parametrize(
+    ("forge", "least_refused"),
+    [
+        (repeated(flip_bits), 0.95),
+        (repeated(cut_and_splice), 0.95),
+        (forge_each_type, 0.95),
+        (forge_each_description, 0.2),
+        (forge_each_array, 0.2),
+    ],
+    ids=["flip_bits", "cut_and_splice", "each_type", "each_description", "each_array"],
+)
+def test_a_model_of_all_learners_forged_part_by_part_is_used_or_refused_in_one_line(
+    forge, least_refused, shared, outcome
+):
+    found = [outcome(forged) for forged in forge(shared, np.random.default_rng(0))]
+    assert len(found) > 15
+    assert not [line for line in found if "\n" in line]
+    assert sum(line != "good" for line in found) > least_refused * len(found)
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("forge", "n_files", "least_refused"),
     [
@@ -208,22 +318,14 @@ def test_forged_files_are_used_or_refused_in_one_line(forge, n_files, least_refu
     assert sum(line != "good" for line in found) > least_refused * n_files
 
 
-LEARNERS = [
-    KNeighborsClassifier(3),
-    GradientBoostingClassifier(n_estimators=1, max_depth=2),
-    CalibratedClassifierCV(KNeighborsClassifier(3), method="isotonic", cv=2),
-]
-
-
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("classifier", LEARNERS, ids=lambda classifier: type(classifier).__name__)
 @pytest.mark.parametrize("forge", [forge_types, forge_description, forge_arrays])
 def test_forged_files_of_other_learners_are_used_or_refused_in_one_line(classifier, forge, outcome):
     frame = make_things()
     model = TableClassifier(ECOCClassifier(classifier, coding="one-vs-rest", random_state=0))
     model.fit(frame[["weight", "colour"]], frame["kind"])
-    with zipfile.ZipFile(io.BytesIO(dump_model(model))) as archive:
-        members = {name: archive.read(name) for name in archive.namelist() if name != "skecoc.json"}
+    members = members_of(dump_model(model))
     assert outcome(pack(members)) == "good"
     random = np.random.default_rng(0)
     found = [outcome(forge(members, random)) for _ in range(40)]

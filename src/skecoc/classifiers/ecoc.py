@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skecoc.classifiers.base import AUTO, BaseCodeClassifier, TrainingData
 from skecoc.classifiers.batches import BatchesMixin
-from skecoc.classifiers.fixed import FixedStrategy
+from skecoc.classifiers.fixed_code import FixedStrategy
 from skecoc.classifiers.growth import Strategy
 from skecoc.coding import choose_coding, coding_name
 from skecoc.coding.automatic import compact_code

@@ -1,46 +1,35 @@
 """WOLC-ECOC: a code grown by layers of clustering-based columns, with optimised weights."""
 
-from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skecoc.classifiers.base import TrainingData
 from skecoc.classifiers.ecoc import compact_decoder
-from skecoc.classifiers.fixed import FixedStrategy
+from skecoc.classifiers.fixed_code import FixedStrategy
 from skecoc.classifiers.growing_code import (
     GrowingCode,
-    errors_of,
-    mean_output,
-    pairs_in_units,
-    sum_by_pairs,
 )
 from skecoc.classifiers.grown import LayeredClassifier, named_init
-from skecoc.classifiers.growth import Evaluation, Growth, Proposal, StopRules, Strategy
-from skecoc.classifiers.logistic_growth import LogisticWeightStrategy
-from skecoc.classifiers.pools import PooledWeightStrategy, pooled_weights
-from skecoc.classifiers.proposals import layered_proposal
-from skecoc.classifiers.weight_fits import fit_weights
+from skecoc.classifiers.growth import Growth, StopRules, Strategy
+from skecoc.classifiers.weighting import (
+    LogisticWeightStrategy,
+    OptimizedWeightStrategy,
+    PooledWeightStrategy,
+    pooled_weights,
+)
 from skecoc.coding import choose_coding
 from skecoc.coding.automatic import compact_code, learner_kind
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.folds import MANY_SAMPLES
-from skecoc.data.samples import CodedSamples
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.decoding.base import worst_rivals
-from skecoc.decoding.optimized.hinge import row_scores
-from skecoc.learners.columns import Floats, Integers
+from skecoc.learners.columns import Integers
 from skecoc.learners.mixed import is_several
 from skecoc.support.errors import is_named
 from skecoc.support.weights import ClassWeight
 
-# Relative gap of weights that are optimised every round: a wider one lets growth take the solver's slack for progress.
-_WEIGHTS_TOL = 1e-3
-# Loss that the solver's rounding leaves of a zero.
-_ZERO_LOSS = 1e-7
 # Numbers of regions of the clustering-based columns of a pair, one after the other.
 _REGIONS = (3, 6, 12, 24)
 _LEAST_REGIONS = 2
@@ -60,74 +49,6 @@ _MOST_CLASSES_OF_PAIRS = 30
 _CHEAP = 3
 # The margin of weights that are optimised every round, in units of codewords.
 _MARGIN = 0.3
-
-
-class OptimizedWeightStrategy(Strategy):
-    """Separate the pairs of highest risk under the best weights, which are found every round (Algorithm 3).
-
-    Growth is judged, weights are fitted and hard pairs are found by out-of-fold codewords if there are any. Where the
-    outputs are margins, which are divided by their largest and mostly small, `margin` and `l2` are in units of the mean
-    size of the initial columns' outputs.
-    """
-
-    def __init__(
-        self, margin: float, l2: float, n_pairs: int, n_regions: Sequence[int], n_jobs: int | None, *, is_capped: bool
-    ) -> None:
-        self.margin, self.l2, self.n_jobs = margin, l2, n_jobs
-        self.n_pairs, self.n_regions, self.is_capped = n_pairs, n_regions, is_capped
-        self._weights: Floats | None = None
-        self._unit: float | None = None
-
-    def evaluate(self, code: GrowingCode) -> Evaluation:
-        """Optimise the weights, from the last round's with zeros for new columns: so the objective never rises."""
-        if self._unit is None:
-            self._unit = mean_output(code) if code.response == "decision_function" else 1.0
-        unsolved = OptimizedWeightDecoder(
-            self.margin * self._unit, l2=self.l2 * self._unit, tol=_WEIGHTS_TOL, n_jobs=self.n_jobs
-        )
-        decoder = fit_weights(code, unsolved, code.n_columns, warm_start=self._padded(code.n_columns))
-        self._weights = decoder.weights_
-        message = (decoder, code.matrix, code.samples.prior)
-        losses, pairs = code.step(_margin_losses, message=message)
-        pair_losses = sum_by_pairs(code, pairs)
-        loss = code.mean(losses)
-        accuracy = 1.0 - code.mean(code.map(errors_of, message=message))
-        certificate = decoder.certificate_
-        return Evaluation(
-            decoder,
-            loss if loss > _ZERO_LOSS else 0.0,
-            pair_losses,
-            accuracy if code.samples.n_folds == 0 else np.nan,
-            accuracy,
-            sample_losses=losses,
-            objective=certificate.objective,
-            hinge=certificate.hinge,
-            risk=certificate.risk,
-            gap=certificate.gap,
-        )
-
-    def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
-        """Separate the pairs of highest risk."""
-        return layered_proposal(code, evaluation, self.n_pairs, self.n_regions, is_capped=self.is_capped)
-
-    def _padded(self, n_columns: int) -> Floats | None:
-        """Return the last weights with zeros for the columns that have been added since."""
-        if self._weights is None:
-            return None
-        return np.pad(self._weights, ((0, 0), (0, n_columns - self._weights.shape[1])))
-
-
-def _margin_losses(
-    samples: CodedSamples, decoder: OptimizedWeightDecoder, matrix: CodeMatrix, prior: Floats
-) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the hinge of each sample out of fold, and its sums by class and worst rival, in units."""
-    del prior
-    code = np.ascontiguousarray((decoder.weights_ * decoder.matrix_).T)
-    scores = row_scores(np.ascontiguousarray(samples.out_of_fold), code)
-    rivals, leads = worst_rivals(scores, samples.y, decoder.margin)
-    losses = np.maximum(leads, 0.0)
-    pairs = pairs_in_units(samples.y, rivals, samples.weight * losses, len(matrix))
-    return losses, pairs
 
 
 def check_regions(n_regions: Any) -> tuple[int, ...]:

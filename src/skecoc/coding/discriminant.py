@@ -188,7 +188,6 @@ class _NodeCriterion:
         self._shared = float(_w_log_w(self._total) @ self._sign)
 
     def of_split(self, first_side: Mask) -> float:
-        """Information of one split, given which classes are on its first side."""
         return float(self._of_weights(self._weights[first_side].sum(axis=0)[np.newaxis])[0])
 
     def of_moves(self, first_side: Mask, moved: Indices) -> Floats:
@@ -212,7 +211,6 @@ class _NodeCriterion:
 
 
 def _w_log_w(weight: Floats) -> Floats:
-    """Return w log w, with its limit 0 at 0."""
     return weight * np.log(np.where(weight > 0, weight, 1.0))
 
 
@@ -315,7 +313,9 @@ def _can_be_split(n_classes: int, node: Indices, taken: set[bytes]) -> bool:
 def class_histograms(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | None = None) -> Floats:
     """Sum up the weights of every class in every bin of every feature, (n_classes, n_features, n_bins)."""
     n_bins = check_count(n_bins, "n_bins", 2)
-    is_mixed = _has_mixed_columns(X)
+    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes") and min(X.shape) > 0
+    # No array has room for all that the columns of a frame may hold.
+    is_mixed = is_frame and not {getattr(dtype, "kind", None) for dtype in X.dtypes} <= {"i", "u", "f"}
     X = X if is_mixed else _check_features(X)
     labels = column_or_1d(y)
     check_consistent_length(X, labels)
@@ -341,14 +341,7 @@ def class_histograms(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: A
     return histograms
 
 
-def _has_mixed_columns(X: Any) -> bool:
-    """Tell whether a frame has other columns than numbers: no array has room for all that these may hold."""
-    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes") and min(X.shape) > 0
-    return is_frame and not {getattr(dtype, "kind", None) for dtype in X.dtypes} <= {"i", "u", "f"}
-
-
 def _check_features(X: Any) -> Any:
-    """Return samples of any kind, or some of their columns, as an array or a sparse matrix."""
     return check_array(X, accept_sparse="csc", dtype=None, ensure_all_finite=False, input_name="X")
 
 
@@ -358,8 +351,13 @@ def _count_bins(values: NDArray[Any], class_of_row: Indices, weight: Floats, sha
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError):
+        # The heaviest categories have a bin each, the others the last bin together.
+        category = np.unique(values[:, 0].astype(str), return_inverse=True)[1]
+        mass = np.bincount(category, weights=weight)
+        bin_of_category = np.empty(len(mass), dtype=np.intp)
+        bin_of_category[np.argsort(-mass, kind="stable")] = np.arange(len(mass))
         rows = np.arange(len(values))[:, np.newaxis]
-        bins = _category_bins(values[:, 0].astype(str), weight, n_bins)[:, np.newaxis]
+        bins = bin_of_category.clip(max=n_bins - 1)[category][:, np.newaxis]
     else:
         rows, bins = _number_bins(numbers, weight, n_bins)
     n_features = values.shape[1]
@@ -398,12 +396,3 @@ def _number_bins(values: Floats, weight: Floats, n_bins: int) -> tuple[Indices, 
         ends_bin[above - is_nearer_below, many] = True
     bin_of_rank: Indices = np.cumsum(ends_bin, axis=0) - ends_bin
     return order, np.where(known, np.take_along_axis(bin_of_rank, rank, axis=0), -1)
-
-
-def _category_bins(values: NDArray[np.str_], weight: Floats, n_bins: int) -> Indices:
-    """Give the heaviest categories a bin each, and the others the last bin together."""
-    _, category = np.unique(values, return_inverse=True)
-    mass = np.bincount(category, weights=weight)
-    bin_of_category = np.empty(len(mass), dtype=np.intp)
-    bin_of_category[np.argsort(-mass, kind="stable")] = np.arange(len(mass))
-    return bin_of_category.clip(max=n_bins - 1)[category]

@@ -336,7 +336,6 @@ def _as_ternary(matrix: ArrayLike, argument: str) -> CodeMatrix:
 
 
 def _pair_distances(matrix: ArrayLike) -> Floats:
-    """Distance of every pair of different rows, each pair once."""
     distances = row_distances(matrix)
     if len(distances) < 2:
         raise ValueError("matrix must have at least 2 rows to have a distance between rows")

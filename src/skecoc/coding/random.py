@@ -22,8 +22,8 @@ _BLOCK_ENTRIES = 2**20
 # Starts of the second step: 10 reach a minimum distance of 4.5 at 10 classes and 10 columns, one start 4.1.
 _MAX_STARTS = 10
 _MAX_SWEEPS = 100
-# Rows whose product is this much below the largest have no say: their terms are 2 ** -32 of
-# the largest one. What is left are sums of powers of two that are exact in any order.
+# Rows whose product is this much below the largest are ignored: their terms are 2 ** -32 of the largest one. The
+# remaining sums of powers of two are exact in any order.
 _HORIZON = 32
 
 
@@ -126,13 +126,11 @@ def sparse_random(
 
 
 def _random_signs(size: int, rng: RandomState) -> CodeMatrix:
-    """Draw +1 and -1 with equal probability."""
     random_bytes = np.frombuffer(rng.bytes(-(-size // 8)), dtype=np.uint8)
     return 2 * np.unpackbits(random_bytes, count=size).view(np.int8) - np.int8(1)
 
 
 def _random_signs_and_zeros(size: int, rng: RandomState) -> CodeMatrix:
-    """Draw zeros with probability 1/2, and +1 and -1 with probability 1/4 each."""
     # The mean of two signs.
     return (_random_signs(size, rng) + _random_signs(size, rng)) // np.int8(2)
 
@@ -156,7 +154,6 @@ def default_length(n_classes: int, columns_per_bit: int = 10) -> int:
 
 
 def _check_size(n_classes: object, n_columns: object, columns_per_bit: int) -> tuple[int, int]:
-    """Check the two sizes, filling in the default number of columns."""
     P = check_count(n_classes, "n_classes", 2)
     if n_columns is None:
         return P, default_length(P, columns_per_bit)
@@ -210,7 +207,6 @@ def _best_draws(blocks: Iterator[CodeMatrix], n_best: int, *, rows_must_differ: 
 
 
 def _closeness(matrix: CodeMatrix) -> tuple[int, int]:
-    """Inner product of the closest rows of a matrix, and how many pairs have it: less is better."""
     largest, n_pairs, _ = closest_rows(matrix[np.newaxis], matrix.shape[1])
     return int(largest[0]), int(n_pairs[0])
 
@@ -251,20 +247,15 @@ def _drawn_entries(shape: tuple[int, int, int], family: _Family, rng: RandomStat
     weights = rng.randint(1, 2**40, size=n_classes, dtype=np.int64).astype(np.float64)
     while True:
         keys = np.abs(np.einsum("p,mpq->mq", weights, block))
-        rejected = one_sided_columns(block) | _repeats_earlier(keys)
+        order = np.argsort(keys, axis=1, kind="stable")
+        in_order = np.take_along_axis(keys, order, axis=1)
+        repeats_earlier = np.zeros(keys.shape, dtype=np.bool_)
+        np.put_along_axis(repeats_earlier, order[:, 1:], in_order[:, 1:] == in_order[:, :-1], axis=1)
+        rejected = one_sided_columns(block) | repeats_earlier
         n_rejected = int(rejected.sum())
         if n_rejected == 0:
             return block
         block.swapaxes(1, 2)[rejected] = family.draw(n_rejected * n_classes, rng).reshape(n_rejected, n_classes)
-
-
-def _repeats_earlier(keys: Floats) -> Mask:
-    """Mark the keys that occur earlier in the same row."""
-    order = np.argsort(keys, axis=1, kind="stable")
-    in_order = np.take_along_axis(keys, order, axis=1)
-    repeated = np.zeros(keys.shape, dtype=np.bool_)
-    np.put_along_axis(repeated, order[:, 1:], in_order[:, 1:] == in_order[:, :-1], axis=1)
-    return repeated
 
 
 def _constructed(n_classes: int, n_columns: int, family: _Family, rng: RandomState) -> CodeMatrix:
@@ -323,7 +314,6 @@ def _find_closest_rows(
 
 @inlined
 def _closest_rows_of_one(M: CodeMatrix, limit: int, sizes: NDArray[np.int64]) -> tuple[int, int, bool]:
-    """Find the closest rows of one matrix."""
     n_classes, n_columns = M.shape
     largest = -n_columns - 1
     n_pairs = 0
@@ -369,7 +359,6 @@ def _change_signs(M: CodeMatrix, products: NDArray[np.int64], rows_must_differ: 
 
 @kernel
 def _inner_product(first: CodeMatrix, second: CodeMatrix) -> int:
-    """Inner product of two rows."""
     total = 0
     for q in range(len(first)):
         total += first[q] * second[q]
@@ -427,7 +416,6 @@ def _write_gains(M: CodeMatrix, products: NDArray[np.int64], row: int, gain: Flo
 
 @inlined
 def _would_equal_another_row(M: CodeMatrix, products: NDArray[np.int64], row: int, column: int) -> bool:
-    """Say whether changing the sign of an entry would make its row equal to another."""
     for r in range(len(M)):
         if r != row and products[r, r] == products[row, row]:
             product = products[row, r] - 2 * M[row, column] * M[r, column]

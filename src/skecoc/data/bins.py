@@ -2,8 +2,8 @@
 
 Up to ten thousand samples every value has a bin of its own, so that stumps try all thresholds. Beyond, a feature with
 more than 256 values has that many bins: one for each value that many samples have, such as zero, and bins of about
-equally many samples for the others. Finer ones cost more and tell no more. Samples in memory and in blocks have the
-same bins, and so the same stumps.
+equally many samples for the others. More bins take longer and do not improve the stumps. Samples in memory and in
+blocks have the same bins, and so the same stumps.
 """
 
 from collections.abc import Sequence
@@ -69,10 +69,10 @@ class Bins:
         return slice(int(self.starts[feature]), int(self.starts[feature + 1]))
 
     def threshold(self, feature: int, left: int, right: int) -> float:
-        """Return what parts two bins of a feature between which no training row lies.
+        """Return the threshold between two bins of a feature between which no training row lies.
 
-        Midway between the values on both sides; if bins are not exact, the end of the bin in the middle, so that the
-        threshold does not cut a bin in two.
+        It is midway between the values on both sides or, if bins are not exact, the end of the bin in the middle, so
+        that it does not cut a bin in two.
         """
         first = int(self.starts[feature])
         if np.isposinf(self.lower[first + right]):
@@ -102,7 +102,10 @@ def make_bins(
         low, high, middle = ends[feature]
         ends[feature] = np.append(low, np.inf), np.append(high, np.inf), np.append(middle, np.nan)
     starts = np.concatenate([[0], np.cumsum([len(lower) for lower, *_ in ends])]).astype(np.int64)
-    edges = [np.append(_edges_between(lower, upper), np.inf) for lower, upper, _ in ends]
+    edges = [
+        np.append(np.where(np.isposinf(lower[1:]), np.inf, midway(upper[:-1], lower[1:])), np.inf)
+        for lower, upper, _ in ends
+    ]
     lowers, uppers, middles = zip(*ends, strict=True)
     return Bins(
         starts,
@@ -115,13 +118,8 @@ def make_bins(
     )
 
 
-def _edges_between(lower: Floats, upper: Floats) -> Floats:
-    """Return what parts neighbouring bins of a feature: infinity, where the second is that of missing values."""
-    return np.where(np.isposinf(lower[1:]), np.inf, midway(upper[:-1], lower[1:]))
-
-
 def _equal_bins(sample: RowSample, feature: int, max_bins: int) -> tuple[Floats, Floats, Floats]:
-    """Part the sampled values of a feature into bins; return the bins' ends and middles."""
+    """Divide the sampled values of a feature into bins; return the bins' ends and middles."""
     known = np.flatnonzero(~np.isnan(sample.X[:, feature]))
     if len(known) == 0:  # values that are not in the sample share a bin
         return np.zeros(1), np.zeros(1), np.zeros(1)
@@ -148,7 +146,7 @@ def _bin_numbers(mass: Floats, max_bins: int) -> Ints:
     n_heavy = int((mass[order] * (max_bins - np.arange(len(order))) > left * (1.0 + _ROUNDING)).sum())
     is_heavy = np.zeros(len(mass), np.bool_)
     is_heavy[order[:n_heavy]] = True
-    # Heavy values part the others into runs, whose ends are further ends of bins.
+    # Heavy values divide the others into runs, whose ends are further ends of bins.
     n_runs = int((np.diff(is_heavy.astype(np.int8), prepend=1) < 0).sum())
     n_bins = max_bins - n_heavy - (n_runs - 1)
     light = np.where(is_heavy, 0.0, mass)

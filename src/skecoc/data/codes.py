@@ -48,7 +48,7 @@ class FeatureCodes:
     upper: Floats  # largest value of each bin: `lower` itself where every bin is a single value
     feature_names: Names | None = None
     categories: list[NDArray[Any] | None] | None = None  # of each column, if features stand for categories
-    edges: Floats | None = None  # thresholds after bins that none may part, NaN after others; None: all may be parted
+    edges: Floats | None = None  # fixed thresholds after bins, NaN where it is midway; None: all thresholds are midway
     missing: NDArray[np.bool_] = field(init=False)  # whether the last bin of a feature is that of missing values
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ class FeatureCodes:
     ) -> Floats:
         """Return the thresholds between pairs of bins, given by their places; where the feature is -1, infinity.
 
-        Without a feature the places mean nothing, and may be any numbers.
+        Without a feature, the places may be any numbers.
         """
         is_cut = features >= 0
         left, right = np.where(is_cut, left, 0), np.where(is_cut, right, 0)
@@ -126,7 +126,7 @@ def round_bits(bits: NDArray[np.int64]) -> None:
 def midway(left: Any, right: Any) -> Floats:
     """Return the middles of pairs of numbers, such that values ``<=`` a middle lie on the left."""
     middle = left / 2 + right / 2  # left + right might overflow
-    # Between neighbouring numbers the middle may round to the right one, which it would then fail to part.
+    # Between neighbouring numbers the middle may round to the right one, and would not separate them.
     return np.where((left <= middle) & (middle < right), middle, left)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from skecoc.decoding.base import BaseDecoder
+from skecoc.decoding.base import BaseDecoder, RiskAndConfusion, risk_and_confusion
 from skecoc.decoding.distances import (
     AttenuatedEuclideanDecoder,
     BetaDensityDecoder,
@@ -19,7 +19,6 @@ from skecoc.decoding.logistic import LogisticCertificate, LogisticWeightDecoder
 from skecoc.decoding.losses import LossAveragedDecoder, LossBasedDecoder, LossWeightedDecoder
 from skecoc.decoding.optimized import Certificate, OptimizedWeightDecoder
 from skecoc.decoding.probabilistic import ProbabilisticDecoder, VotingDecoder
-from skecoc.decoding.risk import RiskAndConfusion, risk_and_confusion
 from skecoc.decoding.ties import break_ties
 from skecoc.support import names
 from skecoc.support.errors import resolve_name

@@ -21,9 +21,9 @@ from skecoc.decoding.base import (
     check_rows_and_weights,
 )
 
-# A group whose steepness is no larger than this part of the largest does not count at all.
+# Groups with a smaller steepness, relative to the largest, get steepness 0.
 _LEAST_STEEPNESS = 1e-3
-# Scores of smaller size do not differ between classes but by rounding.
+# Smaller differences of scores between classes are rounding.
 _LEAST_SIZE = 1e-9
 # Prior standard deviation of the steepness of groups, in units of their common one.
 _SPREAD_OF_GROUPS = 1.0

@@ -16,7 +16,7 @@ from skecoc.decoding.losses import LARGEST_OUTPUT, logistic, sum_losses
 SMALLER_THAN_VOTES = 5.0
 #: Support of classes that differs by no more than this is equal.
 EQUAL_SUPPORT = 1e-9
-#: By which part of the highest other score the class with the most votes is at least higher.
+#: Smallest lead of the class with the most votes over the highest other score, relative to that score.
 LEAD = 1e-6
 #: Below every score, and finite, so that differences from it are numbers.
 LOWEST_SCORE = -1e300
@@ -176,7 +176,7 @@ def _fit_standardised(outputs: Floats, target: Floats, share: Floats, intercept:
 
 
 def _newton(design: Floats, share: Floats, shared_target: Floats, start: Floats) -> Floats | None:
-    """Minimise by Newton's method; None where a step leads to where all log odds of a side are beyond all measure."""
+    """Minimise by Newton's method; None where it fails, because the second derivatives become singular."""
     found, log_odds = start, start @ design
     for _ in range(_MOST_STEPS):
         probability = expit(log_odds)
@@ -204,7 +204,7 @@ def _newton(design: Floats, share: Floats, shared_target: Floats, start: Floats)
 
 
 def _trust_region(design: Floats, share: Floats, shared_target: Floats, start: Floats) -> Floats:
-    """Minimise in regions where the second derivatives can be trusted: slower, and always successful."""
+    """Minimise by a trust-region method, which is slower and does not fail."""
 
     def cross_entropy(coefficients: Floats) -> float:
         log_odds = coefficients @ design

@@ -13,7 +13,7 @@ from skecoc.support.compiling import inlined, kernel
 ROUNDING_TOLERANCE = 1e-10
 #: Scores of optimised weights that differ by no more than this are tied: the weights are solved no more sharply.
 SOLVED_TIE_TOLERANCE = 1e-4
-#: The same with `margin=0`, where no lead is called for, so that a small one means nothing.
+#: The same with `margin=0`, where training does not ask for a lead.
 SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN = 0.05
 # Scores are bounded by this, so that their differences are finite and tied infinite ones can be told apart.
 _LARGEST_SCORE = 1e300

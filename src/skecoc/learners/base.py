@@ -130,17 +130,13 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return validate_data(self, X, **self._checks(), reset=False)
 
     def _checks(self) -> dict[str, Any]:
-        """Say which features scikit-learn is to take."""
         formats = self._sparse_formats or False
-        return {"dtype": self._dtypes, "accept_sparse": formats, "ensure_all_finite": self._finite()}
+        finite = "allow-nan" if self.takes_missing() else True
+        return {"dtype": self._dtypes, "accept_sparse": formats, "ensure_all_finite": finite}
 
     def takes_missing(self) -> bool:
         """Tell whether NaN stands for a missing value."""
         return False
-
-    def _finite(self) -> bool | str:
-        """Tell scikit-learn which features to refuse."""
-        return "allow-nan" if self.takes_missing() else True
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -322,6 +322,7 @@ class Trainer(ABC):
         """Return a trainer of the same samples, as they are prepared, with other class indices."""
         trainer = copy(self)
         trainer.y, trainer.before = y, None
+        trainer.held_out = self.held_out  # cut out once
         return trainer
 
     def respond(self, learners: Sequence[BaseEstimator], which: str = "") -> Response:

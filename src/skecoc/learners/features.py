@@ -38,12 +38,10 @@ def learn_categories(X: Any) -> Categories | None:
 
 
 def _has_categories(column: Any) -> bool:
-    """Tell whether a column of a frame holds categories."""
     return str(column.dtype).startswith(("category", "Categorical", "Enum"))
 
 
 def _categories_of(column: Any, name: str) -> NDArray[Any]:
-    """Return the categories that occur in a column, sorted."""
     found = {value: None for value in column.to_list() if not _is_missing(value)}
     if len(found) > MOST_CATEGORIES:
         raise ValueError(

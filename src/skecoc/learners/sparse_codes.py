@@ -14,7 +14,6 @@ from scipy import sparse
 
 from skecoc.data.codes import FeatureCodes, Floats, Integers, Names
 from skecoc.learners.stump_kernels import (
-    SMALLEST_ERROR,
     TIE_TOLERANCE,
     Boosting,
     Flags,
@@ -22,7 +21,7 @@ from skecoc.learners.stump_kernels import (
     RowNumbers,
     best_stump,
     has_most_left,
-    part_wrong_from_right,
+    put_wrong_first,
 )
 from skecoc.support.compiling import kernel
 
@@ -101,12 +100,12 @@ def boost_sparse(
         codes, n_right = own.codes_of(feature), 0
         if feature >= 0:
             n_right = own.starts[feature + 1] - own.starts[feature] - cut - 1 - missing_left
-        n_wrong = part_wrong_from_right(codes, signed, 0, cut + 1, n_right, polarity, boosting.rows)
-        alpha, is_done = boosting.reweight(n_wrong, SMALLEST_ERROR)
+        n_wrong = put_wrong_first(codes, signed, 0, cut + 1, n_right, polarity, boosting.rows)
+        alpha, is_done = boosting.reweight(n_wrong)
         if feature < 0:
             missing_left = True
         elif not own.missing[feature]:
-            missing_left = has_most_left(codes[0], cut, weight, TIE_TOLERANCE)
+            missing_left = has_most_left(codes[0], cut, weight)
         stumps.append((feature, *own.bins_around(feature, cut), missing_left, polarity, alpha))
         if is_done:
             break

@@ -42,8 +42,6 @@ def boost_groups(
     bounds: Ints,
     signed: Floats,
     n_estimators: int,
-    tolerance: float,
-    smallest_error: float,
 ) -> tuple[Ints, Ints, Ints, Flags, Ints, Floats, Ints]:
     """Boost stumps on groups of rows of coded features, ``rows[bounds[g]:bounds[g + 1]]``, each on its own.
 
@@ -63,7 +61,7 @@ def boost_groups(
         taken, taken_starts = read_only(own), read_only(own_starts)
         most_bins = int(np.diff(starts).max())
     words = np.zeros((most_bins + 7) // 8, np.uint64)
-    _boost_groups(
+    _boost_each_group(
         codes,
         starts,
         missing,
@@ -72,8 +70,6 @@ def boost_groups(
         signed,
         np.abs(signed),
         n_estimators,
-        tolerance,
-        smallest_error,
         own,
         own_starts,
         taken,
@@ -100,7 +96,7 @@ def boost_groups(
 
 
 @kernel
-def _boost_groups(
+def _boost_each_group(
     codes: Codes,
     starts: Ints,
     missing: Flags,
@@ -109,8 +105,6 @@ def _boost_groups(
     signed: Floats,
     weight: Floats,
     n_estimators: int,
-    tolerance: float,
-    smallest_error: float,
     own: Codes,
     own_starts: Ints,
     taken: Codes,
@@ -139,14 +133,12 @@ def _boost_groups(
             for f in range(missing.size):
                 taken_missing[f] = missing[f] and kept[own_starts[f + 1] - 1] == starts[f + 1] - 1
         first = firsts[g]
-        n_stumps = _boost(
+        n_stumps = _boost_group(
             taken,
             taken_starts,
             taken_missing,
             signed[begin:end],
             n_estimators,
-            tolerance,
-            smallest_error,
             histograms[: taken_starts[taken_starts.size - 1]],
             order[: end - begin],
             changes,
@@ -161,7 +153,7 @@ def _boost_groups(
             if features[t] < 0:
                 missing_left[t] = True  # all rows are on the constant stump's left
             elif not taken_missing[features[t]]:
-                missing_left[t] = has_most_left(taken[features[t]], left[t], weight[begin:end], tolerance)
+                missing_left[t] = has_most_left(taken[features[t]], left[t], weight[begin:end])
             place = taken_starts[max(features[t], 0)] + left[t]
             after = min(place + 1, last_bin)
             left[t] = kept[place] if rows.size > 0 else place
@@ -170,7 +162,7 @@ def _boost_groups(
 
 
 @inlined
-def has_most_left(of_feature: Codes, cut: int, weight: Floats, tolerance: float) -> bool:
+def has_most_left(of_feature: Codes, cut: int, weight: Floats) -> bool:
     """Tell whether more than half of the weight, 1, is left of a cut: missing values unseen so far go with most."""
     a = b = c = d = 0.0  # four sums, which do not wait for each other
     n_fours = 4 * (weight.size // 4)
@@ -181,18 +173,16 @@ def has_most_left(of_feature: Codes, cut: int, weight: Floats, tolerance: float)
         d += weight[i + 3] * (of_feature[i + 3] <= cut)
     for i in range(n_fours, weight.size):
         a += weight[i] * (of_feature[i] <= cut)
-    return a + b + c + d > 0.5 + tolerance
+    return a + b + c + d > 0.5 + TIE_TOLERANCE
 
 
 @inlined
-def _boost(
+def _boost_group(
     codes: Codes,
     starts: Ints,
     missing: Flags,
     signed: Floats,
     n_estimators: int,
-    tolerance: float,
-    smallest_error: float,
     histograms: Floats,
     rows: RowNumbers,
     changes: Floats,
@@ -214,7 +204,7 @@ def _boost(
     changed = rows
     for t in range(n_estimators):
         add_rows(codes, starts, histograms, changed, changes)
-        slack = 2.0 * tolerance * weight  # a difference of errors counts twice in edges
+        slack = 2.0 * TIE_TOLERANCE * weight  # a difference of errors counts twice in edges
         features[t], cuts[t], missing_left[t], polarities[t], best = best_stump(
             histograms, starts, missing, edge, slack
         )
@@ -223,11 +213,11 @@ def _boost(
         n_right = 0  # bins on the right: all rows are on the constant stump's left
         if features[t] >= 0:
             n_right = starts[features[t] + 1] - starts[features[t]] - cuts[t] - 1 - missing_left[t]
-        n_wrong = part_wrong_from_right(codes, signed, features[t], cuts[t] + 1, n_right, polarities[t], rows)
+        n_wrong = put_wrong_first(codes, signed, features[t], cuts[t] + 1, n_right, polarities[t], rows)
         wrong, wrong_edge = _sum_weights(signed, rows[:n_wrong])
         are_few_wrong = 2 * n_wrong <= n_samples
         sums = weight, edge, wrong, wrong_edge
-        alphas[t], factor, weight, edge = _reweighted(sums, are_few_wrong, smallest_error)
+        alphas[t], factor, weight, edge = _reweighted(sums, are_few_wrong)
         if wrong == 0.0:
             return t + 1
         changed = rows[:n_wrong] if are_few_wrong else rows[n_wrong:]
@@ -255,12 +245,12 @@ class Boosting:
         self.weight, self.edge = _sum_weights(self._signed, self.rows)
         self._heaviest, self.changed = self.weight, self.rows
 
-    def reweight(self, n_wrong: int, smallest_error: float) -> tuple[float, bool]:
-        """Reweight rows, of which the first in `rows` are wrong, as `_boost` does; return alpha, and if it ends."""
+    def reweight(self, n_wrong: int) -> tuple[float, bool]:
+        """Reweight rows, the first of which are wrong, as `_boost_group` does; return alpha, and if it was the last."""
         wrong, wrong_edge = _sum_weights(self._signed, self.rows[:n_wrong])
         are_few_wrong = 2 * n_wrong <= len(self.rows)
         sums = self.weight, self.edge, wrong, wrong_edge
-        alpha, factor, self.weight, self.edge = _reweighted.py_func(sums, are_few_wrong, smallest_error)
+        alpha, factor, self.weight, self.edge = _reweighted.py_func(sums, are_few_wrong)
         if wrong == 0.0:
             return alpha, True
         self.changed = self.rows[:n_wrong] if are_few_wrong else self.rows[n_wrong:]
@@ -272,15 +262,13 @@ class Boosting:
 
 
 @inlined
-def _reweighted(
-    sums: tuple[float, float, float, float], are_few_wrong: bool, smallest_error: float
-) -> tuple[float, float, float, float]:
+def _reweighted(sums: tuple[float, float, float, float], are_few_wrong: bool) -> tuple[float, float, float, float]:
     """Return alpha of a stump, the factor of rows that are wrong, if they are few, or right, and the new sums.
 
     `sums` are those of weights and signed weights, of all rows and of those that are wrong.
     """
     weight, edge, wrong, wrong_edge = sums
-    error = max(wrong / weight, smallest_error)
+    error = max(wrong / weight, SMALLEST_ERROR)
     # In single precision: then sums of another order, as blocks have them, give the very same alpha.
     alpha = float(np.float32(0.5 * np.log((1.0 - error) / error)))
     right, right_edge = weight - wrong, edge - wrong_edge
@@ -304,7 +292,6 @@ def _start_over(signed: Floats, weight: float, rows: RowNumbers, changes: Floats
 
 @kernel
 def _sum_weights(signed: Floats, rows: RowNumbers) -> tuple[float, float]:
-    """Sum the weights and the signed weights of some rows."""
     weight = 0.0
     edge = 0.0
     for row in rows:
@@ -419,7 +406,7 @@ def _first_cut(histogram: Floats, total: float, level: float) -> tuple[int, floa
 
 
 @inlined
-def part_wrong_from_right(
+def put_wrong_first(
     codes: Codes, signed: Floats, feature: int, first_right: int, n_right: int, polarity: int, rows: RowNumbers
 ) -> int:
     """List the rows that a stump gets wrong at the front of `rows`, the others at its end; return how many.

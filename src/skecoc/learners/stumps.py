@@ -21,14 +21,7 @@ from skecoc.learners.base import MarginClassifier, check_labels, check_rows, set
 from skecoc.learners.columns import Response
 from skecoc.learners.features import Categories, expand_categories, learn_categories, widths_of
 from skecoc.learners.sparse_codes import SparseCodes, boost_sparse, code_sparse
-from skecoc.learners.stump_kernels import (
-    SMALLEST_ERROR,
-    TIE_TOLERANCE,
-    add_votes,
-    add_votes_of_groups,
-    boost_groups,
-    respond,
-)
+from skecoc.learners.stump_kernels import add_votes, add_votes_of_groups, boost_groups, respond
 
 
 class StumpAdaBoostClassifier(MarginClassifier):
@@ -141,7 +134,6 @@ class StumpAdaBoostClassifier(MarginClassifier):
 
     _dtypes: ClassVar[list[type]] = [np.float64, np.float32]
     _sparse_formats: ClassVar[list[str]] = ["csr", "csc"]
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "categorical_features": [StrOptions({"from_dtype"}), None],
@@ -241,9 +233,8 @@ class StumpAdaBoostClassifier(MarginClassifier):
             features, left, right, *further = boost_sparse(coded, rows, signed, self.n_estimators)
             thresholds = coded.bins.thresholds_between(features, left, right)
             return (features, thresholds, *further), bounds
-        codes = coded.codes, coded.starts, coded.missing
         features, left, right, missing_left, polarities, alphas, firsts = boost_groups(
-            *codes, rows, bounds, signed, self.n_estimators, TIE_TOLERANCE, SMALLEST_ERROR
+            coded.codes, coded.starts, coded.missing, rows, bounds, signed, self.n_estimators
         )
         thresholds = coded.thresholds_between(features, left, right)
         return (features, thresholds, missing_left, polarities, alphas), firsts
@@ -295,7 +286,6 @@ class StumpAdaBoostClassifier(MarginClassifier):
         return F
 
     def _margins(self, X: NDArray[Any]) -> Floats:
-        """Compute F, the weighted vote of all stumps, of checked samples."""
         return _decision_functions([self], X)[:, 0]
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Floats]:
@@ -337,7 +327,6 @@ class StumpAdaBoostClassifier(MarginClassifier):
         return tags
 
     def _slope(self) -> float:
-        """Give the factor from F to log-odds: probabilities are 1 / (1 + exp(-2 F))."""
         return 2.0
 
     @property

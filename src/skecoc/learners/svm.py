@@ -276,17 +276,14 @@ class TunedSVMClassifier(MarginClassifier):
         return Grid(Cs, widths, self.tol, self.cache_size)
 
     def _margins(self, X: Floats) -> Floats:
-        """Compute the margins of checked rows."""
         return rbf_margins(X, self.support_vectors_, self.dual_coef_[0], self.intercept_[0], self.gamma_)
 
     def _slope(self) -> float:
-        """Give the factor from margins to log-odds."""
         check_is_fitted(self)
         return self.slope_
 
 
 def _grid_values(name: str, values: float | ArrayLike | None, default: Floats) -> Floats:
-    """Sort the values of one side of the grid."""
     if values is None:
         return default
     checked = np.unique(np.asarray(values, dtype=np.float64))

@@ -186,7 +186,6 @@ def _extremes(coefficient: Floats, residual: Floats, lower: Floats, upper: Float
 
 @kernel
 def _free_rows(coefficient: Floats, lower: Floats, upper: Floats) -> Integers:
-    """List the rows whose coefficients are between their bounds."""
     return np.flatnonzero((lower < coefficient) & (coefficient < upper))
 
 
@@ -346,7 +345,6 @@ def _free_step(kernel: Floats, coefficient: Floats, residual: Floats, lower: Flo
 
 @kernel
 def _sum_moving(vector: Floats, moving: NDArray[np.bool_]) -> float:
-    """Sum the entries of a vector that move."""
     total = 0.0
     for i in range(len(vector)):
         if moving[i]:

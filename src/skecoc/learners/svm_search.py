@@ -110,14 +110,14 @@ class DenseRBF:
         """Train on some rows for every ascending penalty, and give the margins of others, (n_penalties, n_test)."""
         inner = submatrix(self.matrix, train, train)
         coefficients, intercepts, converged = solve_path(inner, signs, weight, penalties, self.tol)
-        _warn_unless(converged)
+        _warn_if_not_solved(converged)
         support = np.flatnonzero(coefficients.any(axis=0))
         return margins_on(submatrix(self.matrix, train[support], test), coefficients[:, support], intercepts)
 
     def solve(self, signs: Floats, weight: Floats, penalty: float) -> tuple[Floats, float]:
         """Train on all rows; return their signed dual coefficients and the intercept."""
         coefficients, intercepts, converged = solve_path(self.matrix, signs, weight, np.array([penalty]), self.tol)
-        _warn_unless(converged)
+        _warn_if_not_solved(converged)
         return coefficients[0], float(intercepts[0])
 
 
@@ -173,13 +173,11 @@ def _product(matrix: Floats, vector: Floats) -> Floats:
 
 
 def _gaussian(squared_distances: Floats, gamma: float) -> Floats:
-    """Turn squared distances into kernel values, in place."""
     squared_distances *= -gamma
     return np.exp(squared_distances, out=squared_distances)
 
 
-def _warn_unless(converged: bool) -> None:
-    """Warn if the dual was not solved to the tolerance."""
+def _warn_if_not_solved(converged: bool) -> None:
     if not converged:
         warnings.warn("the SVM's dual did not reach the tolerance; raise tol", ConvergenceWarning, stacklevel=4)
 
@@ -227,7 +225,7 @@ def draw_rows(rows: DistinctRows, n_rows: int | None, n_folds: int, random: np.r
 def evaluate_grid(evaluate: Callable[..., NDArray[Any]], rows: DistinctRows, grid: Grid, folds: Folds) -> NDArray[Any]:
     """Evaluate every point of the grid on held-out rows, (n_Cs, n_widths, n_rows)."""
     penalties = PERCENT * grid.Cs
-    # No kernel has a name: each may be very large, and is let go before the next is made.
+    # No kernel is bound to a name: each may be very large, and is freed before the next is made.
     by_width = [
         evaluate(rows.kernel(width, grid.tol, grid.cache_size), rows, penalties, folds)
         for width in grid.widths.tolist()

@@ -19,7 +19,7 @@ from skecoc.compare.statistics import best_per_row, interval_half_width, ranks
 from skecoc.reports.charts import dot_picture, interval_picture, rank_picture
 from skecoc.reports.conclusions import conclude, overlaps, p_values_of
 from skecoc.reports.tables import Cell, Row, Table, to_html
-from skecoc.support.scores import ScoreFormat, p_text
+from skecoc.support.scores import ScoreFormat, p_value_text
 from skecoc.support.text_layout import printable, printable_data
 
 _NOTE = (
@@ -72,7 +72,7 @@ def _line(cell: dict[str, Any], scale: ScoreFormat) -> list[Cell]:
     return [
         Cell(scale.number(cell["score"]), bold=cell["best"], value=scale.factor * cell["score"]),
         Cell(scale.number(cell["std"])),
-        Cell("-" if p_value is None else p_text(p_value)),
+        Cell("-" if p_value is None else p_value_text(p_value)),
         Cell(_columns_text(columns)),
         Cell(f"{cell['fit_seconds']:.3f}"),
     ]
@@ -247,7 +247,7 @@ def _method_line(found: dict[str, Any], scale: ScoreFormat, recommended: str) ->
         **found,
         "score_text": scale.number(found["score"]),
         "std_text": "" if std is None else scale.number(std),
-        "p_text": "–" if p_value is None else p_text(p_value),
+        "p_text": "–" if p_value is None else p_value_text(p_value),
         "columns_text": _columns_text(found["columns"]).replace("-", "–"),
         "is_recommended": found["method"] == recommended,
     }

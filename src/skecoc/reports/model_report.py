@@ -9,7 +9,7 @@ import numpy as np
 
 from skecoc.reports.charts import calibration_picture, growth_picture, interval_picture
 from skecoc.reports.templating import render
-from skecoc.support.scores import MEASURES, ScoreFormat, p_text
+from skecoc.support.scores import MEASURES, ScoreFormat, p_value_text
 from skecoc.support.text_layout import align, align_left, blocks, join, printable_data
 
 # Entries of long lists that are printed (the page has all of them), and the width that text is wrapped to.
@@ -90,7 +90,7 @@ def _methods_text(held_out: dict[str, Any]) -> str:
         align_left(["", *(row["label"] for row in rows)]),
         align([scale.heading], [f"{scale.number(row['score'])}{'*' if row['is_chosen'] else ' '}" for row in rows]),
         _numbers("+/-", rows, "std", scale.number),
-        _numbers("p", rows, "p_value", p_text),
+        _numbers("p", rows, "p_value", p_value_text),
         _numbers("columns", rows, "columns", "{:.1f}".format),
         _numbers("fit s", rows, "fit_seconds", "{:.2f}".format),
     ]
@@ -242,7 +242,7 @@ def model_page(description: dict[str, Any]) -> str:
     rounds = growth["rounds"] if growth else []
     page: dict[str, Any] = {
         "max_cells": MAX_CELLS,
-        "p_text": p_text,
+        "p_text": p_value_text,
         "measures": MEASURES,
         "round_measures": _measured(rounds),
         "convergence": growth_picture(rounds, growth["kept"]).for_page() if len(rounds) > 1 else None,

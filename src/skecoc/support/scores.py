@@ -81,10 +81,10 @@ class ScoreFormat:
         return f"{low:.2f} to {high:.2f}" if is_short else f"{low:.3f} to {high:.3f}"
 
 
-def p_text(p_value: float) -> str:
+def p_value_text(p_value: float) -> str:
     """Write a p-value in a table.
 
-    >>> p_text(0.0312), p_text(0.2), p_text(1e-7)
+    >>> p_value_text(0.0312), p_value_text(0.2), p_value_text(1e-7)
     ('0.031', '0.200', '<0.001')
     """
     return f"<{_SMALLEST_P}" if p_value < _SMALLEST_P else f"{p_value:.3f}"

@@ -49,6 +49,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels, in the order of `classes`.
+    n_classes_ : int
+        Number of classes.
     classifier_ : classifier
         The trained classifier; its classes are indices into `classes_`.
     preprocessor_ : transformer
@@ -85,6 +87,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         classifier: BaseEstimator | None = None,
+        *,
         drop: Sequence[str] = (),
         classes: ArrayLike | None = None,
     ) -> None:
@@ -123,6 +126,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         self.feature_names_in_ = np.array(X.columns, dtype=str)  # a file holds an array of objects one by one
         self.card_: dict[str, Any] = {}
         return self
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
 
     def predict(self, X: "pd.DataFrame") -> NDArray[Any]:
         """Predict the class of each row.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from skecoc.decoding.base import BaseDecoder, Floats, check_decoder_matrix
+from skecoc.decoding.base import BaseDecoder, Floats, RiskAndConfusion, check_decoder_matrix, risk_and_confusion
 from skecoc.decoding.losses import loss_weights, sum_correct
 from skecoc.decoding.optimized.face import maximum_entropy_minimizer
 from skecoc.decoding.optimized.hinge import Problem, WeightSpace
@@ -25,7 +25,6 @@ from skecoc.decoding.optimized.training_rows import (
     rows_from_arrays,
     rows_from_blocks,
 )
-from skecoc.decoding.risk import RiskAndConfusion, risk_and_confusion
 from skecoc.decoding.ties import (
     SOLVED_TIE_TOLERANCE,
     SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN,
@@ -115,7 +114,7 @@ class OptimizedWeightDecoder(BaseDecoder):
     See Also
     --------
     LossWeightedDecoder : Weights from how often columns are correct.
-    skecoc.decoding.risk.risk_and_confusion : Losses and errors by pairs of classes.
+    skecoc.decoding.risk_and_confusion : Losses and errors by pairs of classes.
 
     Notes
     -----

@@ -147,6 +147,7 @@ class Smoothing(NamedTuple):
 
 
 _Sums = tuple[Floats, Floats, Floats]
+_Places = tuple[Indices, Indices, Floats]  # bounds, columns and signs of a `WeightSpace`
 
 
 def cut_at(rows: Rows, space: WeightSpace, weights: Floats, margin: float, smoothing: Smoothing) -> Cut:
@@ -213,40 +214,22 @@ def _add_chunk(
     stride: int,
     totals: _Sums,
 ) -> None:
+    rows = chunk.codewords, scores, chunk.y, chunk.weight, chunk.shift
+    widths = margin, smoothing.width, smoothing.previous_width
     values, shares, centre = np.zeros((3, space.n_classes))
     rivals, room = np.empty(space.n_classes, dtype=np.intp), np.empty((2, chunk.codewords.shape[1]))
-    _add_rows(
-        *(chunk.codewords, scores, chunk.y, chunk.weight, chunk.shift),
-        *(margin, smoothing.width, smoothing.previous_width),
-        *(space.bounds, space.columns, space.signs),
-        stride,
-        *totals,
-        *(values, shares, centre, rivals, room),
-    )
+    work = values, shares, centre, rivals, room
+    _add_rows(rows, widths, (space.bounds, space.columns, space.signs), stride, totals, work)
 
 
 @kernel
 def _add_rows(
-    codewords: Floats,
-    scores: Floats,
-    y: Indices,
-    weight: Floats,
-    shift: NDArray[np.float32],
-    margin: float,
-    smoothing: float,
-    previous_smoothing: float,
-    bounds: Indices,
-    columns: Indices,
-    signs: Floats,
+    rows: tuple[Floats, Floats, Indices, Floats, NDArray[np.float32]],
+    widths: tuple[float, float, float],
+    places: _Places,
     stride: int,
-    sums: Floats,
-    gradient: Floats,
-    curvature: Floats,
-    values: Floats,
-    shares: Floats,
-    centre: Floats,
-    rivals: Indices,
-    room: Floats,
+    totals: _Sums,
+    work: tuple[Floats, Floats, Floats, Indices, Floats],
 ) -> None:
     """Add rows to the sums that make up a cut, in place.
 
@@ -254,9 +237,13 @@ def _add_rows(
     then the numbers of rows with curvature and of the pairs of classes that they curve. `gradient` (n_classes,
     n_columns) sums the derivatives of ``shares @ z`` by the classes' weights times codes. An empty `shift` stands for
     zeros; with a positive `previous_smoothing` it is first moved to the shares that it gives with that width. Every
-    `stride`-th row with curvature is added, so many times, to `curvature` (n_weights, n_weights; lower triangle). From
-    `values` on arrays are worked with, and the centre is zero before.
+    `stride`-th row with curvature is added, so many times, to `curvature` (n_weights, n_weights; lower triangle). The
+    centre is zero before.
     """
+    codewords, scores, y, weight, shift = rows
+    margin, smoothing, previous_smoothing = widths
+    sums, gradient, curvature = totals
+    values, shares, centre, rivals, room = work
     for i in range(len(codewords)):
         own = y[i]
         lead = _lead(scores[i], own)
@@ -291,7 +278,7 @@ def _add_rows(
         sums[6] += n_active * (n_active - 1) // 2 if full else n_active
         if int(sums[5]) % stride == 0:
             factor = stride * weight[i] / smoothing
-            _add_kink(codewords[i], own, rivals[:n_active], full, factor, curvature, bounds, columns, signs, room)
+            _add_kink(codewords[i], own, rivals[:n_active], full, factor, curvature, places, room)
 
 
 @inlined
@@ -352,9 +339,7 @@ def _add_kink(
     full: bool,
     factor: float,
     curvature: Floats,
-    bounds: Indices,
-    columns: Indices,
-    signs: Floats,
+    places: _Places,
     room: Floats,
 ) -> None:
     """Add the curvature of a row whose shares change with the weights.
@@ -366,9 +351,9 @@ def _add_kink(
     for k in range(len(rivals)):
         for m in range(k if full else 1):
             other, scaled = (rivals[m], factor / len(rivals)) if full else (own, factor)
-            a, b = max(rivals[k], other), min(rivals[k], other)
-            of_a = _signed_part(row, a, bounds, columns, signs, room[0])
-            of_b = _signed_part(row, b, bounds, columns, signs, room[1])
+            a, b, bounds = max(rivals[k], other), min(rivals[k], other), places[0]
+            of_a = _signed_part(row, a, places, room[0])
+            of_b = _signed_part(row, b, places, room[1])
             _add_product(curvature, bounds[a], bounds[a], of_a, of_a, scaled, True)
             _add_product(curvature, bounds[b], bounds[b], of_b, of_b, scaled, True)
             _add_product(curvature, bounds[a], bounds[b], of_a, of_b, -scaled, False)
@@ -423,8 +408,9 @@ def project_shares(values: Floats, rivals: Indices, shares: Floats) -> tuple[int
 
 
 @kernel
-def _signed_part(row: Floats, group: int, bounds: Indices, columns: Indices, signs: Floats, room: Floats) -> Floats:
+def _signed_part(row: Floats, group: int, places: _Places, room: Floats) -> Floats:
     """Return the row's entries where a class has weights, times the class's codes, in a part of the room."""
+    bounds, columns, signs = places
     first = bounds[group]
     part = room[: bounds[group + 1] - first]
     for k in range(len(part)):

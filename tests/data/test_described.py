@@ -9,10 +9,10 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc.classifiers import wolc
+from skecoc.classifiers import weighting, wolc
 from skecoc.classifiers.growing_code import GrowingCode
 from skecoc.classifiers.weight_fits import fit_weights
-from skecoc.classifiers.wolc import OptimizedWeightStrategy
+from skecoc.classifiers.weighting import OptimizedWeightStrategy
 from skecoc.coding import one_vs_rest
 from skecoc.data.coded_rows import prepare_rows
 from skecoc.data.executor import LocalExecutor, States
@@ -25,9 +25,11 @@ from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import ColumnTrainer
 from skecoc.learners.summed import SummedTrainer
 from skecoc.persistence import load_model, save_model
+from tests.grids import nightly
 from tests.reference.blocks import blobs, divided, ecoc_in_blocks, wolc_in_blocks
 
 STUMPS = StumpAdaBoostClassifier(10)
+FEW_SETS = ["balance", "glass", "vehicle"]
 
 
 @pytest.mark.parametrize("name", ["iris", "vehicle", "dermatology"])
@@ -244,7 +246,7 @@ def test_weights_of_codewords_that_stay_where_they_are_differ_by_rounding_alone(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_summed", [False, True])
-@pytest.mark.parametrize("name", list_uci())
+@pytest.mark.parametrize("name", [*FEW_SETS, *nightly(sorted({*list_uci()} - {*FEW_SETS}))])
 def test_blocks_of_the_sets_of_the_paper_are_fitted_as_in_memory(name, is_summed, binned, monkeypatch):
     X, y = load_uci(name, return_X_y=True)
     X = np.nan_to_num(X)
@@ -289,7 +291,7 @@ def _no_losses(samples):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_folds", [None, 3])
 def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n_folds, monkeypatch):
-    monkeypatch.setattr(wolc, "_WEIGHTS_TOL", 1e-7)
+    monkeypatch.setattr(weighting, "_ROUND_TOL", 1e-7)
     X, y = blobs(1500, decimals=1)
     weight = np.random.default_rng(0).integers(1, 4, 1500) / 3 if weighted else np.ones(1500)
     folds = None if n_folds is None else assign_folds(X, y, n_folds, seed=7)

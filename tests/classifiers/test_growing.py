@@ -30,11 +30,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.classifiers import subclass, wolc
+from skecoc.classifiers import subclass, weighting, wolc
 from skecoc.coding import CODINGS, discriminant, one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from tests.grids import grid
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 GROWN = [WOLCClassifier, LCECOCClassifier, ECOCOneClassifier, SubclassECOCClassifier]
@@ -61,14 +62,23 @@ def checkerboard(n_rows=240, seed=0):
 @parametrize_with_checks(
     [
         WOLCClassifier(STUMPS, max_iter=2),
-        WOLCClassifier(LogisticRegression(), init="one-vs-one", n_folds=None, max_iter=1),
         LCECOCClassifier(STUMPS, max_iter=2),
         ECOCOneClassifier(STUMPS, max_iter=2),
-        ECOCOneClassifier(LogisticRegression(), init="decoc", extend=True, max_iter=1),
         SubclassECOCClassifier(STUMPS, min_size=0.2),
     ],
 )
 def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.nightly
+@parametrize_with_checks(
+    [
+        WOLCClassifier(LogisticRegression(), init="one-vs-one", n_folds=None, max_iter=1),
+        ECOCOneClassifier(LogisticRegression(), init="decoc", extend=True, max_iter=1),
+    ],
+)
+def test_estimator_checks_of_other_starts(estimator, check):
     check(estimator)
 
 
@@ -271,8 +281,9 @@ def test_every_coding_is_an_initial_code(coding):
     assert model.history_[0].n_columns >= 2
 
 
-@pytest.mark.parametrize("method", [LCECOCClassifier, ECOCOneClassifier, SubclassECOCClassifier])
-@pytest.mark.parametrize("decoding", sorted(DECODERS))
+@pytest.mark.parametrize(
+    ("method", "decoding"), grid([LCECOCClassifier, ECOCOneClassifier, SubclassECOCClassifier], sorted(DECODERS))
+)
 def test_every_decoding_grows(method, decoding):
     X, y = vehicle()
     parameters = {"min_size": 0.15} if method is SubclassECOCClassifier else {"max_iter": 2}
@@ -535,7 +546,7 @@ def test_the_result_depends_neither_on_jobs_nor_on_row_order(method):
 
 @pytest.mark.parametrize("method", GROWN)
 def test_repeating_rows_equals_weighting_them(method, monkeypatch):
-    monkeypatch.setattr(wolc, "_WEIGHTS_TOL", 1e-7)
+    monkeypatch.setattr(weighting, "_ROUND_TOL", 1e-7)
     X, y = vehicle()
     X, y = X[::4], y[::4]
     weight = np.random.default_rng(0).integers(0, 3, size=len(y))

@@ -9,8 +9,8 @@ from sklearn.datasets import make_blobs, make_classification
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.classifiers.growing_code import GrowingCode
 from skecoc.classifiers.growth import Evaluation
-from skecoc.classifiers.pools import count_correct, pooled_weights, scores_by_entries, simplex_grid
 from skecoc.classifiers.proposals import layered_proposal
+from skecoc.classifiers.weighting import count_correct, pooled_weights, scores_by_entries, simplex_grid
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.data.folds import MANY_SAMPLES, assign_folds, resolve_folds
 from skecoc.data.samples import ArraySamples
@@ -224,7 +224,7 @@ def test_without_folds_weights_must_err_less_on_the_training_samples():
 
 
 def test_an_accuracy_is_at_most_one_however_many_folds_there_are(monkeypatch):
-    monkeypatch.setattr("skecoc.classifiers.pools._MANY_HELD_OUT", 10)  # a single fold is tried
+    monkeypatch.setattr("skecoc.classifiers.weighting._MANY_HELD_OUT", 10)  # a single fold is tried
     X, y = make_blobs(600, centers=3, n_features=2, cluster_std=1.0, random_state=40)
     model = WOLCClassifier(random_state=40, max_iter=0, n_folds=20).fit(X, y)
     assert 0.0 <= model.history_[0].loss <= 1.0

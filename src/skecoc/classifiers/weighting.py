@@ -1,10 +1,11 @@
-"""How WOLC-ECOC grows by default: columns are pooled, pools weighed by what they get right out of fold.
+"""How WOLC-ECOC weighs the columns of a growing code, and finds the pairs of classes that are hard under the weights.
 
-A pool is a way to decode some of the columns with equal weights. The initial codes are pools, and so are the columns
-of all pairs of classes together. How much each pool counts is a choice between a few dozen mixtures, so that the
-out-of-fold accuracy of the best mixture is all but free of optimism. The weights of single columns, of which there may
-be thousands, are optimised once, for the round that is kept, and only taken if that pays on samples that they were not
-fitted to.
+By default columns are pooled. A pool is a way to decode some of the columns with equal weights: the initial codes are
+pools, and so are the columns of all pairs of classes together. How much each pool counts is a choice between a few
+dozen mixtures, so that the out-of-fold accuracy of the best mixture is all but free of optimism. The weights of single
+columns, of which there may be thousands, are optimised once, for the round that is kept, and only taken if that pays on
+samples that they were not fitted to. Otherwise weights are optimised in every round, or are logistic, for several
+learners.
 """
 
 from collections.abc import Sequence
@@ -17,8 +18,10 @@ from skecoc.classifiers.growing_code import (
     GrowingCode,
     errors_of,
     in_units,
+    mean_output,
     nested_errors_of,
     pairs_in_units,
+    rows_without,
     sum_by_pairs,
 )
 from skecoc.classifiers.growth import Evaluation, Growth, Proposal, Strategy
@@ -26,11 +29,18 @@ from skecoc.classifiers.proposals import layered_proposal
 from skecoc.classifiers.weight_fits import fit_weights
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.samples import CodedSamples
-from skecoc.decoding import OptimizedWeightDecoder
+from skecoc.decoding import LogisticWeightDecoder, OptimizedWeightDecoder
 from skecoc.decoding.base import worst_rivals
+from skecoc.decoding.optimized.hinge import row_scores
 from skecoc.learners.columns import Floats, Integers
 from skecoc.support.compiling import inlined, kernel
 
+# Relative gap of weights that are fitted in every round: a wider one lets growth take the solver's slack for progress.
+_ROUND_TOL = 1e-3
+# Relative gap of the weights that are optimised once.
+_FINAL_TOL = 1e-2
+# Loss that the solver's rounding leaves of a zero.
+_ZERO_LOSS = 1e-7
 # Shares of pools are multiples of one over this.
 _SHARES = 10
 # Scores whose difference is no larger than this are tied.
@@ -39,8 +49,6 @@ _TIED = 1e-10
 _MARGIN = 1.5
 # The penalty of optimised weights, in units of the margin divided by the mean square of the rows of pooled weights.
 _PENALTY = 0.05
-# Relative gap of the optimised weights.
-_WEIGHTS_TOL = 1e-2
 # With more held-out samples than this a single fold tells whether optimised weights pay.
 _MANY_HELD_OUT = 1_666
 # With more weights than this they are not optimised: they would take longer than all columns.
@@ -53,7 +61,135 @@ _BLOCK_SAMPLES = 64
 Entries = tuple[Integers, Integers, Floats]
 
 
-class PooledWeightStrategy(Strategy):
+class WeightStrategy(Strategy):
+    """A way to weigh columns; pairs of highest loss are separated next, by columns in layers."""
+
+    def __init__(self, n_pairs: int, n_regions: Sequence[int], *, is_capped: bool) -> None:
+        self.n_pairs, self.n_regions, self.is_capped = n_pairs, n_regions, is_capped
+
+    def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
+        """Separate the pairs of highest loss; of several learners, by the one that lowers it most."""
+        return layered_proposal(code, evaluation, self.n_pairs, self.n_regions, is_capped=self.is_capped)
+
+
+class OptimizedWeightStrategy(WeightStrategy):
+    """Separate the pairs of highest risk under the best weights, which are found every round (Algorithm 3).
+
+    Growth is judged, weights are fitted and hard pairs are found by out-of-fold codewords if there are any. Where the
+    outputs are margins, which are divided by their largest and mostly small, `margin` and `l2` are in units of the mean
+    size of the initial columns' outputs.
+    """
+
+    def __init__(
+        self, margin: float, l2: float, n_pairs: int, n_regions: Sequence[int], n_jobs: int | None, *, is_capped: bool
+    ) -> None:
+        super().__init__(n_pairs, n_regions, is_capped=is_capped)
+        self.margin, self.l2, self.n_jobs = margin, l2, n_jobs
+        self._weights: Floats | None = None
+        self._unit: float | None = None
+
+    def evaluate(self, code: GrowingCode) -> Evaluation:
+        """Optimise the weights, from the last round's with zeros for new columns: so the objective never rises."""
+        if self._unit is None:
+            self._unit = mean_output(code) if code.response == "decision_function" else 1.0
+        unsolved = OptimizedWeightDecoder(
+            self.margin * self._unit, l2=self.l2 * self._unit, tol=_ROUND_TOL, n_jobs=self.n_jobs
+        )
+        n_new = code.n_columns - (0 if self._weights is None else self._weights.shape[1])
+        start = None if self._weights is None else np.pad(self._weights, ((0, 0), (0, n_new)))
+        decoder = fit_weights(code, unsolved, code.n_columns, warm_start=start)
+        self._weights = decoder.weights_
+        message = (decoder, code.matrix, code.samples.prior)
+        losses, pairs = code.step(_margin_losses, message=message)
+        pair_losses = sum_by_pairs(code, pairs)
+        loss = code.mean(losses)
+        accuracy = 1.0 - code.mean(code.map(errors_of, message=message))
+        certificate = decoder.certificate_
+        return Evaluation(
+            decoder,
+            loss if loss > _ZERO_LOSS else 0.0,
+            pair_losses,
+            accuracy if code.samples.n_folds == 0 else np.nan,
+            accuracy,
+            sample_losses=losses,
+            objective=certificate.objective,
+            hinge=certificate.hinge,
+            risk=certificate.risk,
+            gap=certificate.gap,
+        )
+
+
+def _margin_losses(
+    samples: CodedSamples, decoder: OptimizedWeightDecoder, matrix: CodeMatrix, prior: Floats
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the hinge of each sample out of fold, and its sums by class and worst rival, in units."""
+    del prior
+    code = np.ascontiguousarray((decoder.weights_ * decoder.matrix_).T)
+    scores = row_scores(np.ascontiguousarray(samples.out_of_fold), code)
+    rivals, leads = worst_rivals(scores, samples.y, decoder.margin)
+    losses = np.maximum(leads, 0.0)
+    pairs = pairs_in_units(samples.y, rivals, samples.weight * losses, len(matrix))
+    return losses, pairs
+
+
+class LogisticWeightStrategy(WeightStrategy):
+    """Fit logistic weights to out-of-fold codewords, and separate the pairs of classes that are then hardest.
+
+    The loss of a round is the log-loss of samples by weights that were fitted without their fold.
+    """
+
+    only_held_out = True
+
+    def __init__(self, n_pairs: int, n_regions: Sequence[int], *, is_capped: bool) -> None:
+        super().__init__(n_pairs, n_regions, is_capped=is_capped)
+        self._last: dict[int | None, LogisticWeightDecoder] = {}  # of the last round, by the fold that was left out
+
+    def evaluate(self, code: GrowingCode) -> Evaluation:
+        """Fit the weights, from the last round's, and once more without each fold."""
+        samples = code.coded
+        decoder = self._fitted(code, None)
+        logs = decoder.scores(samples.out_of_fold)
+        for fold in range(code.samples.n_folds):
+            held_out = samples.fold == fold
+            if held_out.any() and not held_out.all():
+                logs[held_out] = self._fitted(code, fold).scores(samples.out_of_fold[held_out])
+        losses = -logs[np.arange(len(samples.y)), samples.y]
+        rivals, leads = worst_rivals(logs, samples.y)
+        n_classes = len(code.matrix)
+        pair_losses = code.sum(_log_losses_by_pair, message=(rivals, losses, n_classes))
+        accuracy = 1.0 - code.mean((leads >= 0.0).astype(np.float64))
+        certificate = decoder.certificate_
+        return Evaluation(
+            decoder,
+            code.mean(losses),
+            sum_by_pairs(code, pair_losses),
+            accuracy if code.samples.n_folds == 0 else np.nan,
+            accuracy,
+            sample_losses=losses,
+            objective=certificate.objective,
+            gap=certificate.gap,
+        )
+
+    def _fitted(self, code: GrowingCode, without_fold: int | None) -> LogisticWeightDecoder:
+        """Fit weights to out-of-fold codewords, without those of a fold, from the last round's.
+
+        The columns of one learner and origin are a group.
+        """
+        samples = code.coded
+        rows = rows_without(samples, without_fold)
+        weight = samples.weight[rows] * code.samples.unit_weight
+        decoder = LogisticWeightDecoder(tol=_ROUND_TOL)
+        given = (samples.out_of_fold[rows], samples.y[rows], code.matrix, weight)
+        self._last[without_fold] = decoder.fit(*given, groups=code.groups, start=self._last.get(without_fold))
+        return decoder
+
+
+def _log_losses_by_pair(samples: CodedSamples, rivals: Integers, losses: Floats, n_classes: int) -> NDArray[np.int64]:
+    """Sum losses up by class and best rival, in units."""
+    return pairs_in_units(samples.y, rivals, samples.weight * losses, n_classes)
+
+
+class PooledWeightStrategy(WeightStrategy):
     """Weigh pools of columns by out-of-fold accuracy, separate the pairs that are then hardest, optimise at the end.
 
     `margin` and `l2` of the optimised weights are chosen from the scores if they are None. With `proves_weights` the
@@ -73,7 +209,7 @@ class PooledWeightStrategy(Strategy):
         is_capped: bool,
         proves_weights: bool,
     ) -> None:
-        self.n_pairs, self.n_regions, self.is_capped = n_pairs, n_regions, is_capped
+        super().__init__(n_pairs, n_regions, is_capped=is_capped)
         self.margin, self.l2, self.n_jobs, self.proves_weights = margin, l2, n_jobs, proves_weights
         self.shares: list[Floats] = []  # of the pools, round by round
         self._distances: list[float] = []  # mean distance between own class and best rival, round by round
@@ -101,10 +237,6 @@ class PooledWeightStrategy(Strategy):
             sample_losses=code.map(_errors_of_leads, leads),
         )
 
-    def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
-        """Separate the pairs of highest loss."""
-        return layered_proposal(code, evaluation, self.n_pairs, self.n_regions, is_capped=self.is_capped)
-
     def refine(self, code: GrowingCode, growth: Growth) -> Growth:
         """Optimise the weights of the kept round around the pooled ones; take them if they err less out of fold."""
         n_columns, pooled = growth.n_columns, growth.decoder
@@ -117,7 +249,7 @@ class PooledWeightStrategy(Strategy):
         l2 = _PENALTY * margin * len(matrix) / float((prior**2).sum()) if self.l2 is None else self.l2
 
         def fitted(without_fold: int | None, start: Floats = prior) -> OptimizedWeightDecoder:
-            decoder = OptimizedWeightDecoder(margin, l2=l2, tol=_WEIGHTS_TOL, n_jobs=self.n_jobs)
+            decoder = OptimizedWeightDecoder(margin, l2=l2, tol=_FINAL_TOL, n_jobs=self.n_jobs)
             return fit_weights(code, decoder, n_columns, without_fold=without_fold, warm_start=start, prior=prior)
 
         changes, start = {}, prior
