@@ -15,10 +15,12 @@ PYTEST := -m pytest -n 2 --dist worksteal
 install: $(STAMP)
 
 # The library and the study, which adds commands to it.
-$(STAMP): pyproject.toml study/pyproject.toml
+STUDY := $(wildcard study/pyproject.toml)
+
+$(STAMP): pyproject.toml $(STUDY)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(PIP) --upgrade pip
-	$(BIN)/python $(PIP) --editable ".[dev]" --editable "study[all]"
+	$(BIN)/python $(PIP) --editable ".[dev]" $(if $(STUDY),--editable "study[all]")
 	touch $@
 
 # Our codes beside classical ones and scikit-learn's classifiers: within a minute on two cores, most of it for mixed.
@@ -54,7 +56,7 @@ $(OLDEST)/.installed: pyproject.toml
 	$(OLDEST)/bin/uv pip compile --quiet --resolution lowest-direct --only-binary :all: --python $(OLDEST)/bin/python \
 		--extra all pyproject.toml --output-file $(OLDEST)/oldest.txt
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python \
-		--constraint $(OLDEST)/oldest.txt --editable ".[test]" --editable "study[all]"
+		--constraint $(OLDEST)/oldest.txt --editable ".[test]" $(if $(STUDY),--editable "study[all]")
 	touch $@
 
 lint: install
@@ -81,11 +83,12 @@ docs: install
 	rm -rf docs/api/generated
 	$(BIN)/python -m sphinx -M html docs docs/_build --fail-on-warning --keep-going
 
-# Wheel and source archive, in dist/; fails if the wheel holds more than the package.
+# Wheel and source archive, in dist/ and study/dist/; fails if the wheel holds more than the package.
 build: install
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python scripts/check_wheel.py dist
+	$(BIN)/python -m build --outdir study/dist study
 
 # Both archives in environments of their own, and the commands from a folder that is not the checkout.
 check-install: build

@@ -24,9 +24,9 @@ from skecoc.compare.statistics import nemenyi_critical_difference, paired_t_test
 from skecoc.reports import to_markdown
 from skecoc_study.paper.published import METHODS, WOLC, published_accuracy, recomputed_ranks
 from skecoc_study.paper.reproduction import outcome_files, read_results
-from skecoc_study.paper.results import Results, SettingSummary
 from skecoc_study.paper.summaries import setting_title, summarize_paper
 from skecoc_study.paper.tables import paper_tables
+from skecoc_study.runs.results import Results, SettingSummary
 
 STUDY = ROOT / "study"
 FOLDER = STUDY / "results"

@@ -6,9 +6,9 @@ import pytest
 
 from skecoc.cli import main
 from skecoc.cli.plugins import InputError
-from skecoc_study.paper.protocol import Protocol
-from skecoc_study.paper.runner import connected, run
-from skecoc_study.paper.store import Store
+from skecoc_study.runs.protocol import Protocol
+from skecoc_study.runs.runner import connected, run
+from skecoc_study.runs.store import Store
 
 PROTOCOL = Protocol(
     "tiny", ("iris",), (("stumps", "labels"),), ("one-vs-one/hamming", "ecoc-one/loss-based", "wolc"), 1, 3
@@ -58,7 +58,7 @@ def test_bad_options_are_one_line(options, message, capsys, tmp_path):
 
 
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
-    monkeypatch.setattr("skecoc_study.paper.runner._CONNECT_SECONDS", 1)
+    monkeypatch.setattr("skecoc_study.runs.runner._CONNECT_SECONDS", 1)
     with (
         pytest.raises(InputError, match="no Dask scheduler found at 'tcp:"),
         connected("tcp://127.0.0.1:9"),

@@ -129,7 +129,7 @@ def test_folders_that_are_no_collection_are_refused(root, options, message, tmp_
 def test_without_soundfile_the_extra_is_named(tmp_path, monkeypatch):
     make(tmp_path, "rock/a.wav", "jazz/b.wav")
     monkeypatch.setitem(__import__("sys").modules, "soundfile", None)
-    with pytest.raises(ImportError, match=r"pip install \"scikit-ecoc\[audio\]\""):
+    with pytest.raises(ImportError, match=r"pip install \"scikit-ecoc-study\[audio\]\""):
         load_audio_folder(tmp_path)
 
 

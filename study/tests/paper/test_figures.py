@@ -8,10 +8,9 @@ import xml.etree.ElementTree as ET
 import matplotlib as mpl
 import numpy as np
 import pytest
-from study.tests.paper.synthetic import STUMPS, WOLC, make_many, make_results, make_rounds
+from study.tests.runs.synthetic import STUMPS, WOLC, make_many, make_results, make_rounds
 
 from skecoc.reports.pictures import CODING_COLORS
-from skecoc_study.paper.convergence import convergence_alt, convergence_picture, summarize_convergence
 from skecoc_study.paper.figures import (
     grown_codes,
     length_picture,
@@ -21,8 +20,9 @@ from skecoc_study.paper.figures import (
     time_picture,
 )
 from skecoc_study.paper.published import METHODS
-from skecoc_study.paper.results import Results
 from skecoc_study.paper.summaries import paper_summary
+from skecoc_study.runs.convergence import convergence_alt, convergence_picture, summarize_convergence
+from skecoc_study.runs.results import Results
 
 ONE, REST = "one-vs-one/hamming", "one-vs-rest/hamming"
 
@@ -243,7 +243,7 @@ sys.modules["matplotlib"] = None
 import skecoc_study.paper.tables, skecoc_study.paper.figures
 from skecoc_study.paper.figures import length_picture
 from skecoc_study.paper.summaries import paper_summary
-from study.tests.paper.synthetic import make_many
+from study.tests.runs.synthetic import make_many
 summary = paper_summary(make_many(("iris",)), "stumps", "labels")
 try:
     length_picture(summary)

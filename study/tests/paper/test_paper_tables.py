@@ -6,12 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from study.tests.paper.synthetic import STUMPS, SVM, WOLC, make_many, make_results, make_run
+from study.tests.runs.synthetic import STUMPS, SVM, WOLC, make_many, make_results, make_run
 
 from skecoc.compare.statistics import wilcoxon_holm
 from skecoc.reports import WRITERS, to_csv, to_text
 from skecoc_study.paper.published import DATA_SETS, METHODS, recomputed_ranks
-from skecoc_study.paper.results import Results
 from skecoc_study.paper.summaries import paper_summary, summarize_paper
 from skecoc_study.paper.tables import (
     accuracy_table,
@@ -21,6 +20,7 @@ from skecoc_study.paper.tables import (
     significance_table,
     time_table,
 )
+from skecoc_study.runs.results import Results
 
 ONE = "one-vs-one/hamming"
 

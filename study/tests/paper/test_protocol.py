@@ -3,14 +3,14 @@
 import json
 from collections import Counter
 
-from study.tests.paper.synthetic import make_many, make_run
+from study.tests.runs.synthetic import make_many, make_run
 
 from skecoc.datasets import list_uci, load_uci
-from skecoc_study.paper.protocol import Protocol
 from skecoc_study.paper.published import METHODS, WOLC
 from skecoc_study.paper.reproduction import PROTOCOLS
-from skecoc_study.paper.results import Results
 from skecoc_study.paper.summaries import paper_summary
+from skecoc_study.runs.protocol import Protocol
+from skecoc_study.runs.results import Results
 
 
 def runs_of(protocol):

@@ -8,8 +8,8 @@ import pytest
 
 from skecoc.cli import main
 from skecoc_study import commands
-from skecoc_study.paper.protocol import Protocol
 from skecoc_study.paper.reproduction import STORE_FILE, TARGETS
+from skecoc_study.runs.protocol import Protocol
 
 SMALL = Protocol("small", ("iris", "wine"), (("stumps", "labels"),), ("one-vs-one/hamming", "wolc"), 2, 3)
 
@@ -36,7 +36,7 @@ def test_tables_are_printed_and_written(small, tmp_path, capsys):
 def test_a_second_start_runs_nothing_and_gives_the_same(small, tmp_path, capsys, monkeypatch):
     assert reproduce(tmp_path) == 0
     first, table = capsys.readouterr().out, (tmp_path / "tables" / "table2.csv").read_bytes()
-    monkeypatch.setattr("skecoc_study.paper.runner.run_batch", lambda *a, **k: pytest.fail("work was done"))
+    monkeypatch.setattr("skecoc_study.runs.runner.run_batch", lambda *a, **k: pytest.fail("work was done"))
     assert reproduce(tmp_path) == 0
     assert capsys.readouterr().out == first
     assert (tmp_path / "tables" / "table2.csv").read_bytes() == table

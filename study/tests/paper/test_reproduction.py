@@ -3,7 +3,7 @@
 import csv
 
 import pytest
-from study.tests.paper.synthetic import make_many
+from study.tests.runs.synthetic import make_many
 
 from skecoc.cli.plugins import InputError
 from skecoc_study.paper.reproduction import (
@@ -15,9 +15,9 @@ from skecoc_study.paper.reproduction import (
     read_results,
     write_outcome,
 )
-from skecoc_study.paper.results import Results
-from skecoc_study.paper.runner import run
-from skecoc_study.paper.store import Store
+from skecoc_study.runs.results import Results
+from skecoc_study.runs.runner import run
+from skecoc_study.runs.store import Store
 
 
 @pytest.mark.parametrize("quick", [False, True])

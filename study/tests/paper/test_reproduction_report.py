@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from study.tests.paper.synthetic import WOLC, make_many
+from study.tests.runs.synthetic import WOLC, make_many
 from tests.browser import launch, open_page
 
 from skecoc_study.paper.figures import paper_figures
 from skecoc_study.paper.published import METHODS, recomputed_ranks
 from skecoc_study.paper.reproduction import report_page, summarize_reproduction
-from skecoc_study.paper.results import Results
 from skecoc_study.paper.tables import paper_tables
+from skecoc_study.runs.results import Results
 
 LAST = "decoc/loss-weighted"  # the best but one in `make_many`
 

@@ -40,7 +40,7 @@ from skecoc_study.music.methods import (
     has_own_learners,
     make_music_classifier,
 )
-from skecoc_study.paper.results import Results
+from skecoc_study.runs.results import Results
 
 Rows = NDArray[np.intp]
 

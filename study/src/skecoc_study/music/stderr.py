@@ -1,4 +1,4 @@
-"""Decoders print on standard error whatever they stumble over; this keeps that away, and nothing else."""
+"""Hide what compiled audio decoders print on standard error, while messages of Python are still shown."""
 
 import io
 import os
@@ -15,7 +15,7 @@ _lock = threading.RLock()
 
 
 class _State:
-    """What several threads that decode at the same time share: how many they are, and what the last one restores."""
+    """State that threads share which decode at the same time: their number, and what the last one restores."""
 
     n_threads = 0
     kept: int | None = None  # a duplicate of descriptor 2, while that leads nowhere
@@ -25,7 +25,7 @@ class _State:
 class _Relay(io.TextIOBase):
     """Stands for Python's own `sys.stderr`, and writes where that did, wherever descriptor 2 leads at the moment.
 
-    It can be used for ever: whoever has kept it, such as a progress bar, need not know when decoding ends.
+    It also works after decoding has ended: a progress bar, for example, may have kept it.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -73,7 +73,7 @@ def messages_stream() -> Any:
 
 @contextmanager
 def without_decoder_messages() -> Iterator[None]:
-    """Discard what compiled code prints on standard error; what Python prints there is shown as ever.
+    """Discard what compiled code prints on standard error; what Python prints there is shown as usual.
 
     The descriptor belongs to the whole process, so that several threads share one redirection: the first one makes it,
     and the last one undoes it. A process without standard error is left as it is.

@@ -13,8 +13,8 @@ from skecoc.reports import Cell, Picture, Row, Table, to_csv
 from skecoc_study.music.experiment import MusicComparison
 from skecoc_study.music.frontends import Floats
 from skecoc_study.music.methods import ALL, MIXED_FEATURES, WOLC
-from skecoc_study.paper.convergence import convergence_picture
-from skecoc_study.paper.results import Results
+from skecoc_study.runs.convergence import convergence_picture
+from skecoc_study.runs.results import Results
 
 # The feature whose rounds of growth are shown, if it was compared; else the first one.
 _GROWTH_FEATURE = "mnase"

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.reports import Picture, color_of, dot_picture, drawing_style, marker_of, new_figure, rank_picture
-from skecoc_study.paper.convergence import convergence_picture
 from skecoc_study.paper.published import CODINGS, DECODINGS, WOLC
-from skecoc_study.paper.results import Results, SettingSummary
 from skecoc_study.paper.summaries import geometric_means, printed, setting_title, summarize_paper
+from skecoc_study.runs.convergence import convergence_picture
+from skecoc_study.runs.results import Results, SettingSummary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

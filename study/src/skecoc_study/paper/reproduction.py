@@ -14,13 +14,13 @@ from typing import Any
 from skecoc.cli.plugins import InputError, deliver, make_folder, say, write_text
 from skecoc.reports import WRITERS, Picture, Table, check_template_engine, color_of, render, to_html, to_text
 from skecoc_study.paper.figures import CONVERGENCE_DATA, paper_figures
-from skecoc_study.paper.protocol import Protocol
 from skecoc_study.paper.published import DATA_SETS, METHODS, WOLC, recomputed_ranks
-from skecoc_study.paper.results import META_FILE, Results, SettingSummary
-from skecoc_study.paper.runner import connected, run, status
-from skecoc_study.paper.store import Store
 from skecoc_study.paper.summaries import setting_title, summarize_paper
 from skecoc_study.paper.tables import ACCURACY_TABLES, paper_tables
+from skecoc_study.runs.protocol import Protocol
+from skecoc_study.runs.results import META_FILE, Results, SettingSummary
+from skecoc_study.runs.runner import connected, run, status
+from skecoc_study.runs.store import Store
 
 #: File of the store in a folder of results.
 STORE_FILE = "results.sqlite"

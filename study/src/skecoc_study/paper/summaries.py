@@ -15,7 +15,7 @@ from skecoc_study.paper.published import (
     PAPER_RESPONSES,
     WOLC,
 )
-from skecoc_study.paper.results import Results, SettingSummary, summarize_setting
+from skecoc_study.runs.results import Results, SettingSummary, summarize_setting
 
 _LEARNER_NAMES = {"stumps": "AdaBoost of 40 stumps", "svm": "SVM with an RBF kernel"}
 _PAPER_REPEATS = _PAPER_FOLDS = 10

@@ -1,6 +1,6 @@
 """The paper's Tables II to IV from results, each number beside the published one; training times; tests over data sets.
 
-What is not complete is shown as such: see `skecoc_study.paper.results` for what counts.
+What is not complete is shown as such: see `skecoc_study.runs.results` for what counts.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,6 @@ from skecoc_study.paper.published import (
     published_code_length,
     recomputed_ranks,
 )
-from skecoc_study.paper.results import Results, SettingSummary
 from skecoc_study.paper.summaries import (
     geometric_means,
     method_columns,
@@ -37,6 +36,7 @@ from skecoc_study.paper.summaries import (
     shown_methods,
     summarize_paper,
 )
+from skecoc_study.runs.results import Results, SettingSummary
 
 #: Names of the tables of accuracies.
 ACCURACY_TABLES = {"stumps": "table2", "svm": "table3"}

@@ -4,7 +4,7 @@ from itertools import product
 
 from skecoc.compare.experiments import RoundRecord, RunRecord
 from skecoc_study.paper.published import METHODS, PAPER_RESPONSES
-from skecoc_study.paper.results import Results
+from skecoc_study.runs.results import Results
 
 WOLC = "wolc/optimized-weight"
 STUMPS = ("stumps", PAPER_RESPONSES["stumps"])

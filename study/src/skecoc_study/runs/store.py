@@ -18,8 +18,8 @@ import numpy as np
 import skecoc
 from skecoc.cli.plugins import InputError
 from skecoc.compare.experiments import Batch, BatchOutcome, RoundRecord, RunKey, RunRecord
-from skecoc_study.paper.database import Database
-from skecoc_study.paper.protocol import Protocol
+from skecoc_study.runs.database import Database
+from skecoc_study.runs.protocol import Protocol
 
 #: The claims of a process that has given no sign of life for so long are free.
 CLAIM_SECONDS = 180.0

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from skecoc.cli.plugins import InputError
 from skecoc.compare import load_data_sets
 from skecoc.compare.experiments import make_learner, run_batch
-from skecoc_study.paper import runner
-from skecoc_study.paper.protocol import Protocol
-from skecoc_study.paper.runner import run
-from skecoc_study.paper.store import Store
+from skecoc_study.runs import runner
+from skecoc_study.runs.protocol import Protocol
+from skecoc_study.runs.runner import run
+from skecoc_study.runs.store import Store
 
 PROTOCOL = Protocol(
     "tiny",
@@ -71,8 +71,8 @@ class SlowStore(Store):
 def start(path, n_jobs, store="Store"):
     """Run the experiment in another process, which is a group of its own, as that of a terminal's command is."""
     code = f"""
-from skecoc_study.paper.runner import run
-from study.tests.paper.test_runner import PROTOCOL, SlowStore, Store
+from skecoc_study.runs.runner import run
+from study.tests.runs.test_runner import PROTOCOL, SlowStore, Store
 with {store}({str(path)!r}) as store:
     run(PROTOCOL, store, n_jobs={n_jobs})
 """

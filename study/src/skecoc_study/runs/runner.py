@@ -29,8 +29,8 @@ from skecoc.compare.experiments import (
     results_of,
     run_batch,
 )
-from skecoc_study.paper.protocol import Protocol
-from skecoc_study.paper.store import CLAIM_SECONDS, Store
+from skecoc_study.runs.protocol import Protocol
+from skecoc_study.runs.store import CLAIM_SECONDS, Store
 
 #: A batch is given up if worker processes died so often while it was in flight.
 MOST_DEATHS = 3

@@ -34,7 +34,7 @@ from skecoc.compare.statistics import (
     paired_values,
     repeat_summary,
 )
-from skecoc_study.paper.protocol import Protocol
+from skecoc_study.runs.protocol import Protocol
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -9,10 +9,10 @@ import pytest
 
 from skecoc.cli.plugins import InputError
 from skecoc.compare.experiments import BatchOutcome, RoundRecord, RunRecord
-from skecoc_study.paper import database
-from skecoc_study.paper import store as store_module
-from skecoc_study.paper.protocol import Protocol
-from skecoc_study.paper.store import CLAIM_SECONDS, Store
+from skecoc_study.runs import database
+from skecoc_study.runs import store as store_module
+from skecoc_study.runs.protocol import Protocol
+from skecoc_study.runs.store import CLAIM_SECONDS, Store
 
 PROTOCOL = Protocol("tiny", ("iris",), (("stumps", "labels"),), ("decoc/hamming", "decoc/loss-based"), 1, 2)
 BATCHES = list(PROTOCOL.batches())

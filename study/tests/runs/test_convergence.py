@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-from study.tests.paper.synthetic import make_rounds
+from study.tests.runs.synthetic import make_rounds
 
-from skecoc_study.paper.convergence import convergence_alt, convergence_picture, summarize_convergence
-from skecoc_study.paper.results import Results
+from skecoc_study.runs.convergence import convergence_alt, convergence_picture, summarize_convergence
+from skecoc_study.runs.results import Results
 
 
 def test_growth_without_objective_and_training_accuracy():

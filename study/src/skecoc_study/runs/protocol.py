@@ -40,7 +40,7 @@ class Protocol:
 
     Examples
     --------
-    >>> from skecoc_study.paper.protocol import Protocol
+    >>> from skecoc_study.runs.protocol import Protocol
     >>> protocol = Protocol("mine", ("iris",), (("stumps", "labels"),), ("one-vs-one/hamming", "wolc"), 1, 3)
     >>> len(list(protocol.batches()))
     6

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from skecoc.cli.plugins import InputError
-from skecoc_study.paper.protocol import Protocol
+from skecoc_study.runs.protocol import Protocol
 
 SMALL = Protocol(
     "small",

@@ -8,13 +8,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from study.tests.paper.synthetic import FEW, WOLC, make_many, make_results, make_rounds, make_run
+from study.tests.runs.synthetic import FEW, WOLC, make_many, make_results, make_rounds, make_run
 
 from skecoc.cli.plugins import InputError
 from skecoc.compare.statistics import average_ranks, corrected_t_test, paired_t_test
-from skecoc_study.paper.protocol import Protocol
 from skecoc_study.paper.published import DATA_SETS, METHODS
-from skecoc_study.paper.results import META_FILE, ROUNDS_FILE, RUNS_FILE, Results, summarize_setting
+from skecoc_study.runs.protocol import Protocol
+from skecoc_study.runs.results import META_FILE, ROUNDS_FILE, RUNS_FILE, Results, summarize_setting
 
 ONE, REST = "one-vs-one/hamming", "one-vs-rest/hamming"
 

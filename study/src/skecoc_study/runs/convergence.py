@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from skecoc.compare.experiments import RoundRecord
 from skecoc.reports import Picture, draw_curves, drawing_style, new_figure
-from skecoc_study.paper.results import Results
+from skecoc_study.runs.results import Results
 
 Floats = NDArray[np.float64]
 

@@ -4,9 +4,9 @@ import pytest
 
 from skecoc.compare import load_data_sets
 from skecoc.compare.experiments import BatchOutcome, RunRecord
-from skecoc_study.paper.protocol import Protocol
-from skecoc_study.paper.runner import Clock, status
-from skecoc_study.paper.store import Store
+from skecoc_study.runs.protocol import Protocol
+from skecoc_study.runs.runner import Clock, status
+from skecoc_study.runs.store import Store
 
 PROTOCOL = Protocol(
     "tiny",

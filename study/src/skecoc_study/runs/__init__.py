@@ -1,0 +1,1 @@
+"""Experiments of any kind: their plans, the runner, the store of runs, results and their convergence."""
