@@ -53,6 +53,9 @@ class Described:
         self.model.set_params(**parameters)
         return self
 
+    def __repr__(self):
+        return f"{self.model!r} of {self.describe.__name__}"
+
     def __sklearn_clone__(self):
         return Described(clone(self.model), self.describe, **self.settings)
 
