@@ -35,7 +35,7 @@ from skecoc.coding import CODINGS, discriminant, one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from tests.grids import grid
+from tests.grids import grid, nightly
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 GROWN = [WOLCClassifier, LCECOCClassifier, ECOCOneClassifier, SubclassECOCClassifier]
@@ -490,14 +490,15 @@ def test_subclasses_do_not_depend_on_the_units_of_features():
     np.testing.assert_array_equal(in_other_units.code_matrix_, model.code_matrix_)
 
 
-def test_subclasses_are_stable_over_seeds(monkeypatch):
+@pytest.mark.parametrize("n_seeds", [2, *nightly([4])])
+def test_subclasses_are_stable_over_seeds(n_seeds, monkeypatch):
     X, y = load_uci("glass", return_X_y=True)
     learner = LogisticRegression()
     halves = train_test_split(X, y, test_size=0.5, random_state=0)
     accuracy = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the features are not scaled, on purpose
-        for seed in range(4):
+        for seed in range(n_seeds):
             model = SubclassECOCClassifier(learner, random_state=seed).fit(halves[0], halves[2])
             accuracy.append(model.score(halves[1], halves[3]))
             monkeypatch.setattr(subclass, "_SEED", seed + 1)  # other folds and clusterings
@@ -760,8 +761,7 @@ def test_truth_values_and_categories_together(model):
         assert fitted.score(each, Y_IRIS) == 1.0
 
 
-@pytest.mark.parametrize("method", GROWN)
-@pytest.mark.parametrize("make_frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(("method", "make_frame"), grid(GROWN, [pd.DataFrame, pl.DataFrame]))
 def test_columns_of_text_reach_a_pipeline(method, make_frame):
     X, y = (part[::4] for part in vehicle())
     text = np.where(X[:, 0] > np.median(X[:, 0]), "long", "short")

@@ -45,13 +45,14 @@ VALUES = [None, True, -1, 10**30, 1.5, "", "text", [], {}, [[]], {"__loader__": 
 
 
 @pytest.fixture(scope="module")
-def outcome(content, tmp_path_factory):
+def outcome(content, shared, tmp_path_factory):
     """A function that lets a process of its own use a file, and returns "good" or the line that refuses it."""
     folder = tmp_path_factory.mktemp("forged")
     (folder / "forged_trap.py").write_text("class Trap:\n    pass\n")
-    path = folder / "model.skops"
+    path, other = folder / "model.skops", folder / "shared.skops"
     path.write_bytes(content)
-    with Watcher(path, folder) as watcher:
+    other.write_bytes(pack(shared))
+    with Watcher([path, other], folder) as watcher:
 
         def use(forged):
             path.write_bytes(forged)
@@ -100,12 +101,10 @@ def members(content):
 
 
 @pytest.fixture(scope="module")
-def shared(dump, outcome):
+def shared(dump):
     """Members of one model that holds all learners."""
     several = {type(learner).__name__: learner for learner in (StumpAdaBoostClassifier(n_estimators=2), *LEARNERS)}
-    members = members_of(dump(list(several.items())))
-    assert outcome(pack(members)) == "good"
-    return members
+    return members_of(dump(list(several.items())))
 
 
 def pack(members):
@@ -226,9 +225,10 @@ def test_the_watcher_sees_what_a_forged_file_might_do(tmp_path):
     assert done.stdout == "(None, ['os.system', 'exec of text', 'open x', 'import of a forged module'])\n", done.stderr
 
 
-def test_the_model_itself_is_good(content, members, outcome):
+def test_the_models_themselves_are_good(content, members, shared, outcome):
     assert outcome(content) == "good"
     assert outcome(pack(members)) == "good"
+    assert outcome(pack(shared)) == "good"
 
 
 def places_by_type(tree):

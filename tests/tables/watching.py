@@ -91,7 +91,10 @@ def outcome(path, rows):
 
 
 def serve():
-    """Use the files named on standard input; write what came of each, and what was seen, as a line of JSON."""
+    """Use the files named on standard input; write what came of each, and what was seen, as a line of JSON.
+
+    An empty line begins to watch: the first uses import modules and compile code, or load it.
+    """
     warnings.simplefilter("ignore")
     rows = with_text(make_things(n_rows=4, seed=3)).to_csv(index=False).encode()
     # What is printed by others must not come between the lines.
@@ -99,9 +102,11 @@ def serve():
     os.dup2(2, 1)
     hook = None
     for line in sys.stdin:
+        if line == "\n":
+            hook = AuditHook()
+            continue
         path = Path(line.rstrip("\n"))
         reply = hook.watch(outcome, path, rows) if hook else (outcome(path, rows), [])
-        hook = hook or AuditHook()  # the first use imports modules and loads compiled code
         replies.write(json.dumps(reply) + "\n")
         replies.flush()
 
@@ -109,7 +114,7 @@ def serve():
 class Watcher:
     """The other end of `serve`: starts the process, which finds modules in a folder of traps too."""
 
-    def __init__(self, good_file, traps):
+    def __init__(self, good_files, traps):
         path = os.pathsep.join(map(str, (traps, ROOT)))
         self._process = subprocess.Popen(
             [sys.executable, "-B", "-m", "tests.tables.watching"],
@@ -118,7 +123,9 @@ class Watcher:
             stdout=subprocess.PIPE,
             text=True,
         )
-        assert self.use(good_file) == ["good", []]
+        for path in good_files:
+            assert self.use(path) == ["good", []]
+        self._process.stdin.write("\n")
 
     def use(self, path):
         """Return what came of using a file, and the forbidden actions meanwhile."""

@@ -131,12 +131,14 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def _checks(self) -> dict[str, Any]:
         formats = self._sparse_formats or False
-        finite = "allow-nan" if self.takes_missing() else True
-        return {"dtype": self._dtypes, "accept_sparse": formats, "ensure_all_finite": finite}
+        return {"dtype": self._dtypes, "accept_sparse": formats, "ensure_all_finite": self._finite()}
 
     def takes_missing(self) -> bool:
         """Tell whether NaN stands for a missing value."""
         return False
+
+    def _finite(self) -> bool | str:
+        return "allow-nan" if self.takes_missing() else True
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
