@@ -297,12 +297,12 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
         folds, is_single = self._folds(data, sum(matrix.shape[1] for matrix in matrices))
         total_weight = float(data.weight.sum()) if data.rows is None or data.X is not None else data.rows.total_weight
         strategy = self._strategy(data, total_weight)
-        is_text = data.X is not None and len(number_columns(data.X)) == 0
+        has_regions = not strategy.is_fixed and (data.X is None or len(number_columns(data.X)) > 0)
         with self._progress() as bar:
             trainer = self._trainer(
                 data,
                 np.minimum(folds, 0) if folds is not None and is_single else folds,
-                clustered_learner=None if strategy.is_fixed or is_text else self._clustered_learner(),
+                clustered_learner=self._clustered_learner() if has_regions else None,
                 on_fit=(lambda: None) if bar is None else lambda: advance(bar, trainer),
             )
             if data.rows is not None and data.X is None:

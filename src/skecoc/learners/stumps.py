@@ -260,10 +260,11 @@ class StumpAdaBoostClassifier(MarginClassifier):
             signed[first:last] /= np.abs(signed[first:last]).sum()
         (features, thresholds, missing_left, polarities, alphas), firsts = self._boost(prepared, rows, bounds, signed)
         learners = []
+        untrained = copy(self)
+        untrained._set_columns(prepared)
         for first, last in pairwise(firsts):
             learner = object.__new__(type(self))  # what `copy` would make, at length
-            learner.__dict__.update(self.__dict__)
-            learner._set_columns(prepared)
+            learner.__dict__.update(untrained.__dict__)
             learner.classes_ = np.array([0, 1])
             learner.features_, learner.thresholds_ = features[first:last], thresholds[first:last]
             learner.missing_left_ = missing_left[first:last]
