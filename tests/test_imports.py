@@ -15,30 +15,35 @@ ROOT = Path(skecoc.__file__).parent
 EDGES = {
     "support": set(),
     "coding": {"support"},
-    "learners": {"support"},
     "decoding": {"support"},
-    "classifiers": {"support", "coding", "learners", "decoding"},
-    "growth": {"support", "coding", "learners", "decoding", "classifiers"},
-    "__init__": {"classifiers", "growth", "support"},
+    "data": {"support"},
+    "learners": {"support", "data"},
+    "classifiers": {"support", "coding", "decoding", "data", "learners"},
+    "__init__": {"classifiers", "support"},
     "datasets": {"support"},
-    "blocks": {"support", "coding", "learners", "decoding", "classifiers", "growth"},
-    "dask": {"support", "decoding", "learners", "classifiers", "blocks"},
     "plotting": {"coding", "classifiers"},
-    "persistence": {"support", "learners", "decoding", "classifiers"},
-    "onnx": {"support", "learners", "decoding", "classifiers", "growth"},
-    "compare": {"support", "coding", "learners", "decoding", "classifiers", "growth", "datasets"},
+    "persistence": {"support", "decoding", "learners", "classifiers"},
+    "onnx": {"support", "decoding", "learners", "classifiers"},
+    "compare": {"support", "coding", "decoding", "learners", "classifiers", "datasets"},
     "reports": {"support", "plotting", "compare"},
-    "tables": {"support", "decoding", "classifiers", "growth", "plotting", "persistence", "compare"},
+    "tables": {"support", "decoding", "classifiers", "plotting", "persistence", "compare"},
     "cli": {"support", "compare", "reports", "tables"},
     "__main__": {"cli"},
 }
-LIBRARY = ("support", "coding", "learners", "decoding", "classifiers", "growth", "blocks", "dask", "datasets")
-LIBRARY += ("plotting", "persistence", "onnx")
-# What the package itself offers comes from these.
-HOMES = {
-    **dict.fromkeys(("CostSensitiveClassifier", "ECOCClassifier"), "classifiers"),
-    **dict.fromkeys(("ECOCOneClassifier", "LCECOCClassifier", "SubclassECOCClassifier", "WOLCClassifier"), "growth"),
-}
+LIBRARY = (
+    "support",
+    "coding",
+    "decoding",
+    "data",
+    "learners",
+    "classifiers",
+    "datasets",
+    "plotting",
+    "persistence",
+    "onnx",
+)
+# What the package itself offers comes from `classifiers`, but for these.
+OWN = ("support", "__version__")
 
 
 def imported(path):
@@ -47,7 +52,10 @@ def imported(path):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             if node.module == "skecoc":
-                yield from ((f"skecoc.{HOMES.get(alias.name, alias.name)}", alias.name) for alias in node.names)
+                names = [alias.name for alias in node.names]
+                yield from (
+                    (f"skecoc.{name if name in EDGES or name in OWN else 'classifiers'}", name) for name in names
+                )
             elif node.module.startswith("skecoc."):
                 yield from ((node.module, alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
