@@ -1,5 +1,5 @@
 #!/bin/sh
-# A cluster that is started by hand: a scheduler, two workers and a program, each a process of its own.
+# Start a cluster by hand: a scheduler, two workers and a program, each in a separate process.
 #
 #     sh examples/cluster_from_the_shell.sh [port] [memory of a worker]
 #
@@ -12,8 +12,7 @@ memory=${2:-2GB}
 address=tcp://127.0.0.1:$port
 scratch=$(mktemp -d) # where workers put what does not fit into their memory: a local disk
 
-# However this script ends, so does what it has started: first the program, then the workers, and the scheduler last,
-# so that nobody loses it.
+# When this script ends, it stops what it has started: the program, then the workers, then the scheduler.
 scheduler="" workers="" program=""
 finish() {
     for processes in "$program" "$workers" "$scheduler"; do

@@ -3,12 +3,12 @@
 Rows and columns on a Dask cluster
 ==================================
 
-Two ways to leave one machine: train the columns of a code on many workers, or keep the rows there and bring the
-sums home. Both give the results of one machine. This script starts a cluster of two processes by itself::
+Two ways to use several machines: train the columns of a code on many workers, or leave the rows there and send only
+sums over them. Both give the results of one machine. This script starts a cluster of two processes::
 
     python dask_cluster.py
 
-or takes one that is there, once it has so many workers (``cluster_from_the_shell.sh`` starts one by hand)::
+or uses a running one as soon as it has the given number of workers (``cluster_from_the_shell.sh`` starts one)::
 
     python dask_cluster.py tcp://127.0.0.1:8786 2
 """
@@ -36,7 +36,7 @@ def make_part(number, n_rows):
 
 
 def read_parts(n_parts, n_rows):
-    """Describe rows and labels that workers will make, or read, partition by partition."""
+    """Describe rows and labels that workers make, or read, partition by partition."""
     parts = [dask.delayed(make_part, nout=2)(number, n_rows) for number in range(n_parts)]
     rows = [da.from_delayed(X, (n_rows, N_FEATURES), float) for X, _ in parts]
     labels = [da.from_delayed(y, (n_rows,), int) for _, y in parts]
@@ -44,7 +44,7 @@ def read_parts(n_parts, n_rows):
 
 
 def connect(address=None, n_workers="2"):
-    """Connect to a cluster that is there, and wait for its workers; or start one."""
+    """Connect to a running cluster and wait for its workers, or start one."""
     if address is None:
         return Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
     client = Client(address, timeout=120)

@@ -3,8 +3,8 @@
 Accuracy against code length: what a column buys
 ================================================
 
-Every column is a learner to train, to store and to evaluate. This example compares how much accuracy codes get out of
-their columns, on two of the shipped data sets, with boosted stumps.
+Every column is a learner to train, to store and to evaluate. This example compares the accuracy of codes by their
+number of columns, on two of the shipped data sets, with boosted stumps.
 """
 
 # %%
@@ -26,7 +26,7 @@ folds = StratifiedKFold(4, shuffle=True, random_state=0)
 
 def accuracy_of(coding, X, y):
     """Return the length of a code and its accuracy on held-out rows."""
-    # No folds: they would serve probabilities.
+    # Folds would only calibrate probabilities.
     model = ECOCClassifier(coding=coding, decoding=OptimizedWeightDecoder(l2=0.1), random_state=0, n_folds=None)
     return model.fit(X, y).code_matrix_.shape[1], cross_val_score(model, X, y, cv=folds).mean()
 
@@ -34,9 +34,8 @@ def accuracy_of(coding, X, y):
 # %%
 # Codes that grow
 # ---------------
-# One fit gives a whole curve: ``staged_score`` decodes test rows with the code of every round. Growth would stop by
-# itself where it no longer pays; here its rules are set so that it goes on until it has as many columns as
-# one-vs-one.
+# One fit gives a whole curve: ``staged_score`` decodes test rows with the code of every round. With these settings
+# growth does not stop by itself, but goes on until the code has as many columns as one-vs-one.
 
 
 def growth_of(init, X, y, lengths):
@@ -54,9 +53,9 @@ def growth_of(init, X, y, lengths):
 # %%
 # The picture
 # -----------
-# A grown column goes where the code is weakest, so that grown codes pass the fixed ones of the same length, and reach
-# the accuracy of one-vs-one with fewer columns. If there is room for very few columns, a tree (``"decoc"``) is the
-# better code to begin with. Random problems of all classes at once are hard for stumps.
+# Growth adds columns for the classes that are confused most, so grown codes are more accurate than fixed ones of the
+# same length, and reach the accuracy of one-vs-one with fewer columns. With very few columns, a tree (``"decoc"``) is
+# the better initial code. Random problems of all classes at once are hard for stumps.
 figure, panels = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
 for name, axes in zip(("segmentation", "vowel"), panels, strict=True):
     X, y = load_uci(name, return_X_y=True)

@@ -8,11 +8,11 @@ A code matrix has one row per class and one column per binary problem. Blue clas
 """
 
 # %%
-# Codes that need the number of classes alone
-# -------------------------------------------
-# One-vs-rest and one-vs-one are the best known. Exhaustive codes hold every bipartition of all classes,
-# Hadamard codes few of them that lie far apart, ordinal codes suit classes that have an order. Random codes have as
-# many columns as you like; many are drawn and the one whose closest rows are farthest apart is kept.
+# Codes that depend only on the number of classes
+# -----------------------------------------------
+# One-vs-rest and one-vs-one are the best known. Exhaustive codes hold every bipartition of all classes, Hadamard codes
+# a few with distant rows, and ordinal codes are for classes that have an order. Random codes have as many columns as
+# you like; many are drawn, and the one whose closest rows are farthest apart is improved and kept.
 import matplotlib.pyplot as plt
 
 from skecoc.coding import (
@@ -48,9 +48,9 @@ panels[-1, -1].axis("off")
 plt.show()
 
 # %%
-# What they are worth, before any learning
-# ----------------------------------------
-# The minimum distance of two rows says how many wrong outputs a code can stand at most; a zero counts one half.
+# Measures of a code
+# ------------------
+# The minimum distance of two rows says how many wrong outputs a code can correct at most; a zero counts one half.
 # Zeros make binary problems smaller, hence easier to learn. Each column is a learner to train and to evaluate.
 print(f"{'':14}columns  minimum distance  zeros")
 for title, matrix in codes.items():
@@ -58,11 +58,11 @@ for title, matrix in codes.items():
     print(f"{title:14}{measured['n_columns']:7d}{measured['min_distance']:18.1f}{measured['zero_share']:7.0%}")
 
 # %%
-# Codes that are read off the data
-# --------------------------------
-# :func:`~skecoc.coding.decoc` splits the classes in two where the features tell the sides apart best, then each
-# side again. Here the classes are kinds of soil in a satellite image; damp soils and stubble end up in one branch.
-# :func:`~skecoc.coding.forest` goes on with further trees that repeat no split.
+# Codes that are learnt from the data
+# -----------------------------------
+# :func:`~skecoc.coding.decoc` splits the classes into the two sides that the features separate best, then splits each
+# side again. Here the classes are kinds of soil in a satellite image; damp soils and stubble are in one branch.
+# :func:`~skecoc.coding.forest` adds further trees that repeat no split.
 soils = load_uci("satimage")
 names = ["red", "cotton", "grey", "damp grey", "stubble", "very damp"]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 2.8), width_ratios=(1, 2.4), layout="constrained")
@@ -71,11 +71,10 @@ plot_code_matrix(forest(soils.data, soils.target, n_trees=3), class_names=names,
 plt.show()
 
 # %%
-# Distance for columns
-# --------------------
-# For sixteen classes: how far apart can the closest two rows be, with so many columns? The search over random codes
-# comes close to the Hadamard code, which is the best possible with its fifteen columns, and can be had in any
-# length.
+# Distance against number of columns
+# ----------------------------------
+# The distance of the closest two rows for sixteen classes. The search over random codes comes close to the Hadamard
+# code, which is the best possible one with fifteen columns, and works for any length.
 lengths = [6, 8, 10, 12, 15, 20, 25, 30, 40]
 found = [min_row_distance(dense_random(16, n_columns=length, random_state=0)) for length in lengths]
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")

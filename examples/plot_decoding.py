@@ -3,13 +3,13 @@
 Decoding: from outputs to a class
 =================================
 
-The same code and the same trained learners, read in different ways. In the plane the decoding's part can be seen:
-learners draw lines, and decodings put the pieces together.
+Six decodings of the same code with the same trained learners. In two dimensions, the regions of the classes can be
+drawn: learners separate by lines, and the decoding combines them.
 """
 
 # %%
-# A problem in the plane
-# ----------------------
+# A problem in two dimensions
+# ---------------------------
 # Five classes, and a tree of four binary problems. In such a code the classes have different numbers of zeros:
 # class 4 takes part in one column, classes 0 and 1 in three.
 import matplotlib.pyplot as plt
@@ -45,7 +45,7 @@ plt.show()
 # What the learners predict
 # -------------------------
 # Logistic regression gives a probability p for each column, which becomes 2p - 1 in the codeword: between -1 and
-# 1, positive on the +1 side. The learner of column 1 has never seen class 4, and still has an output everywhere.
+# 1, positive on the +1 side. The learner of column 1 was not trained on class 4, but has an output everywhere.
 horizontal, vertical = np.meshgrid(np.linspace(-8, 7.5, 220), np.linspace(-6.5, 7, 190))
 plane = np.column_stack([horizontal.ravel(), vertical.ravel()])
 sides = LinearSegmentedColormap.from_list("sides", ["#d8822b", "white", "#2b6cb0"])
@@ -62,11 +62,11 @@ figure.colorbar(image, ax=panels, label="output")
 plt.show()
 
 # %%
-# Six ways to read the outputs
-# ----------------------------
-# Hamming and loss-based decoding take a zero for half a disagreement. Class 4 has three of them, and loses ground to
-# classes 1 and 3 wherever the outputs of their other columns are large. Decodings that leave zeros out, or share one
-# unit of weight among the columns of each class, do not have this bias.
+# Six decodings
+# -------------
+# Hamming and loss-based decoding count a zero as half a disagreement. Class 4 has three zeros, so classes 1 and 3 are
+# predicted in its place where the outputs of their columns are large. Decodings that leave zeros out, or give every
+# class the same total weight, do not have this bias.
 decodings = ("hamming", "loss-based", "euclidean", "laplacian", "loss-weighted", "optimized-weight")
 figure, panels = plt.subplots(2, 3, figsize=(11, 6.6), sharex=True, sharey=True, layout="constrained")
 for decoding, axes in zip(decodings, panels.flat, strict=True):
@@ -78,10 +78,10 @@ for decoding, axes in zip(decodings, panels.flat, strict=True):
 plt.show()
 
 # %%
-# One row, read by all
+# Scores of one sample
 # --------------------
-# The highest score wins; scores of different decodings are not on one scale. This row lies in the lower part of
-# class 4.
+# The class with the highest score is predicted; scores of different decodings are not on one scale. This sample lies in
+# the lower part of class 4.
 row = np.array([[4.5, 1.2]])
 print("codeword", model.codewords(row).round(2))
 for decoding in decodings:

@@ -3,8 +3,8 @@
 Gradient boosting, and a learner of two classes
 ===============================================
 
-Any scikit-learn classifier can learn a column: here gradient-boosted trees, scikit-learn's and LightGBM's, which take
-missing values as they are, and a learner that knows two classes only.
+Any scikit-learn classifier can learn a column: here gradient-boosted trees of scikit-learn and LightGBM, which accept
+missing values, and a classifier for two classes only.
 """
 
 # %%
@@ -53,7 +53,7 @@ compare("dense random code of boosting", ECOCClassifier(boosting, coding="dense-
 # %%
 # LightGBM
 # --------
-# Its classifier is a scikit-learn estimator, so nothing is different. This library does not need LightGBM.
+# Its classifier is a scikit-learn estimator and used in the same way. This library does not need LightGBM.
 try:
     from lightgbm import LGBMClassifier
 except ImportError:
@@ -67,9 +67,8 @@ else:
 # %%
 # A learner of two classes
 # ------------------------
-# Many a method is made for two classes. This one draws the plane halfway between the classes' means, and refuses
-# anything else; a code makes a classifier of seven classes of it. It wants numbers on one scale and no gaps, which the
-# steps before it see to.
+# This classifier separates two classes by the plane halfway between their means. With a code it classifies seven. It
+# needs scaled features without missing values, so it is the last step of a pipeline.
 class HalfwayPlane(ClassifierMixin, BaseEstimator):
     """Assign a row to the class whose mean is nearer; exactly two classes."""
 
@@ -101,8 +100,8 @@ for coding in ("one-vs-rest", "one-vs-one"):
 # %%
 # Side by side
 # ------------
-# A learner that is as good as boosting at many classes gains little from a code. For the planes a code is the only way,
-# and the choice of the code decides: the mean of six classes together is near none of them.
+# Boosting handles many classes well and gains little from a code. The planes need a code, and its choice matters: with
+# one-vs-rest, the mean of six classes together is near none of them.
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
 names = list(accuracy)[::-1]
 bars = axes.barh(names, [accuracy[name] for name in names], color="#2b6cb0")

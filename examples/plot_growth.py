@@ -1,18 +1,18 @@
 # ruff: noqa: D205, D400
 """
-Growth: a code that adds columns where it goes wrong
-====================================================
+Growth: a code that adds columns for confused classes
+=====================================================
 
-:class:`~skecoc.WOLCClassifier` starts from a code, looks which pairs of classes still cost most, and adds a column for
-each of them, round by round. A pair that is a column already gets a clustering-based one: its samples are split into
-regions, each with a learner of its own.
+:class:`~skecoc.WOLCClassifier` starts from a code, finds the pairs of classes with the highest loss, and adds a column
+for each of them, round by round. If a pair already has a column, the new one is clustering-based: the samples of the
+pair are split into regions, each with its own learner.
 """
 
 # %%
-# In the plane
-# ------------
-# Four classes, of which two lie in stripes that no line separates. The learner draws lines only: logistic
-# regression.
+# In two dimensions
+# -----------------
+# Four classes, of which two lie in stripes that no line separates. The learner is logistic regression, which separates
+# by lines.
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import ListedColormap
@@ -42,8 +42,8 @@ for number, record in enumerate(model.history_):
 print(model.growth_summary())
 
 # %%
-# Four columns cannot do it. Round 1 adds a line between a and b, which changes nothing. From round 2 on the pair
-# has come back, and every layer cuts the plane into regions in another way: the stripes appear.
+# Round 1 adds a column for a and b, which changes nothing, since one line cannot separate the stripes. From round 2 on,
+# further columns for the same pair train a learner in each region, and the stripes are separated.
 horizontal, vertical = np.meshgrid(np.linspace(0, 1, 150), np.linspace(0, 1, 150))
 plane = np.column_stack([horizontal.ravel(), vertical.ravel()])
 colours = ListedColormap(["#2b6cb0", "#d8822b", "#4a9d5b", "#8c5fa8"])
@@ -71,13 +71,13 @@ plot_code_matrix(model, title=f"{len(model.estimators_)} columns, {len(model.use
 plt.show()
 
 # %%
-# Growth is judged by out-of-fold outputs, those of learners that have not seen the sample: the grey line. The dotted
-# line marks the round that is kept, whose weights are optimised if that pays.
+# The grey line is the out-of-fold estimate, from learners that have not seen the sample; it decides when to stop. The
+# dotted line marks the round that is kept, whose weights are optimised if that lowers the out-of-fold error.
 plot_convergence(model, X[test], vowels.target[test])
 plt.show()
 
 # %%
-# Prediction evaluates every column, so columns are what a model costs. ``max_columns`` sets a budget.
+# Prediction evaluates every column. ``max_columns`` limits their number.
 for budget in ("auto", 66, 100):
     short = WOLCClassifier(max_columns=budget, random_state=0).fit(X[train], vowels.target[train])
     print(f"at most {budget} columns: {len(short.estimators_)} kept, {short.score(X[test], vowels.target[test]):.1%}")

@@ -5,8 +5,8 @@ A hundred classes, and a thousand
 
 One-vs-rest trains as many learners as there are classes. A compact code needs a small multiple of the *logarithm* of
 that number: each column is a bipartition of all classes, and codewords that are far apart tolerate wrong outputs. In
-return, a random bipartition of many classes is a hard binary problem, so compact codes want learners that can solve
-it, such as trees. For those they are more than a saving: the errors of many different trees correct each other.
+return, a random bipartition of many classes is a hard binary problem, so compact codes need learners that can solve
+it, such as trees. With trees they are also more accurate: the errors of many different trees correct each other.
 """
 
 # %%
@@ -50,8 +50,8 @@ one_vs_rest, rest_seconds = fit_and_score(OneVsRestClassifier(tree), *data)
 print(f"one tree {one_tree:.3f}; one-vs-rest, 100 trees {one_vs_rest:.3f} in {rest_seconds:.1f} s")
 
 # %%
-# Seven columns are the fewest that tell a hundred classes apart, and they leave no room for errors. Every further
-# column adds some. Sparse columns leave half of the classes out: they are trained faster and tell less.
+# Seven columns are the fewest that separate a hundred classes, and they correct no errors. Further columns do. Sparse
+# columns leave out half of the classes: they are trained faster and carry less information.
 lengths = [7, 14, 27, 40, 67, 100]
 accuracy = {"dense": [], "sparse": []}
 for n_columns in lengths:
@@ -76,9 +76,9 @@ plt.show()
 # %%
 # A thousand classes
 # ------------------
-# Nobody has to know which code to take: the default, ``coding="auto"``, is a dense random code for trees with that many
-# classes. Its hundred columns are ten times the logarithm of a thousand. Drawing it takes longer than before, since all
-# pairs of a thousand rows are compared. Four training rows per class are few for a single tree.
+# For trees and so many classes, the default, ``coding="auto"``, is a dense random code. Its hundred columns are ten
+# times the logarithm of a thousand. Drawing it takes longer than before, since all pairs of a thousand rows are
+# compared. Four training rows per class are few for a single tree.
 data = clouds(1000, 8)
 one_tree, _ = fit_and_score(tree, *data)
 model = ECOCClassifier(tree, random_state=0, n_folds=None)

@@ -1,19 +1,19 @@
 # ruff: noqa: D205, D400
 """
-Probabilities: how far to believe them
-======================================
+Probabilities: how reliable they are
+====================================
 
-Every decoding has ``predict_proba``. Its largest entry is always that of the predicted class; whether a sample with 0.9
-is right nine times in ten is another matter. This example measures it.
+Every decoding has ``predict_proba``. Of the samples that are predicted with a probability of 0.9, nine in ten should be
+correct. This example measures whether they are.
 """
 
 # %%
 # Three ways to get probabilities
 # -------------------------------
-# Silhouettes of four vehicles, two of which are much alike. Scores become probabilities by a calibration that is fitted
-# to outputs of learners that have not seen the sample: each column is trained once more for each of three folds.
-# Without folds there is one temperature, found on training samples, on which the learners do too well. scikit-learn's
-# calibration works for any classifier; it fits five further ones and averages them.
+# Silhouettes of four vehicles, two of which are much alike. The calibration of probabilities is fitted to out-of-fold
+# outputs: each column is trained once more for each of three folds. Without folds, only a temperature is fitted, to
+# training samples, on which learners make fewer errors. scikit-learn's calibration works for any classifier; it fits
+# five of them and averages their probabilities.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
@@ -35,9 +35,9 @@ models = {
 # Reliability
 # -----------
 # Every row is predicted by a model that was fitted without it, and put into a bin by the probability of its predicted
-# class. Below the diagonal, rows are right less often than their probability says: without folds, the code is too
-# sure. The other two err on the safe side, since learners of folds have seen fewer rows than the one that predicts;
-# sigmoids for each class, which are then made to sum to one, do so by more.
+# class. Below the diagonal, fewer rows are correct than their probability says: without folds, probabilities are too
+# high. The other two are slightly too low, since learners of folds have seen fewer rows than those that predict, and
+# more so with scikit-learn's calibration, which scales sigmoids of single classes to sum to one.
 probabilities = {
     name: cross_val_predict(model, X, y, cv=folds, method="predict_proba") for name, model in models.items()
 }

@@ -3,16 +3,16 @@
 Three learners, one code
 ========================
 
-`estimator` may be a list of learners. Each of them solves the binary problems of a code, and the weights say which
-learner counts for which class. Where the code still errs, growth adds a column of the learner that helps most.
+`estimator` may be a list of learners. Each of them solves the binary problems of a code, and the weights say how much
+each learner counts for each class. For classes that are still confused, growth adds a column of the best learner.
 """
 
 # %%
-# Learners that err differently
-# -----------------------------
-# Four kinds of vehicles, seen as silhouettes. Stumps and logistic regression learn a binary problem at a time.
-# :class:`~skecoc.learners.MulticlassLearner` is for learners that know all classes at once: the trees are fitted only
-# once and serve all columns.
+# Learners that make different errors
+# -----------------------------------
+# Silhouettes of four kinds of vehicles. Stumps and logistic regression are trained for each binary problem.
+# :class:`~skecoc.learners.MulticlassLearner` wraps multiclass classifiers: the trees are fitted only once for all
+# columns.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier
@@ -39,9 +39,8 @@ print(model.growth_summary())
 # %%
 # Alone and together
 # ------------------
-# Every learner alone, with weights but without growth, and all three in one code. The accuracy out of fold is the
-# classifier's own estimate: samples are predicted by learners and weights that have not seen them. Both accuracies
-# agree that three learners are better than one.
+# Every learner alone, with weights but without growth, and all three in one code. The out-of-fold accuracy is the
+# classifier's own estimate. By both accuracies, three learners are better than one.
 accuracy = {}
 for name, learner in learners:
     alone = WOLCClassifier([(name, learner)], max_iter=0, random_state=0).fit(X_train, y_train)
@@ -68,21 +67,19 @@ axes.legend(frameon=False, loc="upper left")
 plt.show()
 
 # %%
-# Who counts for which class
-# --------------------------
-# The shares of a class sum to 1. A learner that is of little use for a class has a small share there; nobody has to
-# choose.
+# Share of each learner by class
+# ------------------------------
+# The shares of a class sum to 1. A learner that helps little for a class has a small share there.
 plot_learner_shares(model)
 plt.show()
 
 # %%
 # What growth added
 # -----------------
-# Opel and Saab are two cars that look alike. Every learner that could add a column for this pair was tried, and the one
-# that lowers the log-loss of the pair most, out of fold, was taken. The pair was a column of logistic regression
-# already, so the new one is clustering-based: each region has a logistic regression of its own. The gain is small, as
-# it often is once good learners share a code: the loss out of fold falls, while the test accuracy above hardly
-# changes.
+# Opel and Saab are two cars that look alike. Of all learners that could add a column for this pair, the one that lowers
+# the out-of-fold log-loss of the pair most was added. Logistic regression already had a column for it, so the new one
+# is clustering-based: each region has its own logistic regression. The gain is small, as it often is with several good
+# learners: the out-of-fold loss falls, while the test accuracy above hardly changes.
 losses = [record.loss for record in model.history_]
 print(f"log-loss out of fold: {losses[0]:.3f} at the start, {losses[model.best_round_]:.3f} in the round that is kept")
 for q in np.flatnonzero(model.column_kinds_ != "initial"):

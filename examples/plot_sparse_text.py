@@ -3,16 +3,15 @@
 Sparse text with a hundred topics
 =================================
 
-Sparse matrices reach the learner as they are: nothing is made dense. With as many features as text has, a linear
-learner can separate almost any bipartition of the topics, so that a compact code of fewer learners comes close to
-one-vs-rest with one per topic.
+Sparse matrices are passed to the learner unchanged. In the many features of text, a linear learner can separate almost
+any bipartition of the topics, so a compact code comes close to one-vs-rest with fewer learners.
 """
 
 # %%
 # Texts
 # -----
-# A corpus made up on the spot: every topic has words of its own, and all topics share the common ones. Words are drawn
-# with Zipf's frequencies.
+# A generated corpus: every topic has its own words, and all topics share common ones. Words are drawn with Zipf's
+# frequencies.
 from time import perf_counter
 
 import matplotlib.pyplot as plt
@@ -54,8 +53,8 @@ print(f"{X_train.shape[1]} features, {X_train.nnz / X_train.shape[0]:.0f} of the
 # %%
 # Compact codes against one-vs-rest
 # ---------------------------------
-# A hundred classes need seven bits. Further columns set the rows of the code apart, so that several learners may be
-# wrong. The same learner is trained for each of them, and for one-vs-rest once per topic.
+# A hundred classes need at least seven columns. Further columns increase the distances of the rows, so that several
+# outputs may be wrong.
 learner = LogisticRegression(C=30.0)
 
 
@@ -86,10 +85,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# Which words a column looks at
-# -----------------------------
-# A column is a linear model of the words, so it can be read: words with a positive coefficient belong to
-# topics on its +1 side.
+# Important words of a column
+# ---------------------------
+# A column is a linear model of the words: words with a positive coefficient belong to topics on its +1 side.
 vocabulary = vectorizer.get_feature_names_out()
 coefficients = code.estimators_[0].coef_.ravel()
 for place in np.argsort(-np.abs(coefficients))[:8]:

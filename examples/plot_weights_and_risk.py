@@ -1,17 +1,17 @@
 # ruff: noqa: D205, D400, ERA001
 """
-Weights and risk: how far to trust a column, and which pair is hardest
-======================================================================
+Weights and risk: how much a column counts, and which pair is hardest
+=====================================================================
 
-Optimised-weight decoding gives every class its own weights for the columns, those of least training risk. The risk that
-is left, class by class, says which pairs a code that grows should treat next.
+Optimised-weight decoding gives every class its own weights of the columns, which minimise the training risk. The risk
+of each pair of classes shows where a code that grows should add columns.
 """
 
 # %%
 # Two kinds of weights
 # --------------------
 # Seven kinds of image segments, a Hadamard code, boosted stumps. Loss-weighted decoding weights a column by how often
-# it is right for the class; all are right most of the time, so the weights are nearly equal.
+# it is correct for the class; all are mostly correct, so the weights are nearly equal.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler
@@ -31,14 +31,14 @@ plt.suptitle(f"loss-weighted: {model.score(X[test], y[test]):.1%} of test rows")
 plt.show()
 
 # %%
-# Optimised weights are the solution of a convex problem, and choose.
+# Optimised weights are the solution of a convex problem, and differ between columns.
 model = ECOCClassifier(coding="hadamard", decoding="optimized-weight").fit(X[train], y[train])
 plot_weights(model)
 plt.suptitle(f"optimised: {model.score(X[test], y[test]):.1%} of test rows")
 plt.show()
 
 # %%
-# The weights come with a certificate: the objective, and a lower bound that no weights can go below.
+# The weights come with a certificate: the objective, and a lower bound of it.
 certificate = model.decoder_.certificate_
 print(f"objective {certificate.objective:.5f}, lower bound {certificate.lower_bound:.5f}, gap {certificate.gap:.1e}")
 
@@ -46,10 +46,9 @@ print(f"objective {certificate.objective:.5f}, lower bound {certificate.lower_bo
 # Why a margin is needed
 # ----------------------
 # The risk as the WOLC-ECOC paper defines it has no margin, so a tie between the true class and all others costs
-# nothing. Then very different weights are equally good on the training samples, and even with the most even of them
-# more than half of the test samples end up tied: the best class leads by nothing. With a margin a tie costs something,
-# and there are fewer. The rest is of another kind: outputs that several classes share, none of them in the
-# majority. Eleven vowels, one-vs-rest, hard labels:
+# nothing. Then very different weights have the same training risk, and even with those of maximum entropy more than
+# half of the test samples are tied. With a margin, ties have a loss and are fewer; they remain where classes share an
+# output and none has the majority. Eleven vowels, one-vs-rest, hard labels:
 vowels = load_uci("vowel")
 hard = ECOCClassifier(coding="one-vs-rest", response_method="predict").fit(vowels.data[::2], vowels.target[::2])
 seen, new = hard.codewords(vowels.data[::2]), hard.codewords(vowels.data[1::2])
@@ -68,10 +67,10 @@ panels[0].set_ylabel("test rows")
 plt.show()
 
 # %%
-# Risk beside confusion
-# ---------------------
-# Which pair of classes is hardest? The confusion matrix counts rows on the wrong side; the risk matrix adds up by
-# how much rows miss the margin, also those on the right side. The two need not agree. Growth goes by the risk.
+# Risk and confusion
+# ------------------
+# Which pair of classes is hardest? The confusion matrix counts errors; the risk matrix adds up by how much samples miss
+# the margin, also those that are predicted correctly. The two may differ. Growth uses the risk.
 model = WOLCClassifier(init="one-vs-rest", max_iter=0, random_state=0).fit(X[train], y[train])
 codewords, rows = model.codewords(X[test]), np.searchsorted(model.classes_, y[test])
 risk, confusion = model.decoder_.risk_and_confusion(codewords, rows)
