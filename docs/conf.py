@@ -47,7 +47,20 @@ def kind_of(value: Any) -> str:
     return "classes" if inspect.isclass(value) else "functions" if inspect.isroutine(value) else "data"
 
 
-CONTENTS = {name: public_names(name) for name in MODULES}
+def contents_of(modules: list[str]) -> dict[str, dict[str, list[str]]]:
+    """List the public names of modules, classes and functions only where they come first."""
+    contents: dict[str, dict[str, list[str]]] = {}
+    seen: set[Any] = set()
+    for module in modules:
+        contents[module] = public_names(module)
+        for kind in ("classes", "functions"):
+            values = {name: getattr(import_module(module), name) for name in contents[module][kind]}
+            contents[module][kind] = [name for name, value in values.items() if value not in seen]
+            seen.update(values.values())
+    return contents
+
+
+CONTENTS = contents_of(MODULES)
 #: Full name of every public class and function by its last part; of equal ones that of the earlier module.
 FULL_NAMES = {
     name: f"{module}.{name}"
