@@ -18,7 +18,7 @@ from skecoc.classifiers.growth import Growth, GrowthRound, StopRules, Strategy
 from skecoc.classifiers.growth_summary import summarize_growth
 from skecoc.classifiers.warm import WarmStart
 from skecoc.coding import coding_name
-from skecoc.decoding.ties import decode
+from skecoc.decoding.scoring import decode
 from skecoc.learners import RegionClassifier
 from skecoc.learners.columns import Floats, Integers
 from skecoc.support.processes import DRAWN_LATER

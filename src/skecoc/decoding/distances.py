@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import betainc, betaincinv
 
-from skecoc.decoding.base import BaseDecoder, Floats, Indices
 from skecoc.decoding.losses import LARGEST_OUTPUT, squared, sum_losses
+from skecoc.decoding.scoring import BaseDecoder, Floats, Indices
 
 # Distances between codewords are multiples of 1/2: eigenvalues this small beside the largest are rounding.
 _SINGULAR = 1e-10

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
-from skecoc.decoding.base import (
+from skecoc.decoding.scoring import (
     BaseDecoder,
     Floats,
     Indices,

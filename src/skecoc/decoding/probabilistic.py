@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize, root
 from scipy.special import expit, logit
 
-from skecoc.decoding.base import BaseDecoder, Floats, Indices
 from skecoc.decoding.distances import count_agreements
 from skecoc.decoding.losses import LARGEST_OUTPUT, logistic, sum_losses
+from skecoc.decoding.scoring import BaseDecoder, Floats, Indices
 
 #: Sums of outputs, at most 1 in size, are divided by this before they are added to votes, which differ by 1/2 or more.
 SMALLER_THAN_VOTES = 5.0

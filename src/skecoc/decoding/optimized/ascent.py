@@ -1,6 +1,6 @@
 """Minimise the regularised hinge over many weights by ascent of its dual, row by row.
 
-The dual variables are the rows' *shares* of their rivals (see `kernels`): given shares, the best weights are a
+The dual variables are the rows' *shares* of their rivals (see `newton`): given shares, the best weights are a
 projection, and the value there is a lower bound of the objective. A row's shares are improved at once, with the weights
 following, and only few rivals of a row ever have a share. So a *sweep* over all rows scores a handful of candidates
 instead of all classes, and costs far less than a pass, which finds the objective and further candidates. Beside the
@@ -10,9 +10,15 @@ codewords, memory is a few numbers per weight and per candidate.
 import numpy as np
 from scipy import sparse
 
-from skecoc.decoding.base import Floats, chunk_slices
-from skecoc.decoding.optimized.hinge import Problem, Solution, relative_gap
-from skecoc.decoding.optimized.training_rows import MemoryRows, map_in_threads, spans_of
+from skecoc.decoding.optimized.problem import (
+    MemoryRows,
+    Problem,
+    Solution,
+    map_in_threads,
+    relative_gap,
+    spans_of,
+)
+from skecoc.decoding.scoring import Floats, chunk_slices
 from skecoc.support.compiling import kernel
 
 _FIRST_SWEEPS = 2

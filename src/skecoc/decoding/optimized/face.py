@@ -15,10 +15,9 @@ import piqp
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skecoc.decoding.base import Floats, Indices, worst_rivals
-from skecoc.decoding.optimized.hinge import Problem, Solution, WeightSpace, lower_bound
 from skecoc.decoding.optimized.newton import minimize_regularized
-from skecoc.decoding.optimized.training_rows import Block, Rows
+from skecoc.decoding.optimized.problem import Block, Problem, Rows, Solution, WeightSpace, lower_bound
+from skecoc.decoding.scoring import Floats, Indices, worst_rivals
 
 #: The optimal face is taken as the weights whose mean hinge is within this of the smallest.
 FACE_TOLERANCE = 1e-8
