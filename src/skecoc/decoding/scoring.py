@@ -34,12 +34,16 @@ class BaseDecoder(BaseEstimator):
     """Base class of decoders, which turn codewords into one score per row of a code matrix; higher is better.
 
     A subclass defines `_learn` (only if it learns from training codewords) and `_scores`.
+
+    Attributes
+    ----------
+    matrix_ : ndarray of shape (n_rows, n_columns)
+        The code matrix, as floats.
     """
 
     #: Whether `fit` reads the training codewords. A caller may give a decoder
     #: that does not read them codewords of any subset of the samples.
     learns_from_codewords: ClassVar[bool] = False
-    #: The code matrix as floats, of shape (n_rows, n_columns); a fitted attribute of every decoder.
     matrix_: Floats
 
     def fit(

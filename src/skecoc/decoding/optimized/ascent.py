@@ -122,14 +122,11 @@ class DualAscent:
             map_in_threads(self.rows.n_jobs, of_span, spans_of(self.rows.n_rows)), np.zeros(3)
         ).tolist()
         if n_crowded > _MOST_CROWDED * self.rows.n_rows:
-            self._widen()
+            size = self._shares.shape[1]
+            more = ((0, 0), (0, min(size, space.n_classes - 1 - size)))
+            self._candidates = np.pad(self._candidates, more, constant_values=-1)
+            self._shares = np.pad(self._shares, more)
         return hinge, risk
-
-    def _widen(self) -> None:
-        size = self._shares.shape[1]
-        more = ((0, 0), (0, min(size, self.problem.space.n_classes - 1 - size)))
-        self._candidates = np.pad(self._candidates, more, constant_values=-1)
-        self._shares = np.pad(self._shares, more)
 
 
 def ascend(problem: Problem, rows: MemoryRows, start: Floats, tol: float, max_rounds: int) -> Solution:

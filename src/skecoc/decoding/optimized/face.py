@@ -132,7 +132,11 @@ def _minimize_less_entropy(program: ReducedProgram, factor: float, vector: Float
     no_slacks = np.zeros(len(program.weight))
 
     def objective(at: Floats) -> float:
-        return program.cost_scale * program.cost_at(at) + factor * _negative_entropy(at)
+        # The sum of w log w, continued as a parabola below the smallest weight.
+        inside, below = np.maximum(at, _SMALLEST_WEIGHT), np.minimum(at - _SMALLEST_WEIGHT, 0.0)
+        continued = (np.log(_SMALLEST_WEIGHT) + 1.0) * below + 0.5 * below**2 / _SMALLEST_WEIGHT
+        negative_entropy = float((inside * np.log(inside) + continued).sum())
+        return program.cost_scale * program.cost_at(at) + factor * negative_entropy
 
     for _ in range(_ENTROPY_STEPS):
         curvature = 1.0 / np.maximum(vector, _SMALLEST_WEIGHT)
@@ -152,13 +156,6 @@ def _minimize_less_entropy(program: ReducedProgram, factor: float, vector: Float
         if length**2 * float(curvature @ step**2) < _ENTROPY_ACCURACY:
             break
     return vector
-
-
-def _negative_entropy(vector: Floats) -> float:
-    """Return the sum of ``w log w``, continued as a parabola below the smallest weight."""
-    inside, below = np.maximum(vector, _SMALLEST_WEIGHT), np.minimum(vector - _SMALLEST_WEIGHT, 0.0)
-    continued = (np.log(_SMALLEST_WEIGHT) + 1.0) * below + 0.5 * below**2 / _SMALLEST_WEIGHT
-    return float((inside * np.log(inside) + continued).sum())
 
 
 class _Thawed(NamedTuple):
@@ -277,10 +274,6 @@ class _FrozenProgram:
         slopes = _slopes(self.space.matrix, thawed.codewords[rows], thawed.y[rows], rivals, shares)
         return self.offset + self.margin * float(shares.sum()), self.gradient + slopes
 
-    def forbid(self, forbidden: NDArray[np.bool_]) -> None:
-        """Hold some weights at zero from now on."""
-        self.space = WeightSpace(np.where(forbidden, 0.0, self.space.matrix))
-
 
 def _slopes(matrix: Floats, codewords: Floats, y: Indices, rivals: Indices, weight: Floats) -> Floats:
     """Return the sum over rows of weight times the derivative of ``t_rival - t_y`` by the weights."""
@@ -312,7 +305,8 @@ def maximum_entropy_minimizer(problem: Problem, rows: Rows, start: Floats, max_r
     if budget - minimum.bound < 10 * FACE_TOLERANCE:
         # A weight whose price exceeds its class's lowest is zero on the whole face (complementary slackness).
         lowest = np.where(problem.space.matrix != 0, minimum.prices, np.inf).min(axis=1, keepdims=True)
-        frozen.forbid(minimum.prices - lowest > _PRICE_TOLERANCE)
+        is_zero = minimum.prices - lowest > _PRICE_TOLERANCE
+        frozen.space = WeightSpace(np.where(is_zero, 0.0, frozen.space.matrix))
     n_changed = 1
     while n_changed > 0 and approach.n_rounds + frozen.n_rounds < max_rounds:
         weights = maximize_entropy(frozen.program(), budget - frozen.offset)
