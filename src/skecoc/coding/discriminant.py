@@ -187,27 +187,21 @@ class _NodeCriterion:
         self._scale = float(totals.sum(axis=0).max()) or 1.0
         self._shared = float(_w_log_w(self._total) @ self._sign)
 
-    def of_split(self, first_side: Mask) -> float:
-        return float(self._of_weights(self._weights[first_side].sum(axis=0)[np.newaxis])[0])
-
     def of_moves(self, first_side: Mask, moved: Indices) -> Floats:
         """Information of the splits that moving each one of some classes to its other side makes."""
         weight = self._weights[first_side].sum(axis=0)
         direction = np.where(first_side[moved], -1.0, 1.0)[:, np.newaxis]
+        information = np.empty(len(moved))
         n_at_once = max(1, _BLOCK_FLOATS // max(1, len(weight)))
-        blocks = [slice(start, start + n_at_once) for start in range(0, len(moved), n_at_once)]
-        return np.concatenate(
-            [self._of_weights(weight + direction[block] * self._weights[moved[block]]) for block in blocks]
-        )
-
-    def _of_weights(self, first_side: Floats) -> Floats:
-        """Information of splits, given the weights of their first sides (n_splits, n_cells)."""
-        # Weights that are no whole numbers leave rounding below zero on an empty side.
-        first_side = np.maximum(first_side, 0.0)
-        second_side = np.maximum(self._total - first_side, 0.0)
-        between = (_w_log_w(first_side) + _w_log_w(second_side)) @ self._sign
-        # Rounded, so that splits of equal worth compare equal.
-        return np.round((between - self._shared) / self._scale, _DECIMALS)
+        for start in range(0, len(moved), n_at_once):
+            block = slice(start, start + n_at_once)
+            # Weights that are no whole numbers leave rounding below zero on an empty side.
+            first = np.maximum(weight + direction[block] * self._weights[moved[block]], 0.0)
+            second = np.maximum(self._total - first, 0.0)
+            between = (_w_log_w(first) + _w_log_w(second)) @ self._sign
+            # Rounded, so that splits of equal worth compare equal.
+            information[block] = np.round((between - self._shared) / self._scale, _DECIMALS)
+        return information
 
 
 def _w_log_w(weight: Floats) -> Floats:
@@ -295,19 +289,19 @@ def _split_column(n_classes: int, node: Indices, first_side: Mask) -> CodeMatrix
 
 
 def _is_allowed(n_classes: int, node: Indices, taken: set[bytes], first_side: Mask) -> bool:
-    """Say whether a split is not taken and leaves nodes that can be split further."""
+    """Tell whether a split is not taken and leaves nodes that can be split further.
+
+    Nodes of more than three classes are assumed to have such a split.
+    """
     if _split_column(n_classes, node, first_side).tobytes() in taken:
         return False
-    return all(_can_be_split(n_classes, node[side], taken) for side in (first_side, ~first_side))
-
-
-def _can_be_split(n_classes: int, node: Indices, taken: set[bytes]) -> bool:
-    """Say whether a node has a way down that is not taken; nodes of more than three classes count as having one."""
-    if len(node) not in (2, 3):
-        return True
-    # A split of two or three classes has one class on one side.
-    lone_classes = np.eye(len(node), dtype=np.bool_)
-    return any(_is_allowed(n_classes, node, taken, lone) for lone in lone_classes)
+    for part in (node[first_side], node[~first_side]):
+        # A split of two or three classes has one class on one side.
+        if len(part) in (2, 3) and not any(
+            _is_allowed(n_classes, part, taken, lone_class) for lone_class in np.eye(len(part), dtype=np.bool_)
+        ):
+            return False
+    return True
 
 
 def class_histograms(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | None = None) -> Floats:

@@ -286,6 +286,7 @@ def _ternary_numbers(n_classes: int, n_columns: int, rng: RandomState) -> CodeMa
     return rows[rng.permutation(chosen)]
 
 
+@kernel
 def closest_rows(block: CodeMatrix, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Mask]:
     """Return, for each matrix of a stack, the largest inner product of two rows, how many pairs have it, and validity.
 
@@ -294,22 +295,10 @@ def closest_rows(block: CodeMatrix, limit: int) -> tuple[NDArray[np.int64], NDAr
     n_matrices, n_classes, _ = block.shape
     largest, n_pairs = np.empty(n_matrices, np.int64), np.empty(n_matrices, np.int64)
     rows_differ = np.empty(n_matrices, np.bool_)
-    _find_closest_rows(block, limit, np.empty(n_classes, np.int64), largest, n_pairs, rows_differ)
-    return largest, n_pairs, rows_differ
-
-
-@kernel
-def _find_closest_rows(
-    block: CodeMatrix,
-    limit: int,
-    sizes: NDArray[np.int64],
-    largest: NDArray[np.int64],
-    n_pairs: NDArray[np.int64],
-    rows_differ: Mask,
-) -> None:
-    """Write what `closest_rows` returns; `sizes` is worked with."""
-    for m in range(block.shape[0]):
+    sizes = np.empty(n_classes, np.int64)
+    for m in range(n_matrices):
         largest[m], n_pairs[m], rows_differ[m] = _closest_rows_of_one(block[m], limit, sizes)
+    return largest, n_pairs, rows_differ
 
 
 @inlined
