@@ -29,7 +29,7 @@ _LEAST_SIZE = 1e-9
 _SPREAD_OF_GROUPS = 1.0
 # Where the common steepness is sought.
 _STEEPNESS_BOUNDS = (1e-3, 1e4)
-# Settings of the solver for few numbers, whose objective is a mean.
+# Settings of the solver for the steepness of groups, whose objective is a mean over samples.
 _SHARP = {"gtol": 1e-9, "ftol": 1e-13}
 # Labels are smoothed as if this weight of samples were spread over all classes: no probability is known to be 0 or 1.
 _SPREAD_WEIGHT = 0.5
@@ -242,7 +242,7 @@ def _targets(y: Indices, weight: Floats, n_rows: int) -> Floats:
 def _fit_steepness(x: Floats, y: Indices, weight: Floats, matrix: Floats, equal: Floats) -> Floats:
     """Find the steepness of each group, given its equal weights: a common one first, which the others are drawn to."""
     scores = np.stack([x @ (weights * matrix).T for weights in equal])
-    # Groups have scores of very different sizes: of many classes in one-vs-rest, a column is one of many.
+    # Scores of groups differ much in size: in one-vs-rest with many classes, each column has a small weight.
     sizes = np.sqrt(((scores - scores.mean(axis=2, keepdims=True)) ** 2).mean(axis=2) @ weight / weight.sum())
     sizes = np.where(sizes > _LEAST_SIZE, sizes, 1.0)
     scores /= sizes[:, None, None]
@@ -278,8 +278,8 @@ def _fit_steepness(x: Floats, y: Indices, weight: Floats, matrix: Floats, equal:
 class _Problem:
     """The convex problem of factors and biases, its value, its gradient and its dual bound.
 
-    A point holds the factors of the entries of the matrix that are not zero, row by row, and then the biases of centred
-    codewords, less those that the prior has: so factors change nothing in the centre.
+    A point holds the factors of the non-zero entries of the matrix, row by row, and then the biases of centred
+    codewords, as differences from those of the prior. So factors do not change the scores of the mean codeword.
     """
 
     def __init__(self, x: Floats, y: Indices, weight: Floats, matrix: Floats, prior: Floats, spread: float) -> None:

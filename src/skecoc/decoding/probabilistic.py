@@ -24,10 +24,15 @@ LOWEST_SCORE = -1e300
 # Outputs that vary by no more than this part of their size, or this much at all, are constant.
 _CONSTANT_RELATIVE = 1e-10
 _CONSTANT_ABSOLUTE = 1e-100
-# Newton's method ends where the gradient is no larger, after so many steps at the latest, none shorter than this part.
-_FLAT, _MOST_STEPS, _SHORTEST_STEP = 1e-14, 100, 1e-10
-# It has failed where the gradient is larger than this, or the second derivatives are so close to singular.
-_NEARLY_FLAT, _SINGULAR = 1e-11, 1e-9
+# Newton's method ends when no entry of the gradient is larger than this, or after so many steps.
+_FLAT = 1e-14
+_MOST_STEPS = 100
+# No step is made shorter than this part of a Newton step.
+_SHORTEST_STEP = 1e-10
+# It has failed if the gradient is still larger than this, or if the determinant of the second derivatives, relative to
+# the product of its diagonal, is smaller than this.
+_NEARLY_FLAT = 1e-11
+_SINGULAR = 1e-9
 
 
 class ProbabilisticDecoder(BaseDecoder):

@@ -123,9 +123,9 @@ def check_codewords(codewords: ArrayLike, n_columns: int) -> Floats:
 def check_rows_and_weights(
     y: ArrayLike, sample_weight: ArrayLike | None, n_samples: int, n_rows: int, *, is_part: bool = False
 ) -> tuple[Indices, Floats]:
-    """Check matrix-row indices and sample weights against the codewords they belong to; extreme ones change units.
+    """Check the samples' rows of the matrix and weights; rescale extreme weights.
 
-    Those of a part of the samples do not: its weights are compared with those of other parts.
+    Weights of a part of the samples are not rescaled, since they are compared with those of other parts.
     """
     rows = np.asarray(y)
     if rows.shape != (n_samples,) or n_samples == 0:
@@ -304,7 +304,7 @@ def break_ties(scores: ArrayLike, second_key: ArrayLike, prior: ArrayLike, scale
             raise ValueError(f"{name} must not hold NaN")
     np.clip(values, -_LARGEST_SCORE, _LARGEST_SCORE, out=values)
     second = np.clip(second, -_LARGEST_SCORE, _LARGEST_SCORE)
-    # Any order of equal scores will do: the kernel orders them afresh.
+    # Equal scores may be in any order: the kernel sorts them again.
     descending = np.argsort(-values, axis=1)
     scales = np.full(len(values), scale, dtype=np.float64)
     _separate_tied(values, descending, second, priority(shares).astype(np.float64), scales, ROUNDING_TOLERANCE)
@@ -326,7 +326,7 @@ def priority(prior: Floats) -> Indices:
 
 @kernel
 def _end_of_tie(indices: Indices, start: int, end: int, keys: Floats, scale: float, tolerance: float) -> int:
-    """Return where the chain of ties that begins at a place of a descending order ends, at the latest at `end`."""
+    """Return the end of the chain of ties that begins at `start` in a descending order; at most `end`."""
     last = start + 1
     while last < end:
         a, b = keys[indices[last - 1]], keys[indices[last]]
@@ -383,9 +383,10 @@ def _separate_tied(
 
 
 def order_ties(scores: Floats, second: Floats, tolerance: float) -> Floats:
-    """Order scores of optimised weights that tie, in chains, within a tolerance by a second key (for all or per row).
+    """Order tied scores of optimised weights by a second key, which has one row for each row of scores or one for all.
 
-    Tied scores become the highest of them, lowered by at most half the tolerance, so they stay above all lower scores.
+    Scores are tied if the next lower one is within the tolerance, and so on. Tied scores become the highest of them,
+    lowered by at most half the tolerance, so they stay above all lower scores.
     """
     result = np.array(scores, dtype=np.float64, order="C")
     keys = np.ascontiguousarray(np.atleast_2d(second), dtype=np.float64)
@@ -395,10 +396,7 @@ def order_ties(scores: Floats, second: Floats, tolerance: float) -> Floats:
 
 @kernel
 def _spread_ties(scores: Floats, second: Floats, tolerance: float, order: Indices, result: Floats) -> None:
-    """Put groups of tied scores in the order of a second key, which has one row for each row or one for all.
-
-    `result` starts as a copy of the scores.
-    """
+    """Write what `order_ties` returns; `result` starts as a copy of the scores."""
     n_classes = scores.shape[1]
     for i in range(scores.shape[0]):
         row, key = scores[i], second[i if second.shape[0] > 1 else 0]

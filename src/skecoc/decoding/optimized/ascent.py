@@ -1,10 +1,10 @@
 """Minimise the regularised hinge over many weights by ascent of its dual, row by row.
 
 The dual variables are the rows' *shares* of their rivals (see `newton`): given shares, the best weights are a
-projection, and the value there is a lower bound of the objective. A row's shares are improved at once, with the weights
-following, and only few rivals of a row ever have a share. So a *sweep* over all rows scores a handful of candidates
-instead of all classes, and costs far less than a pass, which finds the objective and further candidates. Beside the
-codewords, memory is a few numbers per weight and per candidate.
+projection, and the value there is a lower bound of the objective. The shares of one row after the other are improved,
+and the weights are updated each time. Only few rivals of a row ever have a share, so a *sweep* over all rows scores a
+few candidates instead of all classes, and costs far less than a pass, which finds the objective and further candidates.
+Beside the codewords, memory is a few numbers per weight and per candidate.
 """
 
 import numpy as np
@@ -29,11 +29,11 @@ _CANDIDATES_PER_WEIGHT = 2.0
 # Rivals become candidates whose score is within this part of the margin, or of the gap, below the best one's.
 _NEAR_IN_MARGINS = 0.1
 _NEAR_IN_GAPS = 10.0
-# There is room for more if a larger part of the rows has none for the best rival.
+# The room for candidates is doubled if a larger part of the rows has none for its best rival.
 _MOST_CROWDED = 1e-3
 _MOST_NEW = 4  # candidates of a row in a pass
-# Steps are as long as the curvature with the weights that are zero now allows, but not longer than a third of what
-# they would allow together: the dual may fall if many weights become positive at once.
+# The curvature along a step is that of the weights that are positive now, but at least this part of the curvature with
+# all weights: the dual may fall if many weights become positive at once. With 1 it never does.
 _LEAST_CURVATURE = 0.3
 _SAFE = 1.0
 # A matrix with a smaller share of non-zero codes is multiplied entry by entry.

@@ -38,7 +38,7 @@ from skecoc.decoding.optimized.problem import (
 from skecoc.decoding.scoring import Floats, Indices
 from skecoc.support.compiling import inlined, kernel
 
-# No row adds to the curvature: every so many-th would.
+# A stride with which no row adds to the curvature.
 _NEVER = 2**62
 # Beyond so many weights, ascent of the dual is faster than Newton steps.
 _NEWTON_WEIGHTS = 300
@@ -124,48 +124,39 @@ def _sum_block(block: Block, space: WeightSpace, code: Floats, margin: float, sm
     if block.draws is not None:
         return _sum_block_exactly(block, space, code, margin, smoothing)
     totals = np.zeros(7), np.zeros_like(space.matrix), np.zeros((space.n_weights, space.n_weights))
+    widths = margin, smoothing.width, smoothing.previous_width
+    places = space.bounds, space.columns, space.signs
     for chunk in block.chunks(space.n_classes):
-        _add_chunk(chunk, chunk.codewords @ code, space, margin, smoothing, smoothing.stride, totals)
+        rows = chunk.codewords, chunk.codewords @ code, chunk.y, chunk.weight, chunk.shift
+        _add_rows(rows, widths, places, smoothing.stride, *totals)
     return totals
 
 
 def _sum_block_exactly(block: Block, space: WeightSpace, code: Floats, margin: float, smoothing: Smoothing) -> _Sums:
-    """Sum up what one block contributes, rounded row by row so that no order of sums changes them.
+    """Sum up what one block contributes, with every term rounded so that the order of sums does not matter.
 
-    A number added to a large one is rounded to a multiple of that one's last digit; after that, sums are exact.
+    A term that is added to a large number, the anchor, is rounded to a multiple of its last digit. Sums of such
+    multiples are exact.
     """
     largest = 4.0 * (2.0 + margin), 2.0 * space.n_classes / smoothing.width
     anchor, steep = (float(1.5 * 2.0 ** np.ceil(np.log2(4.0 * bound))) for bound in largest)
     sums, gradient = np.full(7, anchor), np.full_like(space.matrix, anchor)
     sums[5:] = 0.0  # counts are exact as they are
     curvature = np.full((space.n_weights, space.n_weights), steep)
+    widths = margin, smoothing.width, smoothing.previous_width
+    places = space.bounds, space.columns, space.signs
     for chunk in block.chunks(space.n_classes):
         scores = row_scores(chunk.codewords, code)
-        _add_chunk(chunk, scores, space, margin, smoothing, _NEVER, (sums, gradient, curvature))
+        rows = chunk.codewords, scores, chunk.y, chunk.weight, chunk.shift
+        _add_rows(rows, widths, places, _NEVER, sums, gradient, curvature)
+        # Only drawn rows add curvature, with a weight that makes up for the others.
         draws = np.empty(0) if chunk.draws is None else chunk.draws
         drawn = np.flatnonzero(draws < 1.0 / smoothing.stride)
-        some = Block(chunk.codewords[drawn], chunk.y[drawn], chunk.weight[drawn] * smoothing.stride, chunk.shift)
-        unused = np.zeros(7), np.zeros_like(gradient)
-        _add_chunk(some, scores[drawn], space, margin, smoothing, 1, (*unused, curvature))
+        weight = chunk.weight[drawn] * smoothing.stride
+        rows = chunk.codewords[drawn], scores[drawn], chunk.y[drawn], weight, chunk.shift
+        _add_rows(rows, widths, places, 1, np.zeros(7), np.zeros_like(gradient), curvature)
     sums[:5] -= anchor
     return sums, gradient - anchor, curvature - steep
-
-
-def _add_chunk(
-    chunk: Block,
-    scores: Floats,
-    space: WeightSpace,
-    margin: float,
-    smoothing: Smoothing,
-    stride: int,
-    totals: _Sums,
-) -> None:
-    rows = chunk.codewords, scores, chunk.y, chunk.weight, chunk.shift
-    widths = margin, smoothing.width, smoothing.previous_width
-    values, shares, centre = np.zeros((3, space.n_classes))
-    rivals, room = np.empty(space.n_classes, dtype=np.intp), np.empty((2, chunk.codewords.shape[1]))
-    work = values, shares, centre, rivals, room
-    _add_rows(rows, widths, (space.bounds, space.columns, space.signs), stride, totals, work)
 
 
 @kernel
@@ -174,8 +165,9 @@ def _add_rows(
     widths: tuple[float, float, float],
     places: _Places,
     stride: int,
-    totals: _Sums,
-    work: tuple[Floats, Floats, Floats, Indices, Floats],
+    sums: Floats,
+    gradient: Floats,
+    curvature: Floats,
 ) -> None:
     """Add rows to the sums that make up a cut, in place.
 
@@ -183,13 +175,13 @@ def _add_rows(
     then the numbers of rows with curvature and of the pairs of classes that they curve. `gradient` (n_classes,
     n_columns) sums the derivatives of ``shares @ z`` by the classes' weights times codes. An empty `shift` stands for
     zeros; with a positive `previous_smoothing` it is first moved to the shares that it gives with that width. Every
-    `stride`-th row with curvature is added, so many times, to `curvature` (n_weights, n_weights; lower triangle). The
-    centre is zero before.
+    `stride`-th row with curvature is added, `stride` times, to `curvature` (n_weights, n_weights; lower triangle).
     """
     codewords, scores, y, weight, shift = rows
     margin, smoothing, previous_smoothing = widths
-    sums, gradient, curvature = totals
-    values, shares, centre, rivals, room = work
+    n_classes = scores.shape[1]
+    values, shares, centre = np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes)
+    rivals, room = np.empty(n_classes, np.intp), np.empty((2, codewords.shape[1]))
     for i in range(len(codewords)):
         own = y[i]
         lead = _lead(scores[i], own)
@@ -457,7 +449,7 @@ def _descend(search: _Search, weights: Floats, width: float) -> float:
     while not search.is_over and width > _SMALLEST_WIDTH:
         smoothing_loss = now.cut.hinge - now.cut.linear  # by how much the cut lies below the hinge
         further = None
-        # Once the shares have moved, the weights follow first: until then the gap is no measure of progress.
+        # After the shares have moved, a step follows in any case: before it, the gap does not measure progress.
         is_time_to_step = has_moved or now.objective - now.bound > 2.0 * smoothing_loss
         if is_time_to_step:
             further = _step(search, now.cut, width)
@@ -465,7 +457,7 @@ def _descend(search: _Search, weights: Floats, width: float) -> float:
             now, has_moved = further, False
             continue
         previous = width
-        # A step that fails is a sign of too narrow a smoothing already, where shares can move.
+        # Where shares can move, a step that fails means that the smoothing is too narrow already.
         if not can_move or (not is_time_to_step and smoothing_loss > _GOOD_MOVE * loss_before):
             width *= _NARROWING
         elif is_time_to_step and search.n_rounds >= max(last_widening, search.last_gain) + _PATIENCE:
