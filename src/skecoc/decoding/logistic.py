@@ -191,7 +191,10 @@ class LogisticWeightDecoder(BaseDecoder):
         M = check_decoder_matrix(matrix)
         x = check_codewords(codewords, M.shape[1])
         rows, weight = check_rows_and_weights(y, sample_weight, len(x), len(M))
-        members = _check_groups(groups, M.shape[1])
+        members = np.zeros(M.shape[1], dtype=np.intp) if groups is None else np.asarray(groups)
+        if members.shape != M.shape[1:] or members.dtype.kind not in "iu" or members.min() < 0:
+            raise ValueError(f"groups must hold {M.shape[1]} integers that are not negative, one per column")
+        members = np.unique(members, return_inverse=True)[1]
         used = (M != 0) & (members == np.arange(members.max() + 1)[:, np.newaxis, np.newaxis])
         # Each class shares a weight of 1 equally between the columns of a group that it takes part in.
         equal = used / np.maximum(used.sum(axis=2, keepdims=True), 1)
@@ -220,15 +223,6 @@ class LogisticWeightDecoder(BaseDecoder):
         code = (self.steepness_[:, None] * self.weights_ * self.matrix_).T
         scores = codewords @ code + self.bias_
         return scores - logsumexp(scores, axis=1, keepdims=True)
-
-
-def _check_groups(groups: ArrayLike | None, n_columns: int) -> Indices:
-    if groups is None:
-        return np.zeros(n_columns, dtype=np.intp)
-    members = np.asarray(groups)
-    if members.shape != (n_columns,) or members.dtype.kind not in "iu" or members.min() < 0:
-        raise ValueError(f"groups must hold {n_columns} integers that are not negative, one per column")
-    return np.unique(members, return_inverse=True)[1].astype(np.intp)
 
 
 def _targets(y: Indices, weight: Floats, n_rows: int) -> Floats:

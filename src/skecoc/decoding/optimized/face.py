@@ -115,8 +115,8 @@ def minimize_linear(program: ReducedProgram) -> tuple[Floats, Floats]:
 def maximize_entropy(program: ReducedProgram, budget: float) -> Floats:
     """Return the weights of maximum entropy whose cost in the reduced linear program is within a budget.
 
-    Minimisers of the cost less a small multiple of the entropy reach them but for exponentially small weights
-    (Cominetti & San Martin, 1994), so no program has to be solved over the face itself, which has next to no interior.
+    Minimisers of the cost less a small multiple of the entropy differ from them by exponentially small amounts only
+    (Cominetti & San Martin, 1994), so no program has to be solved over the face itself, which has almost no interior.
     """
     space = program.space
     vector = space.flatten(space.equal())
@@ -180,15 +180,6 @@ class _Thawed(NamedTuple):
         top = np.argsort(-key, kind="stable")[:n_rows]
         return _Thawed._make(part[top] for part in self)
 
-    def constrain(self, scores: Floats, margin: float) -> int:
-        """Give underrated rows a constraint for their worst rival; return how many."""
-        z = rival_margins(scores, self.y, margin)
-        loss = np.maximum(z.max(axis=1, initial=0.0), 0.0)
-        known = np.maximum(np.where(self.constrained, z, 0.0).max(axis=1, initial=0.0), 0.0)
-        underrated = np.flatnonzero(self.weight * (loss - known) > _UNDERRATED)
-        self.constrained[underrated, z[underrated].argmax(axis=1)] = True
-        return len(underrated)
-
 
 class _FrozenProgram:
     """The linear program with most rows frozen."""
@@ -223,7 +214,10 @@ class _FrozenProgram:
         self.gradient += _slopes(self.space.matrix, codewords[lossy], y[lossy], rival[lossy], weight[lossy])
 
     def look(self, weights: Floats) -> int:
-        """Pass over all rows: sum up hinge and risk, thaw the most underrated rows; return how many changed."""
+        """Pass over all rows: sum up hinge and risk, and thaw the most underrated rows.
+
+        Thawed rows that are underrated get a constraint for their worst rival. Return how many rows changed.
+        """
         code = (weights * self.space.matrix).T
         self.hinge = self.risk = 0.0
         self.n_rounds += 1
@@ -237,8 +231,13 @@ class _FrozenProgram:
                 found, excess = found.best(n_new, excess), -np.sort(-excess)[:n_new]
         found = found.best(n_new, excess)
         self._freeze(found.codewords, found.y, -found.weight)
-        self.thawed = self.thawed.joined(found)
-        return len(found.y) + self.thawed.constrain(self.thawed.codewords @ code, self.margin)
+        self.thawed = thawed = self.thawed.joined(found)
+        z = rival_margins(thawed.codewords @ code, thawed.y, self.margin)
+        loss = np.maximum(z.max(axis=1, initial=0.0), 0.0)
+        known = np.maximum(np.where(thawed.constrained, z, 0.0).max(axis=1, initial=0.0), 0.0)
+        underrated = np.flatnonzero(thawed.weight * (loss - known) > _UNDERRATED)
+        thawed.constrained[underrated, z[underrated].argmax(axis=1)] = True
+        return len(found.y) + len(underrated)
 
     def _underrated(self, index: Indices, chunk: Block, scores: Floats) -> tuple[_Thawed, Floats]:
         """Add a chunk's losses; return its underrated frozen rows and by how much they are."""
@@ -259,9 +258,16 @@ class _FrozenProgram:
     def program(self) -> ReducedProgram:
         thawed, space = self.thawed, self.space
         rows, rivals = np.nonzero(thawed.constrained)
+        codewords = thawed.codewords[rows]
         slopes = sparse.csr_array((len(rows), space.n_weights))
         for classes, sign in ((rivals, 1.0), (thawed.y[rows], -1.0)):
-            slopes += sign * _class_slopes(space, thawed.codewords[rows], classes)
+            # The derivative of one class's score per row by the vector of weights.
+            sizes = np.diff(space.bounds)[classes]
+            pairs = np.repeat(np.arange(len(classes)), sizes)
+            within = np.arange(len(pairs)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            places = space.bounds[classes][pairs] + within
+            values = codewords[pairs, space.columns[places]] * space.signs[places]
+            slopes += sign * sparse.csr_array((values, (pairs, places)), shape=slopes.shape)
         return ReducedProgram(space, space.flatten(self.gradient), thawed.weight, rows, slopes, self.margin)
 
     def cut(self, duals: Floats) -> tuple[float, Floats]:
@@ -283,16 +289,6 @@ def _slopes(matrix: Floats, codewords: Floats, y: Indices, rivals: Indices, weig
         shape=(len(matrix), len(y)),
     )
     return (signed @ codewords) * matrix
-
-
-def _class_slopes(space: WeightSpace, codewords: Floats, classes: Indices) -> sparse.csr_array:
-    """Return the derivative of one class's score per row, by the vector of weights."""
-    sizes = np.diff(space.bounds)[classes]
-    rows = np.repeat(np.arange(len(classes)), sizes)
-    within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    places = space.bounds[classes][rows] + within
-    values = codewords[rows, space.columns[places]] * space.signs[places]
-    return sparse.csr_array((values, (rows, places)), shape=(len(classes), space.n_weights))
 
 
 def maximum_entropy_minimizer(problem: Problem, rows: Rows, start: Floats, max_rounds: int) -> Solution:
