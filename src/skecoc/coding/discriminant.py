@@ -173,9 +173,9 @@ class _NodeCriterion:
     """The information of any split of one node's classes."""
 
     def __init__(self, histograms: Floats) -> None:
-        # With phi(w) = w log w, n_f I(bin; side) is the sum over bins and sides of phi, less the
-        # sum over sides of phi of the side's total, less what all splits share. So the totals
-        # of a feature are handled as one more cell, which counts negatively.
+        # With phi(w) = w log w, n_f I(bin; side) is the sum of phi over bins and sides, less the sum over sides of phi
+        # of the side's total, less a term that is equal for all splits. So the totals of a feature are treated as one
+        # more bin, with a negative sign.
         cells = histograms.reshape(len(histograms), -1)
         totals = histograms.sum(axis=2)
         weights = np.hstack([cells, totals])
@@ -195,7 +195,7 @@ class _NodeCriterion:
         n_at_once = max(1, _BLOCK_FLOATS // max(1, len(weight)))
         for start in range(0, len(moved), n_at_once):
             block = slice(start, start + n_at_once)
-            # Weights that are no whole numbers leave rounding below zero on an empty side.
+            # On an empty side, rounding can leave weights below zero.
             first = np.maximum(weight + direction[block] * self._weights[moved[block]], 0.0)
             second = np.maximum(self._total - first, 0.0)
             between = (_w_log_w(first) + _w_log_w(second)) @ self._sign
@@ -209,7 +209,7 @@ def _w_log_w(weight: Floats) -> Floats:
 
 
 def _floating_search(criterion: _NodeCriterion, n_classes: int) -> Iterator[tuple[Floats, Mask]]:
-    """Yield every batch of splits that the search looks at: information, and first sides as rows."""
+    """Yield every batch of splits that the search compares: information, and first sides as rows."""
     first_side = np.zeros(n_classes, dtype=np.bool_)
     best_of_size = np.full(n_classes, -np.inf)
 
@@ -235,7 +235,7 @@ def _floating_search(criterion: _NodeCriterion, n_classes: int) -> Iterator[tupl
 
 
 def _best_split(histograms: Floats, is_allowed: Callable[[Mask], bool]) -> Mask | None:
-    """Return the first side of the best allowed split that the search meets, if it meets one."""
+    """Return the first side of the best allowed split that the search compares, None if there is none."""
     best, most = None, -np.inf
     for information, splits in _floating_search(_NodeCriterion(histograms), len(histograms)):
         for i in np.argsort(-information, kind="stable"):
@@ -263,7 +263,7 @@ def _grow_tree(histograms: Floats, taken: set[bytes]) -> list[CodeMatrix] | None
 def _attempt_tree(histograms: Floats, taken: set[bytes]) -> tuple[list[CodeMatrix], bytes | None]:
     """Grow a tree until it is whole, or until a node has no allowed split.
 
-    Returns the columns, and the split that made that node: None if the tree is whole, empty if it is the root.
+    Return the columns, and the split that made that node: None if the tree is whole, empty if the node is the root.
     """
     n_classes = len(histograms)
     columns: list[CodeMatrix] = []

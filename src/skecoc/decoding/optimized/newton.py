@@ -387,6 +387,7 @@ class _Search:
         self.n_kinks, self.n_pairs = 0, _FIRST_PAIRS * rows.n_rows
 
     def evaluate(self, weights: Floats, width: float, previous_width: float = 0.0) -> _Point:
+        """Pass over the rows at some weights, and keep what is better than before."""
         problem = self.problem
         stride = max(1, self.n_pairs // (_CURVATURE_PAIRS * problem.space.n_weights))
         cut = cut_at(self.rows, problem.space, weights, problem.margin, Smoothing(width, previous_width, stride))

@@ -22,15 +22,15 @@ Item = TypeVar("Item")
 
 #: Gaps are relative to the objective, or to this if the objective is smaller.
 SMALLEST_OBJECTIVE = 1e-3
-# Blocks have about so many rows (fewer would cost threads more than they save), or more if there would be too many.
+# Blocks have about so many rows, or more if there would be too many blocks. Threads do not pay for smaller ones.
 _BLOCK_ROWS = 4_096
 _MOST_BLOCKS = 64
 _SAMPLING_SEED = 20_120_509
-#: Of rows that have no smoothing shifts.
+#: The smoothing shifts of rows that have none.
 NO_SHIFT = np.zeros((0, 0), dtype=np.float32)
 _ROWS_TO_LOOK_AT = 2_000
 _OUTPUTS_TO_LOOK_AT = 2**22
-# With more distinct patterns than this among the rows looked at, sorting costs more than it saves.
+# If a larger share of the rows looked at is distinct, merging rows costs more than it saves.
 _LARGEST_SHARE = 0.7
 _LABEL_BYTES = 4
 
@@ -224,7 +224,7 @@ class StreamedRows(Rows):
 
 
 def spans_of(n_rows: int) -> Iterator[slice]:
-    """Yield spans of about equal length, of so many rows in all."""
+    """Divide so many rows into spans of about equal length."""
     n_blocks = min(1 + n_rows // _BLOCK_ROWS, _MOST_BLOCKS)
     for first, last in pairwise(np.linspace(0, n_rows, n_blocks + 1).astype(int)):
         yield slice(first, last)
