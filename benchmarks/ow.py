@@ -22,8 +22,8 @@ from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from skecoc.decoding.optimized import OptimizedWeightDecoder
-from skecoc.decoding.optimized.hinge import Smoothing, WeightSpace, cut_at, lower_bound, relative_gap
-from skecoc.decoding.optimized.training_rows import MemoryRows
+from skecoc.decoding.optimized.newton import Smoothing, cut_at
+from skecoc.decoding.optimized.problem import MemoryRows, WeightSpace, lower_bound, relative_gap
 
 N_CLASSES, N_COLUMNS = 10, 30
 

@@ -18,7 +18,7 @@ from skecoc.coding import one_vs_rest
 from skecoc.datasets import list_uci, load_uci
 from skecoc.decoding import LossBasedDecoder, LossWeightedDecoder, break_ties
 from skecoc.decoding.optimized import OptimizedWeightDecoder
-from skecoc.decoding.ties import SOLVED_TIE_TOLERANCE
+from skecoc.decoding.scoring import SOLVED_TIE_TOLERANCE
 from skecoc.learners import StumpAdaBoostClassifier
 
 OUTPUTS = {"label": lambda F: np.where(F > 0, 1, -1).astype(np.int8), "probability": np.tanh}

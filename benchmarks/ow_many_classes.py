@@ -23,11 +23,10 @@ from scipy.special import expit, logit, softmax
 from threadpoolctl import threadpool_limits
 
 from skecoc.coding import one_vs_one, one_vs_rest
-from skecoc.decoding.base import worst_rivals
 from skecoc.decoding.optimized import OptimizedWeightDecoder
 from skecoc.decoding.optimized.ascent import DualAscent
-from skecoc.decoding.optimized.hinge import Problem, WeightSpace
-from skecoc.decoding.optimized.training_rows import MemoryRows
+from skecoc.decoding.optimized.problem import MemoryRows, Problem, WeightSpace
+from skecoc.decoding.scoring import worst_rivals
 
 # Code, classes, columns, rows; quick sizes follow.
 SIZES = {

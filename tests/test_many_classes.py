@@ -227,7 +227,7 @@ def test_other_codings_keep_their_names():
 
 
 def test_blocks_choose_as_arrays_do(monkeypatch):
-    monkeypatch.setattr("skecoc.coding.automatic._MOST_CODEWORDS", 1e5)
+    monkeypatch.setattr("skecoc.coding.choice._MOST_CODEWORDS", 1e5)
     X, y, _, _ = clouds(40, 20)
     learner = StumpAdaBoostClassifier(3)
     local, blocks = (kind(learner, random_state=0).fit(X, y) for kind in (ECOCClassifier, ecoc_in_blocks))
@@ -237,7 +237,7 @@ def test_blocks_choose_as_arrays_do(monkeypatch):
 
 
 def test_a_compact_code_of_many_classes_does_not_grow(monkeypatch):
-    monkeypatch.setattr("skecoc.coding.automatic._MOST_CODEWORDS", 1e5)
+    monkeypatch.setattr("skecoc.coding.choice._MOST_CODEWORDS", 1e5)
     X, y, X_test, y_test = clouds(40, 40, scale=0.4)
     model = WOLCClassifier(StumpAdaBoostClassifier(10), random_state=0).fit(X, y)
     assert model.pool_shares_ == {"dense-random": 1.0}

@@ -33,8 +33,7 @@ from skecoc.classifiers.growth import Evaluation, Proposal, Strategy
 from skecoc.classifiers.proposals import layered_proposal
 from skecoc.datasets import load_uci
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.decoding.base import worst_rivals
-from skecoc.decoding.ties import decode
+from skecoc.decoding.scoring import decode, worst_rivals
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import evaluate_columns
 from skecoc_study.paper.published import DATA_SETS

@@ -9,11 +9,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from skecoc.decoding import LossWeightedDecoder, risk_and_confusion
-from skecoc.decoding.base import worst_rivals
 from skecoc.decoding.optimized import OptimizedWeightDecoder
 from skecoc.decoding.optimized.decoder import tie_shares
-from skecoc.decoding.optimized.training_rows import MemoryRows
-from skecoc.decoding.ties import SOLVED_TIE_TOLERANCE, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, order_ties
+from skecoc.decoding.optimized.problem import MemoryRows
+from skecoc.decoding.scoring import SOLVED_TIE_TOLERANCE, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, order_ties, worst_rivals
 from tests.reference.optimized import (
     hinge,
     objective,

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skecoc.decoding.optimized.hinge import Smoothing, WeightSpace, cut_at, lower_bound, project_shares
-from skecoc.decoding.optimized.training_rows import MemoryRows, collapse_rows, rows_from_blocks
+from skecoc.decoding.optimized.newton import Smoothing, cut_at, project_shares
+from skecoc.decoding.optimized.problem import MemoryRows, WeightSpace, collapse_rows, lower_bound, rows_from_blocks
 from tests.reference.optimized import objective, random_problem, scores, smallest_objective, smoothed_hinge
 
 
@@ -122,7 +122,8 @@ def test_collapsed_rows_have_the_same_cut(dtype):
     rows, space = memory_rows(codewords, y, matrix), WeightSpace(matrix)
     codewords = np.concatenate([codewords] * 4)
     rows = MemoryRows(codewords, np.tile(y, 4), np.tile(rows.weight, 4) / 4, len(matrix))
-    collapsed = collapse_rows(rows, 9)
+    collapsed, is_hard = collapse_rows(rows, 9)
+    assert is_hard
     assert collapsed.n_rows == len(np.unique(np.column_stack([codewords, rows.y]), axis=0)) < rows.n_rows
     weights = random_weights(space)
     one = cut_at(rows, space, weights, 0.1, Smoothing(0.1))
@@ -134,10 +135,10 @@ def test_collapsed_rows_have_the_same_cut(dtype):
 def test_soft_or_distinct_codewords_are_not_collapsed():
     codewords, y, matrix = random_problem(1, n_rows=100)
     rows = memory_rows(np.concatenate([codewords, codewords]), np.tile(y, 2), matrix)
-    assert collapse_rows(rows, matrix.shape[1]) is rows
+    assert collapse_rows(rows, matrix.shape[1]) == (rows, False)
     codewords, y, matrix = random_problem(1, n_rows=100, n_columns=40, hard=True)
     rows = memory_rows(codewords, y, matrix)
-    assert collapse_rows(rows, matrix.shape[1]) is rows
+    assert collapse_rows(rows, matrix.shape[1]) == (rows, True)
 
 
 def test_codewords_that_only_begin_hard_are_not_collapsed():
@@ -145,7 +146,7 @@ def test_codewords_that_only_begin_hard_are_not_collapsed():
     codewords = codewords.astype(float)
     codewords[1, 0] = 0.5  # between the rows that are looked at first
     rows = memory_rows(codewords, y, matrix)
-    assert collapse_rows(rows, 4) is rows
+    assert collapse_rows(rows, 4)[0] is rows
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from skecoc.coding import one_vs_one
 from skecoc.decoding import HammingDecoder, ProbabilisticDecoder, VotingDecoder
 from skecoc.decoding.probabilistic import fit_sigmoid
-from skecoc.decoding.ties import decode
+from skecoc.decoding.scoring import decode
 from tests.reference import decoding as reference
 
 MATRIX = np.array([[1, 0], [-1, 1], [0, -1]])

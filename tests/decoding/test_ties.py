@@ -11,7 +11,7 @@ from skecoc.decoding import (
     OptimizedWeightDecoder,
     break_ties,
 )
-from skecoc.decoding.ties import ROUNDING_TOLERANCE, best_of_classes, decode
+from skecoc.decoding.scoring import ROUNDING_TOLERANCE, best_of_classes, decode
 from tests.reference import decoding as reference
 
 # Levels, and values a rounding residue away from them.

@@ -47,7 +47,7 @@ from skecoc.data.described import DescribedData, described, is_dask, refuse_data
 from skecoc.data.folds import Keys, assign_folds, resolve_folds, sample_keys
 from skecoc.data.samples import ArraySamples, BlockSamples
 from skecoc.decoding import DECODERS, decoding_name, resolve_decoder
-from skecoc.decoding.ties import decode
+from skecoc.decoding.scoring import decode
 from skecoc.learners.base import set_features
 from skecoc.learners.columns import Floats, Integers, Response, evaluate_columns, takes_weights
 from skecoc.learners.composition import LearnerComposition, check_class_weights

@@ -13,8 +13,7 @@ from skecoc.classifiers.base import AUTO, BaseCodeClassifier, TrainingData
 from skecoc.classifiers.batches import BatchesMixin
 from skecoc.classifiers.fixed_code import FixedStrategy
 from skecoc.classifiers.growth import Strategy
-from skecoc.coding import choose_coding, coding_name
-from skecoc.coding.automatic import compact_code
+from skecoc.coding.choice import choose_coding, coding_name, compact_code
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.bins import MANY_TO_BIN
 from skecoc.data.folds import without_last_digits

@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.samples import ArraySamples, BlockSamples, CodedSamples, Sample
 from skecoc.decoding import BaseDecoder
-from skecoc.decoding.ties import decode
+from skecoc.decoding.scoring import decode
 from skecoc.learners.columns import (
     HELD_OUT,
     SEEN,

@@ -17,8 +17,8 @@ from skecoc.classifiers.base import BaseCodeClassifier
 from skecoc.classifiers.growth import Growth, GrowthRound, StopRules, Strategy
 from skecoc.classifiers.growth_summary import summarize_growth
 from skecoc.classifiers.warm import WarmStart
-from skecoc.coding import coding_name
-from skecoc.decoding.ties import decode
+from skecoc.coding.choice import coding_name
+from skecoc.decoding.scoring import decode
 from skecoc.learners import RegionClassifier
 from skecoc.learners.columns import Floats, Integers
 from skecoc.support.processes import DRAWN_LATER

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from skecoc.coding import coding_name
+from skecoc.coding.choice import coding_name
 from skecoc.learners.mixed import is_several
 
 # Smaller shares of a learner are not worth a number.

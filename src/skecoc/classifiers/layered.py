@@ -20,7 +20,7 @@ from skecoc.classifiers.growth import Evaluation, Proposal, Strategy
 from skecoc.classifiers.proposals import layered_proposal
 from skecoc.data.samples import CodedSamples
 from skecoc.decoding import BaseDecoder
-from skecoc.decoding.ties import decode
+from skecoc.decoding.scoring import decode
 from skecoc.learners.columns import Floats, Integers
 from skecoc.support.weights import ClassWeight
 

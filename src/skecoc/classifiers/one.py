@@ -16,7 +16,7 @@ from skecoc.classifiers.proposals import best_columns, hard_pairs, pair_column
 from skecoc.data.folds import NEVER_HELD_OUT, assign_folds
 from skecoc.data.samples import CodedSamples
 from skecoc.decoding import BaseDecoder
-from skecoc.decoding.ties import decode
+from skecoc.decoding.scoring import decode
 from skecoc.learners.columns import Column, Floats, Integers, Pattern
 from skecoc.support.weights import ClassWeight
 

@@ -11,7 +11,7 @@ from skecoc.classifiers.growing_code import GrowingCode
 from skecoc.classifiers.growth import Evaluation, Proposal, symmetric_losses
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.samples import ArraySamples
-from skecoc.decoding.ties import decode
+from skecoc.decoding.scoring import decode
 from skecoc.learners.columns import Column, Floats, Pattern
 
 # Pair losses that differ by less than this share of the largest one are equal: rounding decides nothing.

@@ -13,7 +13,7 @@ from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.folds import Keys, mix
 from skecoc.data.samples import ArraySamples, BlockSamples, CodedSamples
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.decoding.optimized.training_rows import (
+from skecoc.decoding.optimized.problem import (
     NO_SHIFT,
     Block,
     MemoryRows,

@@ -30,8 +30,8 @@ from skecoc.classifiers.weight_fits import fit_weights
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.samples import CodedSamples
 from skecoc.decoding import LogisticWeightDecoder, OptimizedWeightDecoder
-from skecoc.decoding.base import worst_rivals
-from skecoc.decoding.optimized.hinge import row_scores
+from skecoc.decoding.optimized.problem import row_scores
+from skecoc.decoding.scoring import worst_rivals
 from skecoc.learners.columns import Floats, Integers
 from skecoc.support.compiling import inlined, kernel
 

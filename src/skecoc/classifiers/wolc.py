@@ -20,8 +20,7 @@ from skecoc.classifiers.weighting import (
     PooledWeightStrategy,
     pooled_weights,
 )
-from skecoc.coding import choose_coding
-from skecoc.coding.automatic import compact_code, learner_kind
+from skecoc.coding.choice import choose_coding, compact_code, learner_kind
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.folds import MANY_SAMPLES
 from skecoc.decoding import OptimizedWeightDecoder

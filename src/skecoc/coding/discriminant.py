@@ -173,9 +173,9 @@ class _NodeCriterion:
     """The information of any split of one node's classes."""
 
     def __init__(self, histograms: Floats) -> None:
-        # With phi(w) = w log w, n_f I(bin; side) is the sum over bins and sides of phi, less the
-        # sum over sides of phi of the side's total, less what all splits share. So the totals
-        # of a feature are handled as one more cell, which counts negatively.
+        # With phi(w) = w log w, n_f I(bin; side) is the sum of phi over bins and sides, less the sum over sides of phi
+        # of the side's total, less a term that is equal for all splits. So the totals of a feature are treated as one
+        # more bin, with a negative sign.
         cells = histograms.reshape(len(histograms), -1)
         totals = histograms.sum(axis=2)
         weights = np.hstack([cells, totals])
@@ -187,27 +187,21 @@ class _NodeCriterion:
         self._scale = float(totals.sum(axis=0).max()) or 1.0
         self._shared = float(_w_log_w(self._total) @ self._sign)
 
-    def of_split(self, first_side: Mask) -> float:
-        return float(self._of_weights(self._weights[first_side].sum(axis=0)[np.newaxis])[0])
-
     def of_moves(self, first_side: Mask, moved: Indices) -> Floats:
         """Information of the splits that moving each one of some classes to its other side makes."""
         weight = self._weights[first_side].sum(axis=0)
         direction = np.where(first_side[moved], -1.0, 1.0)[:, np.newaxis]
+        information = np.empty(len(moved))
         n_at_once = max(1, _BLOCK_FLOATS // max(1, len(weight)))
-        blocks = [slice(start, start + n_at_once) for start in range(0, len(moved), n_at_once)]
-        return np.concatenate(
-            [self._of_weights(weight + direction[block] * self._weights[moved[block]]) for block in blocks]
-        )
-
-    def _of_weights(self, first_side: Floats) -> Floats:
-        """Information of splits, given the weights of their first sides (n_splits, n_cells)."""
-        # Weights that are no whole numbers leave rounding below zero on an empty side.
-        first_side = np.maximum(first_side, 0.0)
-        second_side = np.maximum(self._total - first_side, 0.0)
-        between = (_w_log_w(first_side) + _w_log_w(second_side)) @ self._sign
-        # Rounded, so that splits of equal worth compare equal.
-        return np.round((between - self._shared) / self._scale, _DECIMALS)
+        for start in range(0, len(moved), n_at_once):
+            block = slice(start, start + n_at_once)
+            # On an empty side, rounding can leave weights below zero.
+            first = np.maximum(weight + direction[block] * self._weights[moved[block]], 0.0)
+            second = np.maximum(self._total - first, 0.0)
+            between = (_w_log_w(first) + _w_log_w(second)) @ self._sign
+            # Rounded, so that splits of equal worth compare equal.
+            information[block] = np.round((between - self._shared) / self._scale, _DECIMALS)
+        return information
 
 
 def _w_log_w(weight: Floats) -> Floats:
@@ -215,7 +209,7 @@ def _w_log_w(weight: Floats) -> Floats:
 
 
 def _floating_search(criterion: _NodeCriterion, n_classes: int) -> Iterator[tuple[Floats, Mask]]:
-    """Yield every batch of splits that the search looks at: information, and first sides as rows."""
+    """Yield every batch of splits that the search compares: information, and first sides as rows."""
     first_side = np.zeros(n_classes, dtype=np.bool_)
     best_of_size = np.full(n_classes, -np.inf)
 
@@ -241,7 +235,7 @@ def _floating_search(criterion: _NodeCriterion, n_classes: int) -> Iterator[tupl
 
 
 def _best_split(histograms: Floats, is_allowed: Callable[[Mask], bool]) -> Mask | None:
-    """Return the first side of the best allowed split that the search meets, if it meets one."""
+    """Return the first side of the best allowed split that the search compares, None if there is none."""
     best, most = None, -np.inf
     for information, splits in _floating_search(_NodeCriterion(histograms), len(histograms)):
         for i in np.argsort(-information, kind="stable"):
@@ -269,7 +263,7 @@ def _grow_tree(histograms: Floats, taken: set[bytes]) -> list[CodeMatrix] | None
 def _attempt_tree(histograms: Floats, taken: set[bytes]) -> tuple[list[CodeMatrix], bytes | None]:
     """Grow a tree until it is whole, or until a node has no allowed split.
 
-    Returns the columns, and the split that made that node: None if the tree is whole, empty if it is the root.
+    Return the columns, and the split that made that node: None if the tree is whole, empty if the node is the root.
     """
     n_classes = len(histograms)
     columns: list[CodeMatrix] = []
@@ -295,19 +289,19 @@ def _split_column(n_classes: int, node: Indices, first_side: Mask) -> CodeMatrix
 
 
 def _is_allowed(n_classes: int, node: Indices, taken: set[bytes], first_side: Mask) -> bool:
-    """Say whether a split is not taken and leaves nodes that can be split further."""
+    """Tell whether a split is not taken and leaves nodes that can be split further.
+
+    Nodes of more than three classes are assumed to have such a split.
+    """
     if _split_column(n_classes, node, first_side).tobytes() in taken:
         return False
-    return all(_can_be_split(n_classes, node[side], taken) for side in (first_side, ~first_side))
-
-
-def _can_be_split(n_classes: int, node: Indices, taken: set[bytes]) -> bool:
-    """Say whether a node has a way down that is not taken; nodes of more than three classes count as having one."""
-    if len(node) not in (2, 3):
-        return True
-    # A split of two or three classes has one class on one side.
-    lone_classes = np.eye(len(node), dtype=np.bool_)
-    return any(_is_allowed(n_classes, node, taken, lone) for lone in lone_classes)
+    for part in (node[first_side], node[~first_side]):
+        # A split of two or three classes has one class on one side.
+        if len(part) in (2, 3) and not any(
+            _is_allowed(n_classes, part, taken, lone_class) for lone_class in np.eye(len(part), dtype=np.bool_)
+        ):
+            return False
+    return True
 
 
 def class_histograms(X: Any, y: ArrayLike, *, n_bins: int = 16, sample_weight: ArrayLike | None = None) -> Floats:

@@ -161,14 +161,14 @@ def _check_size(n_classes: object, n_columns: object, columns_per_bit: int) -> t
 
 
 def _search(n_classes: int, n_columns: int, family: _Family, n_draws: object, random_state: object) -> CodeMatrix:
-    """Take every distinct column as often as it fits, and search for the columns that remain."""
+    """Take all distinct columns as often as they fit, and search for the columns that remain."""
     n_draws = check_count(n_draws, "n_draws", 1)
     rng = check_random_state(random_state)
     n_copies, n_searched = divmod(n_columns, family.n_distinct(n_classes))
     if n_copies == 0:
         return _search_distinct(n_classes, n_columns, family, n_draws, rng, rows_must_differ=True)
-    # All columns together set every pair of rows equally far apart, so that only the
-    # remaining ones decide which pair is closest.
+    # All distinct columns together separate every pair of rows equally, so only the remaining columns decide which pair
+    # is closest.
     complete = np.tile(family.all_columns(n_classes), n_copies)
     if n_searched == 0:
         return complete
@@ -242,8 +242,8 @@ def _drawn_entries(shape: tuple[int, int, int], family: _Family, rng: RandomStat
     """Draw independent entries, and draw columns again that are one-sided or repeat another."""
     n_matrices, n_classes, n_columns = shape
     block = family.draw(n_matrices * n_classes * n_columns, rng).reshape(shape)
-    # Equal columns have equal keys; whole numbers keep the sums exact in any order. Two
-    # different columns that happen to share a key are merely drawn again.
+    # Equal columns have equal keys: sums of whole numbers are exact in any order. If two different columns have the
+    # same key by chance, one is drawn again.
     weights = rng.randint(1, 2**40, size=n_classes, dtype=np.int64).astype(np.float64)
     while True:
         keys = np.abs(np.einsum("p,mpq->mq", weights, block))
@@ -263,8 +263,8 @@ def _constructed(n_classes: int, n_columns: int, family: _Family, rng: RandomSta
     n_bits = (n_classes - 1).bit_length()
     if n_columns < n_bits:
         return _ternary_numbers(n_classes, n_columns, rng)
-    # Binary numbers tell the classes apart whatever the other columns are. No two of their
-    # columns are equal up to sign: with one fewer they could not tell the classes apart.
+    # Binary numbers separate all classes, whatever the other columns are. No two of their columns are equal up to sign,
+    # since one column fewer could not separate all classes.
     numbers = rng.permutation(n_classes)[:, np.newaxis]
     bits = (2 * ((numbers >> np.arange(n_bits)) & 1) - 1).astype(np.int8)
     drawn = next(_draw_blocks(n_classes, n_columns, family, 1, rng))[0]
@@ -278,14 +278,15 @@ def _ternary_numbers(n_classes: int, n_columns: int, rng: RandomState) -> CodeMa
     numbers = np.arange(3**n_columns)[:, np.newaxis]
     rows = (numbers // 3 ** np.arange(n_columns) % 3 - 1).astype(np.int8)
     n_nonzero = np.count_nonzero(rows, axis=1)
-    # The rows with a single entry make the columns two-sided and distinct. They fit: there
-    # are 2 * n_columns of them, and more than 2 ** n_columns classes.
+    # The rows with a single non-zero entry make the columns two-sided and distinct. There are enough classes for all of
+    # these 2 * n_columns rows: more than 2 ** n_columns.
     others = np.flatnonzero(n_nonzero > 1)
     n_others = n_classes - 2 * n_columns
     chosen = np.concatenate([np.flatnonzero(n_nonzero == 1), rng.permutation(others)[:n_others]])
     return rows[rng.permutation(chosen)]
 
 
+@kernel
 def closest_rows(block: CodeMatrix, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Mask]:
     """Return, for each matrix of a stack, the largest inner product of two rows, how many pairs have it, and validity.
 
@@ -294,22 +295,10 @@ def closest_rows(block: CodeMatrix, limit: int) -> tuple[NDArray[np.int64], NDAr
     n_matrices, n_classes, _ = block.shape
     largest, n_pairs = np.empty(n_matrices, np.int64), np.empty(n_matrices, np.int64)
     rows_differ = np.empty(n_matrices, np.bool_)
-    _find_closest_rows(block, limit, np.empty(n_classes, np.int64), largest, n_pairs, rows_differ)
-    return largest, n_pairs, rows_differ
-
-
-@kernel
-def _find_closest_rows(
-    block: CodeMatrix,
-    limit: int,
-    sizes: NDArray[np.int64],
-    largest: NDArray[np.int64],
-    n_pairs: NDArray[np.int64],
-    rows_differ: Mask,
-) -> None:
-    """Write what `closest_rows` returns; `sizes` is worked with."""
-    for m in range(block.shape[0]):
+    sizes = np.empty(n_classes, np.int64)
+    for m in range(n_matrices):
         largest[m], n_pairs[m], rows_differ[m] = _closest_rows_of_one(block[m], limit, sizes)
+    return largest, n_pairs, rows_differ
 
 
 @inlined

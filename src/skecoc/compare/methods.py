@@ -21,7 +21,8 @@ from skecoc.classifiers.layered import LCECOCClassifier
 from skecoc.classifiers.one import ECOCOneClassifier
 from skecoc.classifiers.subclass import SubclassECOCClassifier
 from skecoc.classifiers.wolc import WOLCClassifier
-from skecoc.coding import CodeMatrix, coding_name, dense_random
+from skecoc.coding import CodeMatrix, dense_random
+from skecoc.coding.choice import coding_name
 from skecoc.compare.named_learners import scaled
 from skecoc.decoding import DECODERS
 from skecoc.learners.columns import seeded_clone, takes_weights

@@ -6,7 +6,6 @@ from typing import Any
 
 from sklearn.base import clone
 
-from skecoc.decoding.base import BaseDecoder, RiskAndConfusion, risk_and_confusion
 from skecoc.decoding.distances import (
     AttenuatedEuclideanDecoder,
     BetaDensityDecoder,
@@ -19,7 +18,7 @@ from skecoc.decoding.logistic import LogisticCertificate, LogisticWeightDecoder
 from skecoc.decoding.losses import LossAveragedDecoder, LossBasedDecoder, LossWeightedDecoder
 from skecoc.decoding.optimized import Certificate, OptimizedWeightDecoder
 from skecoc.decoding.probabilistic import ProbabilisticDecoder, VotingDecoder
-from skecoc.decoding.ties import break_ties
+from skecoc.decoding.scoring import BaseDecoder, RiskAndConfusion, break_ties, risk_and_confusion
 from skecoc.support import names
 from skecoc.support.errors import resolve_name
 
@@ -72,6 +71,7 @@ DECODERS: Mapping[str, type[BaseDecoder]] = MappingProxyType(
         )
     )
 )
+_NAMES: Mapping[type, str] = MappingProxyType(dict(zip(DECODERS.values(), DECODERS, strict=True)))
 
 
 def decoding_name(decoder: Any) -> str:
@@ -93,7 +93,7 @@ def decoding_name(decoder: Any) -> str:
     >>> decoding_name(LossWeightedDecoder())
     'loss-weighted'
     """
-    return next((name for name, kind in DECODERS.items() if type(decoder) is kind), "custom")
+    return _NAMES.get(type(decoder), "custom")
 
 
 def resolve_decoder(decoding: str | BaseDecoder, *, also: Sequence[str] = ()) -> BaseDecoder:

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import betainc, betaincinv
 
-from skecoc.decoding.base import BaseDecoder, Floats, Indices
 from skecoc.decoding.losses import LARGEST_OUTPUT, squared, sum_losses
+from skecoc.decoding.scoring import BaseDecoder, Floats, Indices
 
 # Distances between codewords are multiples of 1/2: eigenvalues this small beside the largest are rounding.
 _SINGULAR = 1e-10
@@ -31,11 +31,6 @@ class HammingDecoder(BaseDecoder):
     .. math:: s_p(x) = -\sum_q \frac{1 - \operatorname{sign}(x_q M_{pq})}{2}
 
     A zero in the matrix adds 1/2 to the distance for every output, and so does an output of exactly zero.
-
-    Attributes
-    ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix, as floats.
 
     References
     ----------
@@ -104,11 +99,6 @@ class EuclideanDecoder(BaseDecoder):
 
     Outputs are clipped to ±1e149, so that squares do not overflow.
 
-    Attributes
-    ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix, as floats.
-
     References
     ----------
     S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE TPAMI
@@ -137,11 +127,6 @@ class AttenuatedEuclideanDecoder(BaseDecoder):
 
     Outputs are clipped to ±1e149, so that squares do not overflow.
 
-    Attributes
-    ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix, as floats.
-
     References
     ----------
     S. Escalera, O. Pujol, P. Radeva. On the decoding process in ternary error-correcting output codes. IEEE TPAMI
@@ -168,11 +153,6 @@ class LaplacianDecoder(BaseDecoder):
     with the numbers :math:`a_p` of agreements and :math:`b_p` of disagreements in sign over the non-zero
     positions of row p. An output of exactly zero counts as half an agreement and half a disagreement. Of two rows
     without disagreements, the one with more non-zero positions scores higher.
-
-    Attributes
-    ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix, as floats.
 
     References
     ----------
@@ -208,11 +188,6 @@ class BetaDensityDecoder(BaseDecoder):
     .. math:: \int_{s_p}^{a_p / (a_p + b_p)} \psi_p(v) \, dv = \frac{1}{3},
 
     or 0 where less than a third of the mass is below the mode.
-
-    Attributes
-    ----------
-    matrix_ : ndarray of shape (n_rows, n_columns)
-        The code matrix, as floats.
 
     References
     ----------

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
-from skecoc.decoding.base import (
+from skecoc.decoding.scoring import (
     BaseDecoder,
     Floats,
     Indices,
@@ -29,7 +29,7 @@ _LEAST_SIZE = 1e-9
 _SPREAD_OF_GROUPS = 1.0
 # Where the common steepness is sought.
 _STEEPNESS_BOUNDS = (1e-3, 1e4)
-# Settings of the solver for few numbers, whose objective is a mean.
+# Settings of the solver for the steepness of groups, whose objective is a mean over samples.
 _SHARP = {"gtol": 1e-9, "ftol": 1e-13}
 # Labels are smoothed as if this weight of samples were spread over all classes: no probability is known to be 0 or 1.
 _SPREAD_WEIGHT = 0.5
@@ -182,23 +182,33 @@ class LogisticWeightDecoder(BaseDecoder):
             The fitted decoder.
         """
         started = perf_counter()
-        self._check_parameters()
+        for name in ("spread", "tol"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
+                raise ValueError(f"{name} must be a positive, finite number, got {value!r}")
+        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be an integer of at least 1, got {self.max_iter!r}")
         M = check_decoder_matrix(matrix)
         x = check_codewords(codewords, M.shape[1])
         rows, weight = check_rows_and_weights(y, sample_weight, len(x), len(M))
-        members = _check_groups(groups, M.shape[1])
-        pools = [_shared_equally(M, members == group) for group in range(members.max() + 1)]
-        prior = np.tensordot(_fit_steepness(x, rows, weight, M, pools), np.stack(pools), 1)
+        members = np.zeros(M.shape[1], dtype=np.intp) if groups is None else np.asarray(groups)
+        if members.shape != M.shape[1:] or members.dtype.kind not in "iu" or members.min() < 0:
+            raise ValueError(f"groups must hold {M.shape[1]} integers that are not negative, one per column")
+        members = np.unique(members, return_inverse=True)[1]
+        used = (M != 0) & (members == np.arange(members.max() + 1)[:, np.newaxis, np.newaxis])
+        # Each class shares a weight of 1 equally between the columns of a group that it takes part in.
+        equal = used / np.maximum(used.sum(axis=2, keepdims=True), 1)
+        prior = np.tensordot(_fit_steepness(x, rows, weight, M, equal), equal, 1)
         problem = _Problem(x, rows, weight, M, prior, float(self.spread))
         found, n_iter = problem.minimize(problem.point_of(start), float(self.tol), int(self.max_iter))
         weights, bias = problem.weights_and_bias(found)
         self.matrix_, self.bias_ = M, bias
         self.steepness_ = weights.sum(axis=1)
         self.weights_ = weights / np.where(self.steepness_ > 0, self.steepness_, 1.0)[:, None]
-        self.group_shares_ = np.column_stack([self.weights_[:, members == g].sum(axis=1) for g in range(len(pools))])
+        self.group_shares_ = np.column_stack([self.weights_[:, members == g].sum(axis=1) for g in range(len(equal))])
         objective, lower_bound = problem.bounds(found)
         gap = (objective - lower_bound) / objective if objective > 0 else 0.0
-        log_loss = problem.log_loss(found)
+        log_loss = -float(weight @ problem.log_probabilities(found)[np.arange(len(rows)), rows] / weight.sum())
         self.certificate_ = LogisticCertificate(objective, log_loss, lower_bound, gap, n_iter, perf_counter() - started)
         if gap > self.tol:
             warnings.warn(
@@ -209,33 +219,10 @@ class LogisticWeightDecoder(BaseDecoder):
             )
         return self
 
-    def _check_parameters(self) -> None:
-        for name in ("spread", "tol"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
-                raise ValueError(f"{name} must be a positive, finite number, got {value!r}")
-        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
-            raise ValueError(f"max_iter must be an integer of at least 1, got {self.max_iter!r}")
-
     def _scores(self, codewords: Floats) -> Floats:
         code = (self.steepness_[:, None] * self.weights_ * self.matrix_).T
         scores = codewords @ code + self.bias_
         return scores - logsumexp(scores, axis=1, keepdims=True)
-
-
-def _check_groups(groups: ArrayLike | None, n_columns: int) -> Indices:
-    if groups is None:
-        return np.zeros(n_columns, dtype=np.intp)
-    members = np.asarray(groups)
-    if members.shape != (n_columns,) or members.dtype.kind not in "iu" or members.min() < 0:
-        raise ValueError(f"groups must hold {n_columns} integers that are not negative, one per column")
-    return np.unique(members, return_inverse=True)[1].astype(np.intp)
-
-
-def _shared_equally(matrix: Floats, members: Indices) -> Floats:
-    """Share a weight of 1 equally between the columns of a group that a class takes part in; none, no weight."""
-    used = (matrix != 0) & members
-    return used / np.maximum(used.sum(axis=1, keepdims=True), 1)
 
 
 def _targets(y: Indices, weight: Floats, n_rows: int) -> Floats:
@@ -246,10 +233,10 @@ def _targets(y: Indices, weight: Floats, n_rows: int) -> Floats:
     return targets
 
 
-def _fit_steepness(x: Floats, y: Indices, weight: Floats, matrix: Floats, pools: list[Floats]) -> Floats:
-    """Find how much each group counts, drawn towards a common steepness, which comes first."""
-    scores = np.stack([x @ (pool * matrix).T for pool in pools])
-    # Groups have scores of very different sizes: of many classes in one-vs-rest, a column is one of many.
+def _fit_steepness(x: Floats, y: Indices, weight: Floats, matrix: Floats, equal: Floats) -> Floats:
+    """Find the steepness of each group, given its equal weights: a common one first, which the others are drawn to."""
+    scores = np.stack([x @ (weights * matrix).T for weights in equal])
+    # Scores of groups differ much in size: in one-vs-rest with many classes, each column has a small weight.
     sizes = np.sqrt(((scores - scores.mean(axis=2, keepdims=True)) ** 2).mean(axis=2) @ weight / weight.sum())
     sizes = np.where(sizes > _LEAST_SIZE, sizes, 1.0)
     scores /= sizes[:, None, None]
@@ -268,8 +255,8 @@ def _fit_steepness(x: Floats, y: Indices, weight: Floats, matrix: Floats, pools:
 
     bounds = [tuple(np.log(_STEEPNESS_BOUNDS))]
     found = minimize(common, [0.0], jac=True, method="L-BFGS-B", bounds=bounds, options=_SHARP)
-    unit = float(np.exp(found.x[0])) / len(pools)
-    if len(pools) == 1:
+    unit = float(np.exp(found.x[0])) / len(equal)
+    if len(equal) == 1:
         return unit / sizes
 
     def separate(factors: Floats) -> tuple[float, Floats]:
@@ -277,20 +264,20 @@ def _fit_steepness(x: Floats, y: Indices, weight: Floats, matrix: Floats, pools:
         gradient = unit * np.einsum("knp,np->k", scores, residuals) + precision * (factors - 1.0)
         return loss + 0.5 * precision * float(((factors - 1.0) ** 2).sum()), gradient
 
-    limits = [(0.0, None)] * len(pools)
-    factors = minimize(separate, np.ones(len(pools)), jac=True, method="L-BFGS-B", bounds=limits, options=_SHARP).x
+    limits = [(0.0, None)] * len(equal)
+    factors = minimize(separate, np.ones(len(equal)), jac=True, method="L-BFGS-B", bounds=limits, options=_SHARP).x
     return unit * np.where(factors > _LEAST_STEEPNESS * factors.max(), factors, 0.0) / sizes
 
 
 class _Problem:
     """The convex problem of factors and biases, its value, its gradient and its dual bound.
 
-    A point holds the factors of the entries of the matrix that are not zero, row by row, and then the biases of centred
-    codewords, less those that the prior has: so factors change nothing in the centre.
+    A point holds the factors of the non-zero entries of the matrix, row by row, and then the biases of centred
+    codewords, as differences from those of the prior. So factors do not change the scores of the mean codeword.
     """
 
     def __init__(self, x: Floats, y: Indices, weight: Floats, matrix: Floats, prior: Floats, spread: float) -> None:
-        self.y, self.weight, self.shape = y, weight, matrix.shape
+        self.weight, self.shape = weight, matrix.shape
         self.targets = _targets(y, weight, len(matrix))
         self.centre = weight @ x / weight.sum()
         self.x = x - self.centre
@@ -318,20 +305,16 @@ class _Problem:
         code[self.entries] = self.signed * point[: len(self.prior)]
         return weights, point[len(self.prior) :] + self.offset - code @ self.centre
 
-    def _log_probabilities(self, point: Floats) -> Floats:
+    def log_probabilities(self, point: Floats) -> Floats:
         code = np.zeros(self.shape)
         code[self.entries] = self.signed * point[: len(self.prior)]
         scores = self.x @ code.T + (point[len(self.prior) :] + self.offset)
         return scores - logsumexp(scores, axis=1, keepdims=True)
 
-    def log_loss(self, point: Floats) -> float:
-        own = self._log_probabilities(point)[np.arange(len(self.y)), self.y]
-        return float(-(self.weight @ own) / self.weight.sum())
-
     def value(self, point: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient; remember the objective and the dual bound."""
         n_factors = len(self.prior)
-        logs = self._log_probabilities(point)
+        logs = self.log_probabilities(point)
         probabilities = np.exp(logs)
         entropy = -float(self.weight @ (probabilities * logs).sum(axis=1))
         residuals = self.weight[:, None] * (probabilities - self.targets)

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from skecoc.decoding.base import BaseDecoder, Floats, Indices
+from skecoc.decoding.scoring import BaseDecoder, Floats, Indices
 from skecoc.support.errors import resolve_name
 
 Loss = Callable[[Floats], Floats]

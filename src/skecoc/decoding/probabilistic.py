@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize, root
 from scipy.special import expit, logit
 
-from skecoc.decoding.base import BaseDecoder, Floats, Indices
 from skecoc.decoding.distances import count_agreements
 from skecoc.decoding.losses import LARGEST_OUTPUT, logistic, sum_losses
+from skecoc.decoding.scoring import BaseDecoder, Floats, Indices
 
 #: Sums of outputs, at most 1 in size, are divided by this before they are added to votes, which differ by 1/2 or more.
 SMALLER_THAN_VOTES = 5.0
@@ -24,10 +24,15 @@ LOWEST_SCORE = -1e300
 # Outputs that vary by no more than this part of their size, or this much at all, are constant.
 _CONSTANT_RELATIVE = 1e-10
 _CONSTANT_ABSOLUTE = 1e-100
-# Newton's method ends where the gradient is no larger, after so many steps at the latest, none shorter than this part.
-_FLAT, _MOST_STEPS, _SHORTEST_STEP = 1e-14, 100, 1e-10
-# It has failed where the gradient is larger than this, or the second derivatives are so close to singular.
-_NEARLY_FLAT, _SINGULAR = 1e-11, 1e-9
+# Newton's method ends when no entry of the gradient is larger than this, or after so many steps.
+_FLAT = 1e-14
+_MOST_STEPS = 100
+# No step is made shorter than this part of a Newton step.
+_SHORTEST_STEP = 1e-10
+# It has failed if the gradient is still larger than this, or if the determinant of the second derivatives, relative to
+# the product of its diagonal, is smaller than this.
+_NEARLY_FLAT = 1e-11
+_SINGULAR = 1e-9
 
 
 class ProbabilisticDecoder(BaseDecoder):
@@ -90,7 +95,7 @@ class ProbabilisticDecoder(BaseDecoder):
         with np.errstate(divide="ignore"):
             self._log_invalid_mass = float(np.log(self.invalid_mass))
         fits = np.empty((self.matrix_.shape[1], 2))
-        for q, outputs in enumerate(_bounded(codewords).T):
+        for q, outputs in enumerate(np.clip(codewords, -LARGEST_OUTPUT, LARGEST_OUTPUT).T):
             side = self.matrix_[y, q]
             taking_part = (side != 0) & (weight > 0)
             fits[q] = fit_sigmoid(outputs[taking_part], side[taking_part] > 0, weight[taking_part])
@@ -98,7 +103,8 @@ class ProbabilisticDecoder(BaseDecoder):
 
     def _scores(self, codewords: Floats) -> Floats:
         # log(1 / (1 + exp(m s))) is minus the logistic loss of the margin -m s.
-        log_product = -sum_losses(logistic, -(self.slopes_ * _bounded(codewords) + self.intercepts_), self.matrix_)
+        log_odds = self.slopes_ * np.clip(codewords, -LARGEST_OUTPUT, LARGEST_OUTPUT) + self.intercepts_
+        log_product = -sum_losses(logistic, -log_odds, self.matrix_)
         return np.logaddexp(log_product, self._log_invalid_mass)
 
 
@@ -163,20 +169,16 @@ def fit_sigmoid(outputs: Floats, is_positive: NDArray[np.bool_], sample_weight: 
         return np.array([0.0, intercept])
     centre = share @ outputs
     spread = np.sqrt(share @ np.square(outputs - centre))
-    slope, intercept = _fit_standardised((outputs - centre) / spread, negative_target, share, intercept)
+    # The log odds are linear in standardised outputs.
+    design = np.vstack([(outputs - centre) / spread, np.ones_like(outputs)])
+    problem = design, share, share * negative_target, np.array([0.0, intercept])
+    found = _newton(*problem)
+    slope, intercept = _trust_region(*problem) if found is None else found
     return np.array([slope / spread, intercept - slope * centre / spread])
 
 
-def _fit_standardised(outputs: Floats, target: Floats, share: Floats, intercept: float) -> Floats:
-    """Minimise the cross-entropy of the sigmoid's log odds, linear in standardised outputs."""
-    design = np.vstack([outputs, np.ones_like(outputs)])
-    start = np.array([0.0, intercept])
-    found = _newton(design, share, share * target, start)
-    return _trust_region(design, share, share * target, start) if found is None else found
-
-
 def _newton(design: Floats, share: Floats, shared_target: Floats, start: Floats) -> Floats | None:
-    """Minimise by Newton's method; None where it fails, because the second derivatives become singular."""
+    """Minimise the cross-entropy by Newton's method; None where the second derivatives become singular."""
     found, log_odds = start, start @ design
     for _ in range(_MOST_STEPS):
         probability = expit(log_odds)
@@ -204,7 +206,7 @@ def _newton(design: Floats, share: Floats, shared_target: Floats, start: Floats)
 
 
 def _trust_region(design: Floats, share: Floats, shared_target: Floats, start: Floats) -> Floats:
-    """Minimise by a trust-region method, which is slower and does not fail."""
+    """Minimise the cross-entropy by a trust-region method, which is slower and does not fail."""
 
     def cross_entropy(coefficients: Floats) -> float:
         log_odds = coefficients @ design
@@ -220,8 +222,3 @@ def _trust_region(design: Floats, share: Floats, shared_target: Floats, start: F
     near = minimize(cross_entropy, start, method="trust-exact", jac=gradient, hess=hessian, options={"gtol": 1e-8})
     # The last digits of the cross-entropy are rounding, those of its gradient are not: solve that for zero.
     return root(gradient, near.x, jac=hessian, options={"xtol": 1e-12}).x
-
-
-def _bounded(codewords: Floats) -> Floats:
-    """Bound outputs, so that no square or product of them overflows."""
-    return np.clip(codewords, -LARGEST_OUTPUT, LARGEST_OUTPUT)

@@ -23,7 +23,7 @@ from skecoc.decoding import (
 )
 from skecoc.decoding.losses import LARGEST_EXPONENT, LARGEST_OUTPUT
 from skecoc.decoding.probabilistic import EQUAL_SUPPORT, LEAD, LOWEST_SCORE, SMALLER_THAN_VOTES
-from skecoc.decoding.ties import ROUNDING_TOLERANCE, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, priority
+from skecoc.decoding.scoring import ROUNDING_TOLERANCE, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN, priority
 from skecoc.onnx._graph import Floats, Graph
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from skecoc.compare.statistics import interval_half_width
-from skecoc.decoding.base import check_decoder_matrix
+from skecoc.decoding.scoring import check_decoder_matrix
 from skecoc.support.errors import InputError
 from skecoc.support.scores import MEASURES, ScoreFormat
 from skecoc.tables.model import TableClassifier, named_reason

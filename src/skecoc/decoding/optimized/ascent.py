@@ -1,18 +1,24 @@
 """Minimise the regularised hinge over many weights by ascent of its dual, row by row.
 
-The dual variables are the rows' *shares* of their rivals (see `kernels`): given shares, the best weights are a
-projection, and the value there is a lower bound of the objective. A row's shares are improved at once, with the weights
-following, and only few rivals of a row ever have a share. So a *sweep* over all rows scores a handful of candidates
-instead of all classes, and costs far less than a pass, which finds the objective and further candidates. Beside the
-codewords, memory is a few numbers per weight and per candidate.
+The dual variables are the rows' *shares* of their rivals (see `newton`): given shares, the best weights are a
+projection, and the value there is a lower bound of the objective. The shares of one row after the other are improved,
+and the weights are updated each time. Only few rivals of a row ever have a share, so a *sweep* over all rows scores a
+few candidates instead of all classes, and costs far less than a pass, which finds the objective and further candidates.
+Beside the codewords, memory is a few numbers per weight and per candidate.
 """
 
 import numpy as np
 from scipy import sparse
 
-from skecoc.decoding.base import Floats, chunk_slices
-from skecoc.decoding.optimized.hinge import Problem, Solution, relative_gap
-from skecoc.decoding.optimized.training_rows import MemoryRows, map_in_threads, spans_of
+from skecoc.decoding.optimized.problem import (
+    MemoryRows,
+    Problem,
+    Solution,
+    map_in_threads,
+    relative_gap,
+    spans_of,
+)
+from skecoc.decoding.scoring import Floats, chunk_slices
 from skecoc.support.compiling import kernel
 
 _FIRST_SWEEPS = 2
@@ -23,11 +29,11 @@ _CANDIDATES_PER_WEIGHT = 2.0
 # Rivals become candidates whose score is within this part of the margin, or of the gap, below the best one's.
 _NEAR_IN_MARGINS = 0.1
 _NEAR_IN_GAPS = 10.0
-# There is room for more if a larger part of the rows has none for the best rival.
+# The room for candidates is doubled if a larger part of the rows has none for its best rival.
 _MOST_CROWDED = 1e-3
 _MOST_NEW = 4  # candidates of a row in a pass
-# Steps are as long as the curvature with the weights that are zero now allows, but not longer than a third of what
-# they would allow together: the dual may fall if many weights become positive at once.
+# The curvature along a step is that of the weights that are positive now, but at least this part of the curvature with
+# all weights: the dual may fall if many weights become positive at once. With 1 it never does.
 _LEAST_CURVATURE = 0.3
 _SAFE = 1.0
 # A matrix with a smaller share of non-zero codes is multiplied entry by entry.
@@ -116,14 +122,11 @@ class DualAscent:
             map_in_threads(self.rows.n_jobs, of_span, spans_of(self.rows.n_rows)), np.zeros(3)
         ).tolist()
         if n_crowded > _MOST_CROWDED * self.rows.n_rows:
-            self._widen()
+            size = self._shares.shape[1]
+            more = ((0, 0), (0, min(size, space.n_classes - 1 - size)))
+            self._candidates = np.pad(self._candidates, more, constant_values=-1)
+            self._shares = np.pad(self._shares, more)
         return hinge, risk
-
-    def _widen(self) -> None:
-        size = self._shares.shape[1]
-        more = ((0, 0), (0, min(size, self.problem.space.n_classes - 1 - size)))
-        self._candidates = np.pad(self._candidates, more, constant_values=-1)
-        self._shares = np.pad(self._shares, more)
 
 
 def ascend(problem: Problem, rows: MemoryRows, start: Floats, tol: float, max_rounds: int) -> Solution:

@@ -1,7 +1,7 @@
 """Optimised-weight decoding: the weights that minimise the training risk, with a certificate."""
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -12,24 +12,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from skecoc.decoding.base import BaseDecoder, Floats, RiskAndConfusion, check_decoder_matrix, risk_and_confusion
 from skecoc.decoding.losses import loss_weights, sum_correct
 from skecoc.decoding.optimized.face import maximum_entropy_minimizer
-from skecoc.decoding.optimized.hinge import Problem, WeightSpace
 from skecoc.decoding.optimized.newton import MANY_WEIGHTS, minimize_regularized
-from skecoc.decoding.optimized.training_rows import (
+from skecoc.decoding.optimized.problem import (
     Block,
+    Problem,
     Rows,
+    WeightSpace,
     collapse_rows,
-    has_hard_codewords,
+    relative_gap,
     rows_from_arrays,
     rows_from_blocks,
 )
-from skecoc.decoding.ties import (
+from skecoc.decoding.scoring import (
     SOLVED_TIE_TOLERANCE,
     SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN,
-    is_tied_for_best,
+    BaseDecoder,
+    Floats,
+    RiskAndConfusion,
+    check_decoder_matrix,
     order_ties,
+    risk_and_confusion,
 )
 
 # Hard codewords tie exactly at the optimum; solved to this gap, which costs little for few rows, ties are sharp.
@@ -197,12 +201,10 @@ class OptimizedWeightDecoder(BaseDecoder):
         self
             The fitted decoder.
         """
-        return self._minimize(
-            lambda M: rows_from_arrays(codewords, y, sample_weight, M, self.class_weight, self.n_jobs),
-            matrix,
-            warm_start_weights,
-            prior_weights,
-        )
+        started = perf_counter()
+        M = self._check(matrix)
+        rows = rows_from_arrays(codewords, y, sample_weight, M, self.class_weight, self.n_jobs)
+        return self._minimize(rows, M, warm_start_weights, prior_weights, started)
 
     def fit_blocks(
         self,
@@ -231,8 +233,10 @@ class OptimizedWeightDecoder(BaseDecoder):
         self
             The fitted decoder.
         """
-        make_rows = partial(rows_from_blocks, blocks, class_weight=self.class_weight, n_jobs=self.n_jobs)
-        return self._minimize(make_rows, matrix, warm_start_weights, prior_weights)
+        started = perf_counter()
+        M = self._check(matrix)
+        rows = rows_from_blocks(blocks, M, self.class_weight, self.n_jobs)
+        return self._minimize(rows, M, warm_start_weights, prior_weights, started)
 
     def fit_rows(
         self,
@@ -242,7 +246,8 @@ class OptimizedWeightDecoder(BaseDecoder):
         prior_weights: ArrayLike | None = None,
     ) -> Self:
         """Fit the weights of minimal training risk to samples that may be on other machines."""
-        return self._minimize(lambda _: rows, matrix, warm_start_weights, prior_weights)
+        started = perf_counter()
+        return self._minimize(rows, self._check(matrix), warm_start_weights, prior_weights, started)
 
     @classmethod
     def from_weights(cls, weights: ArrayLike, matrix: ArrayLike) -> Self:
@@ -295,7 +300,8 @@ class OptimizedWeightDecoder(BaseDecoder):
             codewords, y, self.matrix_, self.weights_, margin=self.margin, sample_weight=sample_weight
         )
 
-    def _check_parameters(self) -> None:
+    def _check(self, matrix: ArrayLike) -> Floats:
+        """Check the parameters and the matrix, and return the matrix as floats."""
         for name in ("margin", "l2"):
             value = getattr(self, name)
             if not isinstance(value, Real) or not 0.0 <= float(value) < np.inf:
@@ -306,20 +312,18 @@ class OptimizedWeightDecoder(BaseDecoder):
             raise ValueError(f"max_rounds must be an integer of at least 1, got {self.max_rounds!r}")
         if self.class_weight not in (None, "balanced"):
             raise ValueError(f"class_weight must be None or 'balanced', got {self.class_weight!r}")
+        return check_decoder_matrix(matrix)
 
     def _minimize(
         self,
-        make_rows: Callable[[Floats], Rows],
-        matrix: ArrayLike,
+        given: Rows,
+        M: Floats,
         warm_start_weights: ArrayLike | None,
         prior_weights: ArrayLike | None,
+        started: float,
     ) -> Self:
-        """Check the parameters, solve the problem and set the fitted attributes."""
-        started = perf_counter()
-        self._check_parameters()
-        M = check_decoder_matrix(matrix)
-        given = make_rows(M)
-        rows = collapse_rows(given, M.shape[1])
+        """Solve the problem of checked rows and a checked matrix, and set the fitted attributes."""
+        rows, is_hard = collapse_rows(given, M.shape[1])
         space = WeightSpace(M)
         is_sharp = rows is not given and space.n_weights <= MANY_WEIGHTS
         tol = min(self.tol, _GAP_OF_COLLAPSED_ROWS) if is_sharp else self.tol
@@ -335,25 +339,25 @@ class OptimizedWeightDecoder(BaseDecoder):
             found = maximum_entropy_minimizer(problem, rows, start, self.max_rounds)
         self.matrix_, self.weights_ = M, found.weights
         if self.margin > 0:
-            self.tie_tolerance_ = SOLVED_TIE_TOLERANCE if has_hard_codewords(rows) else 0.0
-            code = found.weights * M
-            self.tie_shares_ = tie_shares(rows, code) if self.tie_tolerance_ else np.zeros(len(M))
+            self.tie_tolerance_ = SOLVED_TIE_TOLERANCE if is_hard else 0.0
+            self.tie_shares_ = tie_shares(rows, found.weights * M) if is_hard else np.zeros(len(M))
         else:
             self.tie_weights_ = loss_weights(rows.sum(partial(_sum_correct, matrix=M), np.add), M)
+        gap = relative_gap(found.objective, found.lower_bound)
         self.certificate_ = Certificate(
             objective=found.objective,
             hinge=found.hinge,
             risk=found.risk,
             lower_bound=found.lower_bound,
-            gap=found.gap,
+            gap=gap,
             n_rounds=found.n_rounds,
             n_cuts=found.n_cuts,
             n_rows=rows.n_rows,
             seconds=perf_counter() - started,
         )
-        if found.gap > self.tol:
+        if gap > self.tol:
             warnings.warn(
-                f"optimised weights have a relative gap of {found.gap:.1e} after {found.n_rounds} rounds, above "
+                f"optimised weights have a relative gap of {gap:.1e} after {found.n_rounds} rounds, above "
                 f"tol={self.tol}; raise max_rounds or tol",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -387,8 +391,14 @@ def tie_shares(rows: Rows, code: Floats) -> Floats:
 def _tied_weights(block: Block, code: Floats) -> list[Floats]:
     found: list[Floats] = []
     for chunk in block.chunks(len(code)):
-        counts = is_tied_for_best(chunk.codewords @ code.T, chunk.y, SOLVED_TIE_TOLERANCE)
-        found.append(np.bincount(chunk.y, chunk.weight * counts, minlength=len(code)).astype(np.float64))
+        scores = chunk.codewords @ code.T
+        descending = -np.sort(-scores, axis=1)
+        # Ties chain: each score is compared with the next lower one.
+        is_first = np.cumsum(descending[:, :-1] - descending[:, 1:] > SOLVED_TIE_TOLERANCE, axis=1) == 0
+        n_tied = 1 + is_first.sum(axis=1)
+        every = np.arange(len(scores))
+        is_tied = (n_tied > 1) & (scores[every, chunk.y] >= descending[every, n_tied - 1])
+        found.append(np.bincount(chunk.y, chunk.weight * is_tied, minlength=len(code)).astype(np.float64))
     return found
 
 

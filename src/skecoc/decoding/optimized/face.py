@@ -15,10 +15,9 @@ import piqp
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skecoc.decoding.base import Floats, Indices, worst_rivals
-from skecoc.decoding.optimized.hinge import Problem, Solution, WeightSpace, lower_bound
 from skecoc.decoding.optimized.newton import minimize_regularized
-from skecoc.decoding.optimized.training_rows import Block, Rows
+from skecoc.decoding.optimized.problem import Block, Problem, Rows, Solution, WeightSpace, lower_bound
+from skecoc.decoding.scoring import Floats, Indices, worst_rivals
 
 #: The optimal face is taken as the weights whose mean hinge is within this of the smallest.
 FACE_TOLERANCE = 1e-8
@@ -116,8 +115,8 @@ def minimize_linear(program: ReducedProgram) -> tuple[Floats, Floats]:
 def maximize_entropy(program: ReducedProgram, budget: float) -> Floats:
     """Return the weights of maximum entropy whose cost in the reduced linear program is within a budget.
 
-    Minimisers of the cost less a small multiple of the entropy reach them but for exponentially small weights
-    (Cominetti & San Martin, 1994), so no program has to be solved over the face itself, which has next to no interior.
+    Minimisers of the cost less a small multiple of the entropy differ from them by exponentially small amounts only
+    (Cominetti & San Martin, 1994), so no program has to be solved over the face itself, which has almost no interior.
     """
     space = program.space
     vector = space.flatten(space.equal())
@@ -133,7 +132,11 @@ def _minimize_less_entropy(program: ReducedProgram, factor: float, vector: Float
     no_slacks = np.zeros(len(program.weight))
 
     def objective(at: Floats) -> float:
-        return program.cost_scale * program.cost_at(at) + factor * _negative_entropy(at)
+        # The sum of w log w, continued as a parabola below the smallest weight.
+        inside, below = np.maximum(at, _SMALLEST_WEIGHT), np.minimum(at - _SMALLEST_WEIGHT, 0.0)
+        continued = (np.log(_SMALLEST_WEIGHT) + 1.0) * below + 0.5 * below**2 / _SMALLEST_WEIGHT
+        negative_entropy = float((inside * np.log(inside) + continued).sum())
+        return program.cost_scale * program.cost_at(at) + factor * negative_entropy
 
     for _ in range(_ENTROPY_STEPS):
         curvature = 1.0 / np.maximum(vector, _SMALLEST_WEIGHT)
@@ -153,13 +156,6 @@ def _minimize_less_entropy(program: ReducedProgram, factor: float, vector: Float
         if length**2 * float(curvature @ step**2) < _ENTROPY_ACCURACY:
             break
     return vector
-
-
-def _negative_entropy(vector: Floats) -> float:
-    """Return the sum of ``w log w``, continued as a parabola below the smallest weight."""
-    inside, below = np.maximum(vector, _SMALLEST_WEIGHT), np.minimum(vector - _SMALLEST_WEIGHT, 0.0)
-    continued = (np.log(_SMALLEST_WEIGHT) + 1.0) * below + 0.5 * below**2 / _SMALLEST_WEIGHT
-    return float((inside * np.log(inside) + continued).sum())
 
 
 class _Thawed(NamedTuple):
@@ -183,15 +179,6 @@ class _Thawed(NamedTuple):
     def best(self, n_rows: int, key: Floats) -> "_Thawed":
         top = np.argsort(-key, kind="stable")[:n_rows]
         return _Thawed._make(part[top] for part in self)
-
-    def constrain(self, scores: Floats, margin: float) -> int:
-        """Give underrated rows a constraint for their worst rival; return how many."""
-        z = rival_margins(scores, self.y, margin)
-        loss = np.maximum(z.max(axis=1, initial=0.0), 0.0)
-        known = np.maximum(np.where(self.constrained, z, 0.0).max(axis=1, initial=0.0), 0.0)
-        underrated = np.flatnonzero(self.weight * (loss - known) > _UNDERRATED)
-        self.constrained[underrated, z[underrated].argmax(axis=1)] = True
-        return len(underrated)
 
 
 class _FrozenProgram:
@@ -227,7 +214,10 @@ class _FrozenProgram:
         self.gradient += _slopes(self.space.matrix, codewords[lossy], y[lossy], rival[lossy], weight[lossy])
 
     def look(self, weights: Floats) -> int:
-        """Pass over all rows: sum up hinge and risk, thaw the most underrated rows; return how many changed."""
+        """Pass over all rows: sum up hinge and risk, and thaw the most underrated rows.
+
+        Thawed rows that are underrated get a constraint for their worst rival. Return how many rows changed.
+        """
         code = (weights * self.space.matrix).T
         self.hinge = self.risk = 0.0
         self.n_rounds += 1
@@ -241,8 +231,13 @@ class _FrozenProgram:
                 found, excess = found.best(n_new, excess), -np.sort(-excess)[:n_new]
         found = found.best(n_new, excess)
         self._freeze(found.codewords, found.y, -found.weight)
-        self.thawed = self.thawed.joined(found)
-        return len(found.y) + self.thawed.constrain(self.thawed.codewords @ code, self.margin)
+        self.thawed = thawed = self.thawed.joined(found)
+        z = rival_margins(thawed.codewords @ code, thawed.y, self.margin)
+        loss = np.maximum(z.max(axis=1, initial=0.0), 0.0)
+        known = np.maximum(np.where(thawed.constrained, z, 0.0).max(axis=1, initial=0.0), 0.0)
+        underrated = np.flatnonzero(thawed.weight * (loss - known) > _UNDERRATED)
+        thawed.constrained[underrated, z[underrated].argmax(axis=1)] = True
+        return len(found.y) + len(underrated)
 
     def _underrated(self, index: Indices, chunk: Block, scores: Floats) -> tuple[_Thawed, Floats]:
         """Add a chunk's losses; return its underrated frozen rows and by how much they are."""
@@ -263,9 +258,16 @@ class _FrozenProgram:
     def program(self) -> ReducedProgram:
         thawed, space = self.thawed, self.space
         rows, rivals = np.nonzero(thawed.constrained)
+        codewords = thawed.codewords[rows]
         slopes = sparse.csr_array((len(rows), space.n_weights))
         for classes, sign in ((rivals, 1.0), (thawed.y[rows], -1.0)):
-            slopes += sign * _class_slopes(space, thawed.codewords[rows], classes)
+            # The derivative of one class's score per row by the vector of weights.
+            sizes = np.diff(space.bounds)[classes]
+            pairs = np.repeat(np.arange(len(classes)), sizes)
+            within = np.arange(len(pairs)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            places = space.bounds[classes][pairs] + within
+            values = codewords[pairs, space.columns[places]] * space.signs[places]
+            slopes += sign * sparse.csr_array((values, (pairs, places)), shape=slopes.shape)
         return ReducedProgram(space, space.flatten(self.gradient), thawed.weight, rows, slopes, self.margin)
 
     def cut(self, duals: Floats) -> tuple[float, Floats]:
@@ -278,10 +280,6 @@ class _FrozenProgram:
         slopes = _slopes(self.space.matrix, thawed.codewords[rows], thawed.y[rows], rivals, shares)
         return self.offset + self.margin * float(shares.sum()), self.gradient + slopes
 
-    def forbid(self, forbidden: NDArray[np.bool_]) -> None:
-        """Hold some weights at zero from now on."""
-        self.space = WeightSpace(np.where(forbidden, 0.0, self.space.matrix))
-
 
 def _slopes(matrix: Floats, codewords: Floats, y: Indices, rivals: Indices, weight: Floats) -> Floats:
     """Return the sum over rows of weight times the derivative of ``t_rival - t_y`` by the weights."""
@@ -291,16 +289,6 @@ def _slopes(matrix: Floats, codewords: Floats, y: Indices, rivals: Indices, weig
         shape=(len(matrix), len(y)),
     )
     return (signed @ codewords) * matrix
-
-
-def _class_slopes(space: WeightSpace, codewords: Floats, classes: Indices) -> sparse.csr_array:
-    """Return the derivative of one class's score per row, by the vector of weights."""
-    sizes = np.diff(space.bounds)[classes]
-    rows = np.repeat(np.arange(len(classes)), sizes)
-    within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    places = space.bounds[classes][rows] + within
-    values = codewords[rows, space.columns[places]] * space.signs[places]
-    return sparse.csr_array((values, (rows, places)), shape=(len(classes), space.n_weights))
 
 
 def maximum_entropy_minimizer(problem: Problem, rows: Rows, start: Floats, max_rounds: int) -> Solution:
@@ -313,7 +301,8 @@ def maximum_entropy_minimizer(problem: Problem, rows: Rows, start: Floats, max_r
     if budget - minimum.bound < 10 * FACE_TOLERANCE:
         # A weight whose price exceeds its class's lowest is zero on the whole face (complementary slackness).
         lowest = np.where(problem.space.matrix != 0, minimum.prices, np.inf).min(axis=1, keepdims=True)
-        frozen.forbid(minimum.prices - lowest > _PRICE_TOLERANCE)
+        is_zero = minimum.prices - lowest > _PRICE_TOLERANCE
+        frozen.space = WeightSpace(np.where(is_zero, 0.0, frozen.space.matrix))
     n_changed = 1
     while n_changed > 0 and approach.n_rounds + frozen.n_rounds < max_rounds:
         weights = maximize_entropy(frozen.program(), budget - frozen.offset)

@@ -1,10 +1,11 @@
-"""Where training samples are (in memory, read block by block, or elsewhere), and sums over their blocks.
+"""What is minimised: the feasible weights, the objective, and the training rows that it is a mean over.
 
-How rows are divided into blocks depends on their number only, and sums go from the first block to the last, so the
-number of jobs changes no bit of a result.
+Rows are in memory, read block by block, or elsewhere. How they are divided into blocks depends on their number only,
+and sums go from the first block to the last, so the number of jobs changes no bit of a result.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -13,22 +14,109 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from skecoc.decoding.base import Floats, Indices, check_rows_and_weights, chunk_slices
+from skecoc.decoding.scoring import Floats, Indices, check_rows_and_weights, chunk_slices
+from skecoc.support.compiling import kernel
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 
-# Blocks have about so many rows (fewer would cost threads more than they save), or more if there would be too many.
+#: Gaps are relative to the objective, or to this if the objective is smaller.
+SMALLEST_OBJECTIVE = 1e-3
+# Blocks have about so many rows, or more if there would be too many blocks. Threads do not pay for smaller ones.
 _BLOCK_ROWS = 4_096
 _MOST_BLOCKS = 64
 _SAMPLING_SEED = 20_120_509
-#: Of rows that have no smoothing shifts.
+#: The smoothing shifts of rows that have none.
 NO_SHIFT = np.zeros((0, 0), dtype=np.float32)
 _ROWS_TO_LOOK_AT = 2_000
 _OUTPUTS_TO_LOOK_AT = 2**22
-# With more distinct patterns than this among the rows looked at, sorting costs more than it saves.
+# If a larger share of the rows looked at is distinct, merging rows costs more than it saves.
 _LARGEST_SHARE = 0.7
 _LABEL_BYTES = 4
+
+
+class WeightSpace:
+    """The feasible weights of a code matrix: one simplex per class, without the entries that must be zero.
+
+    Weights are matrices, or vectors that go class after class, each from its entry of `bounds` on; `classes`, `columns`
+    and `signs` are the class, the column and the code of every entry.
+    """
+
+    def __init__(self, matrix: Floats) -> None:
+        self.matrix = matrix
+        self.n_classes = len(matrix)
+        self.classes, self.columns = np.nonzero(matrix)
+        self.signs = matrix[self.classes, self.columns]
+        self.bounds = np.concatenate([[0], np.cumsum(np.bincount(self.classes))])
+        self.n_weights = len(self.classes)
+
+    @cached_property
+    def memberships(self) -> Floats:
+        """Which weights belong to each class, as rows of ones, (n_classes, n_weights), in Fortran order."""
+        return np.asfortranarray(self.classes == np.arange(self.n_classes)[:, np.newaxis], dtype=np.float64)
+
+    def flatten(self, matrix: Floats) -> Floats:
+        """Return a matrix's entries where weights may differ from zero."""
+        return matrix[self.classes, self.columns]
+
+    def equal(self) -> Floats:
+        """Return equal weights over every class's non-zero codes."""
+        used = np.abs(self.matrix)
+        return used / used.sum(axis=1, keepdims=True)
+
+    def repair(self, vector: Floats) -> Floats:
+        """Return a vector that is feasible up to rounding as a matrix, clipped at zero, with rows that sum to 1."""
+        weights = np.zeros_like(self.matrix)
+        weights[self.classes, self.columns] = np.maximum(vector, 0.0)
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def project(self, matrix: Floats) -> Floats:
+        """Return the feasible weights nearest to any matrix: its rows projected onto their simplices."""
+        values = np.where(self.matrix != 0, matrix, -np.inf)
+        ordered = -np.sort(-values, axis=1)
+        excess = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, matrix.shape[1] + 1)
+        last = (ordered > excess).sum(axis=1) - 1
+        return np.maximum(values - excess[np.arange(self.n_classes), last, np.newaxis], 0.0)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Minimise the mean hinge with a margin plus ``l2 / 2`` times the squared distance from given weights."""
+
+    space: WeightSpace
+    margin: float
+    l2: float
+    prior: Floats | float = 0.0  # the given weights; 0 prefers equal ones
+
+    def penalty(self, weights: Floats) -> float:
+        """Return the part of the objective that does not depend on rows."""
+        return 0.5 * self.l2 * float(((weights - self.prior) ** 2).sum())
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Weights, and what is known about them."""
+
+    weights: Floats
+    objective: float
+    hinge: float
+    risk: float
+    lower_bound: float
+    n_rounds: int
+    n_cuts: int
+
+
+def relative_gap(objective: float, bound: float) -> float:
+    """Return by how much an objective may exceed the optimum, given a lower bound, relative to the objective."""
+    return max(objective - bound, 0.0) / max(objective, SMALLEST_OBJECTIVE)
+
+
+def lower_bound(space: WeightSpace, offset: float, gradient: Floats, l2: float, prior: Floats | float = 0.0) -> float:
+    """Minimise a linear bound of the hinge plus the penalty over all feasible weights, exactly."""
+    if l2 > 0:
+        nearest = space.project(prior - gradient / l2)
+        return offset + float((gradient * nearest).sum() + 0.5 * l2 * ((nearest - prior) ** 2).sum())
+    return offset + float(np.where(space.matrix != 0, gradient, np.inf).min(axis=1).sum())
 
 
 class Block(NamedTuple):
@@ -54,7 +142,7 @@ class Block(NamedTuple):
 class Rows:
     """Training rows whose weights sum to 1, wherever they are; functions go to their blocks.
 
-    A subclass defines `blocks` or, for rows that do not come here, all other methods.
+    A subclass defines `blocks` or, for rows that are not on this machine, all other methods.
     """
 
     def __init__(self, n_classes: int, n_rows: int, n_jobs: int | None) -> None:
@@ -94,7 +182,10 @@ class Rows:
 
 
 class MemoryRows(Rows):
-    """Rows in memory, with a smoothing shift per row and class; codewords are not copied."""
+    """Rows in memory, whose codewords are not copied."""
+
+    #: Smoothing shifts, one per row and class, once they are needed.
+    shift = NO_SHIFT
 
     def __init__(
         self, codewords: NDArray[Any], y: Indices, weight: Floats, n_classes: int, n_jobs: int | None = None
@@ -102,13 +193,10 @@ class MemoryRows(Rows):
         super().__init__(n_classes, len(y), n_jobs if len(y) >= _BLOCK_ROWS else 1)
         self.codewords, self.y, self.weight = codewords, y, weight
 
-    @cached_property
-    def shift(self) -> NDArray[np.float32]:
-        """Smoothing shifts, one per row and class: made when they are first needed."""
-        return np.zeros((self.n_rows, self.n_classes), dtype=np.float32)
-
     def blocks(self, *, with_shift: bool = False) -> Iterator[Block]:
         """Yield spans of rows of about equal length."""
+        if with_shift and self.shift is NO_SHIFT:
+            self.shift = np.zeros((self.n_rows, self.n_classes), dtype=np.float32)
         for part in spans_of(self.n_rows):
             shift = self.shift[part] if with_shift else NO_SHIFT
             yield Block(self.codewords[part], self.y[part], self.weight[part], shift)
@@ -130,15 +218,16 @@ class StreamedRows(Rows):
 
     def blocks(self, *, with_shift: bool = False) -> Iterator[Block]:  # noqa: ARG002
         """Yield the source's blocks in their order."""
-        for codewords, y, weight in labelled_blocks(self._source, self.n_classes):
-            yield Block(codewords, y, weight * self._factor[y], NO_SHIFT)
+        for codewords, y, given in self._source:
+            labels, weight = check_rows_and_weights(y, given, len(codewords), self.n_classes, is_part=True)
+            yield Block(codewords, labels, weight * self._factor[labels], NO_SHIFT)
 
 
 def spans_of(n_rows: int) -> Iterator[slice]:
-    """Yield spans of about equal length, of so many rows in all."""
+    """Divide so many rows into spans of about equal length."""
     n_blocks = min(1 + n_rows // _BLOCK_ROWS, _MOST_BLOCKS)
-    edges = np.linspace(0, n_rows, n_blocks + 1).astype(int)
-    return (slice(first, last) for first, last in pairwise(edges))
+    for first, last in pairwise(np.linspace(0, n_rows, n_blocks + 1).astype(int)):
+        yield slice(first, last)
 
 
 def map_in_threads(n_jobs: int | None, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterable[Result]:
@@ -147,12 +236,6 @@ def map_in_threads(n_jobs: int | None, function: Callable[[Item], Result], items
         return map(function, items)
     threads = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
     return threads(delayed(function)(item) for item in items)
-
-
-def labelled_blocks(source: Iterable[Any], n_classes: int) -> Iterator[tuple[NDArray[Any], Indices, Floats]]:
-    """Yield (codewords, y, weight) triples with checked labels and weights."""
-    for codewords, y, weight in source:
-        yield codewords, *check_rows_and_weights(y, weight, len(codewords), n_classes, is_part=True)
 
 
 def rows_from_arrays(
@@ -181,11 +264,11 @@ def rows_from_blocks(
     if iter(source) is source:
         raise ValueError("blocks must be readable more than once, such as a list; got an iterator")
     totals, n_rows = np.zeros(len(matrix)), 0
-    for codewords, _, _ in source:
+    for codewords, y, given in source:
         _check_block(np.asarray(codewords), matrix.shape[1])
-    for _, y, weight in labelled_blocks(source, len(matrix)):
-        totals += np.bincount(y, weight, minlength=len(matrix))
-        n_rows += len(y)
+        labels, weight = check_rows_and_weights(y, given, len(codewords), len(matrix), is_part=True)
+        totals += np.bincount(labels, weight, minlength=len(matrix))
+        n_rows += len(labels)
     return StreamedRows(source, class_factor(totals, class_weight), n_rows, n_jobs)
 
 
@@ -209,29 +292,28 @@ def class_factor(totals: Floats, class_weight: str | None) -> Floats:
     return np.full(len(totals), 1.0 / totals.sum())
 
 
-def collapse_rows(rows: Rows, n_columns: int) -> Rows:
-    """Return one weighted row per distinct hard codeword (of -1, 0, 1) and class, or the rows if that saves little."""
-    looked_at, y = _look_at(rows)
-    if not _is_hard(looked_at) or len(np.unique(_patterns(looked_at, y))) > _LARGEST_SHARE * len(y):
-        return rows
+def collapse_rows(rows: Rows, n_columns: int) -> tuple[Rows, bool]:
+    """Merge identical rows with hard codewords, of -1, 0 and 1; return the rows as they are if that saves little.
+
+    Also tell whether codewords are hard, judged by some rows.
+    """
+    first = rows.first_block()
+    n_looked_at = min(len(first.y), _ROWS_TO_LOOK_AT, max(64, _OUTPUTS_TO_LOOK_AT // n_columns))
+    spread = np.linspace(0, len(first.y) - 1, n_looked_at).astype(int)
+    some, y = np.asarray(first.codewords)[spread], first.y[spread]
+    is_hard = _is_hard(some)
+    if not is_hard or len(np.unique(_patterns(some, y))) > _LARGEST_SHARE * len(y):
+        return rows, is_hard
     found = list(rows.map(_distinct_rows))
     if any(patterns is None for patterns, _ in found):
-        return rows
+        return rows, is_hard
     patterns, weight = _merge([p for p, _ in found if p is not None], [w for _, w in found])
-    codewords, y = _unpack(patterns, n_columns)
-    return MemoryRows(codewords, y, weight, rows.n_classes, rows.n_jobs)
-
-
-def has_hard_codewords(rows: Rows) -> bool:
-    """Tell whether codewords are of -1, 0 and 1, judged by some rows."""
-    return _is_hard(_look_at(rows)[0])
-
-
-def _look_at(rows: Rows) -> tuple[NDArray[Any], Indices]:
-    first = rows.first_block()
-    n_rows = min(len(first.y), _ROWS_TO_LOOK_AT, max(64, _OUTPUTS_TO_LOOK_AT // first.codewords.shape[1]))
-    spread = np.linspace(0, len(first.y) - 1, n_rows).astype(int)
-    return np.asarray(first.codewords)[spread], first.y[spread]
+    packed: NDArray[np.uint8] = patterns.view(np.uint8).reshape(len(patterns), -1)
+    width = (n_columns + 7) // 8
+    positive = np.unpackbits(packed[:, :width], axis=1, count=n_columns).astype(np.float64)
+    negative = np.unpackbits(packed[:, width : 2 * width], axis=1, count=n_columns)
+    label = np.ascontiguousarray(packed[:, 2 * width :]).view(np.uint32).ravel()
+    return MemoryRows(positive - negative, label.astype(np.intp), weight, rows.n_classes, rows.n_jobs), is_hard
 
 
 def _is_hard(codewords: NDArray[Any]) -> bool:
@@ -262,11 +344,13 @@ def _patterns(codewords: NDArray[Any], y: Indices) -> NDArray[np.void]:
     return np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
 
 
-def _unpack(patterns: NDArray[np.void], n_columns: int) -> tuple[Floats, Indices]:
-    """Return the codewords and class indices that patterns stand for."""
-    packed: NDArray[np.uint8] = patterns.view(np.uint8).reshape(len(patterns), -1)
-    width = (n_columns + 7) // 8
-    positive = np.unpackbits(packed[:, :width], axis=1, count=n_columns).astype(np.float64)
-    negative = np.unpackbits(packed[:, width : 2 * width], axis=1, count=n_columns)
-    label = np.ascontiguousarray(packed[:, 2 * width :]).view(np.uint32).ravel()
-    return positive - negative, label.astype(np.intp)
+@kernel
+def row_scores(codewords: Floats, code: Floats) -> Floats:
+    """Multiply each row by a matrix in an order that, unlike a library's, never changes with the number of rows."""
+    scores = np.zeros((len(codewords), code.shape[1]))
+    for i in range(len(codewords)):
+        for q in range(len(code)):
+            x = codewords[i, q]
+            for p in range(code.shape[1]):
+                scores[i, p] += x * code[q, p]
+    return scores
