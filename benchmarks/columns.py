@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from skecoc.compare.data_sets import leave_missing
-from skecoc.tables.columns import typed
+from skecoc.tables.kinds import typed
 from skecoc.tables.model import choose_columns, takes_missing
 from skecoc.tables.preprocessing import make_preprocessor
 

@@ -16,7 +16,7 @@ from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.persistence import load_model, save_model
 from skecoc.support.errors import InputError
 from skecoc.tables import TableClassifier
-from skecoc.tables.columns import kinds_of, typed
+from skecoc.tables.kinds import kinds_of, typed
 from skecoc.tables.model import check_table_model, takes_missing
 from skecoc.tables.preprocessing import encoded_sources, make_preprocessor
 from tests.tables.things import make_messages, make_things

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from skecoc.support.errors import InputError
 from skecoc.tables import as_data_set
-from skecoc.tables.columns import kinds_of, suspicious_columns, typed, useless_columns
+from skecoc.tables.kinds import kinds_of, suspicious_columns, typed, useless_columns
 from skecoc.tables.encoders import MAX_CATEGORIES
 from skecoc.tables.model import choose_columns
 from skecoc.tables.preprocessing import encoded_sources, make_preprocessor

@@ -21,7 +21,7 @@ from skecoc.plotting.probabilities import reliability_bins
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.scores import ALPHA, p_phrase
 from skecoc.support.threads import thread_pools
-from skecoc.tables.columns import names_of_classes
+from skecoc.tables.kinds import names_of_classes
 from skecoc.tables.importance import columns_that_matter
 from skecoc.tables.model import TableClassifier
 

@@ -17,7 +17,7 @@ from skecoc.compare.data_sets import leave_missing
 from skecoc.compare.trials import fit_weighted, takes_missing
 from skecoc.persistence import ModelFileError, load_model
 from skecoc.support.errors import InputError, import_extra
-from skecoc.tables.columns import KINDS, Strays, describe_strays, kinds_of, typed, useless_columns, with_names
+from skecoc.tables.kinds import KINDS, Strays, describe_strays, kinds_of, typed, useless_columns, with_names
 from skecoc.tables.preprocessing import make_preprocessor
 
 with suppress(ImportError):  # `open_table` says how to install it

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.support.errors import InputError, did_you_mean, spell_out
-from skecoc.tables.columns import Strays, describe_strays, names_of_classes, typed
+from skecoc.tables.kinds import Strays, describe_strays, names_of_classes, typed
 from skecoc.tables.model import TableClassifier
 from skecoc.tables.readers import TableReader
 from skecoc.tables.reading import separator_hint

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 from skecoc.compare.data_sets import DataSet, check_data_set, check_labels
 from skecoc.compare.methods import coding_of
 from skecoc.support.errors import InputError, did_you_mean, spell_out
-from skecoc.tables.columns import stray_cells, suspicious_columns, typed
+from skecoc.tables.kinds import stray_cells, suspicious_columns, typed
 from skecoc.tables.model import choose_columns
 from skecoc.tables.preprocessing import make_preprocessor
 

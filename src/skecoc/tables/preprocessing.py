@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder
 
 from skecoc.compare.data_sets import MedianImputer, scaled_numbers
-from skecoc.tables.columns import kinds_of
+from skecoc.tables.kinds import kinds_of
 from skecoc.tables.dates import DATE_KINDS, DateEncoder
 from skecoc.tables.encoders import CategoryEncoder, SentenceEncoder, indicator_sources, indicators
 
