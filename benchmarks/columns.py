@@ -86,7 +86,7 @@ def by_skecoc(learner, train, y, test):
     """Encode training and test rows as `TableClassifier` does."""
     kinds, _ = choose_columns(train)
     values = typed(train, kinds)
-    preprocessor = make_preprocessor(values, kinds)
+    preprocessor = make_preprocessor(kinds)
     leave_missing(preprocessor, takes_missing(learner))
     return preprocessor.fit_transform(values, y), preprocessor.transform(typed(test, kinds))
 

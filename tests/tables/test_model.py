@@ -216,7 +216,7 @@ def test_sources_of_encoded_features():
     kinds = kinds_of(frame)
     values = typed(frame, kinds)
     for n_classes in (3, 40):
-        preprocessor = make_preprocessor(values, kinds).fit(values, random.permutation(500) % n_classes)
+        preprocessor = make_preprocessor(kinds).fit(values, random.permutation(500) % n_classes)
         sources = encoded_sources(preprocessor)
         before = preprocessor.transform(values)
         assert sources.shape == before.shape[1:]

@@ -21,8 +21,8 @@ from skecoc.plotting.probabilities import reliability_bins
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.scores import ALPHA, p_phrase
 from skecoc.support.threads import thread_pools
-from skecoc.tables.kinds import names_of_classes
 from skecoc.tables.importance import columns_that_matter
+from skecoc.tables.kinds import names_of_classes
 from skecoc.tables.model import TableClassifier
 
 with suppress(ImportError):  # `open_table` says how to install it

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 from skecoc.compare.data_sets import are_frequent
 from skecoc.support.errors import InputError
 from skecoc.tables.dates import DATE_KINDS, DateTexts, parse_times
-from skecoc.tables.encoders import MAX_CATEGORIES, words_of
 from skecoc.tables.numbers import BOOLEANS, parse_numbers
+from skecoc.tables.preprocessing import MAX_CATEGORIES, words_of
 from skecoc.tables.readers import MISSING_WORDS, dates_as_text
 
 with suppress(ImportError):  # `open_table` says how to install it
@@ -66,11 +65,15 @@ class Strays:
 
 def kinds_of(frame: "pd.DataFrame") -> dict[str, str]:
     """Tell what each column of a table holds, one of `KINDS`, by its values, whatever their type is."""
-    kinds = _kinds_by_dtype(frame)
-    return {
-        str(name): kind or _kind_of_objects(frame.iloc[:, place])
-        for place, (name, kind) in enumerate(zip(frame.columns, kinds, strict=True))
-    }
+    kinds = {}
+    for place, (name, kind) in enumerate(zip(frame.columns, _kinds_by_dtype(frame), strict=True)):
+        if kind is None:
+            column = frame.iloc[:, place]
+            is_text = isinstance(column.dtype, pd.StringDtype)  # which is not looked at twice
+            inferred = "string" if is_text else pd.api.types.infer_dtype(_objects(column), skipna=True)
+            kind = _KINDS_OF_OBJECTS.get(inferred) or _kind_of_text(_texts(column))  # noqa: PLW2901
+        kinds[str(name)] = kind
+    return kinds
 
 
 def _kinds_by_dtype(frame: "pd.DataFrame") -> "list[str | None]":
@@ -87,14 +90,6 @@ def _kind_of_dtype(dtype: Any) -> str | None:
     if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
         return "number"
     return {"M": "date", "m": "duration"}.get(dtype.kind)
-
-
-def _kind_of_objects(column: "pd.Series[Any]") -> str:
-    """Tell what a column of Python objects, text or categories holds."""
-    objects = _objects(column)
-    # Text is not looked at twice.
-    inferred = "string" if isinstance(column.dtype, pd.StringDtype) else pd.api.types.infer_dtype(objects, skipna=True)
-    return _KINDS_OF_OBJECTS.get(inferred) or _kind_of_text(_texts(column))
 
 
 def _kind_of_text(texts: NDArray[np.object_]) -> str:
@@ -116,13 +111,7 @@ def _kind_of_text(texts: NDArray[np.object_]) -> str:
         parsed = dates.parse(kind) if kind == date_kind else _PARSERS[kind](values)
         if counts[~np.isnat(parsed)].sum() >= least:
             return kind
-    return _kind_of_words(values, counts)
-
-
-def _kind_of_words(values: NDArray[np.object_], counts: NDArray[np.intp]) -> str:
-    """Tell sentences from categories of many values, and these from others."""
-    n_rows = counts.sum()
-    if len(values) > min(_FEW_VALUES, n_rows / 2) and _are_sentences(values):
+    if len(values) > min(_FEW_VALUES, counts.sum() / 2) and _are_sentences(values):
         return "sentence"
     return "category" if len(values) > _FEW_VALUES else "text"
 
@@ -157,7 +146,11 @@ def typed(frame: "pd.DataFrame", kinds: Mapping[str, str], strays: dict[str, Str
     texts = [name for name, kind in kinds.items() if kind == "number" and by_dtype[name] is None]
     blocks = [_number_block(frame[names], strays) for names in (numbers, texts) if names]
     known = {*numbers, *texts}
-    others = {name: _converted(frame[name], kind, strays) for name, kind in kinds.items() if name not in known}
+    others = {name: _converted(frame[name], kind) for name, kind in kinds.items() if name not in known}
+    for name, converted in others.items():
+        is_lost = converted.isna().to_numpy()
+        if is_lost.any() and kinds[name] not in TEXT_KINDS:  # looking for gaps takes long
+            _count_strays(frame[name], is_lost & frame[name].notna().to_numpy(), strays)
     values = pd.concat([*blocks, pd.DataFrame(others, index=frame.index)], axis="columns")
     return values if list(values.columns) == list(kinds) else values[list(kinds)]
 
@@ -186,30 +179,20 @@ def _number_block(frame: "pd.DataFrame", strays: dict[str, Strays]) -> "pd.DataF
     return pd.DataFrame(np.where(is_lost, np.nan, values), frame.index, frame.columns)
 
 
-def _converted(column: "pd.Series[Any]", kind: str, strays: dict[str, Strays]) -> "pd.Series[Any]":
-    """Turn one column into values of a kind, and count the cells that are none."""
-    converted = _CONVERTERS[kind](column)
-    is_lost = converted.isna().to_numpy()
-    if is_lost.any() and kind not in TEXT_KINDS:  # looking for gaps takes long
-        _count_strays(column, is_lost & column.notna().to_numpy(), strays)
-    return converted
-
-
 def _count_strays(column: "pd.Series[Any]", is_lost: NDArray[np.bool_], strays: dict[str, Strays]) -> None:
     """Add cells to those of earlier rows that are no values of their column's kind, and no words for missing ones."""
     lost = np.flatnonzero(is_lost)
-    places = [place for place, cell in zip(lost, column.iloc[lost], strict=True) if not _is_missing_word(cell)]
+    places = [
+        place
+        for place, cell in zip(lost, column.iloc[lost], strict=True)
+        if not (isinstance(cell, str) and cell.strip() in MISSING_WORDS)
+    ]
     if not places:
         return
     name, first = str(column.name), int(places[0])
     row = int(column.index[first]) if pd.api.types.is_integer_dtype(column.index.dtype) else first
     earlier = strays.get(name, Strays(0, row + 1, str(column.iloc[first])[:40]))
     strays[name] = replace(earlier, count=earlier.count + len(places))
-
-
-def _is_missing_word(cell: Any) -> bool:
-    """Tell whether a cell holds what stands for a missing value in a text file."""
-    return isinstance(cell, str) and cell.strip() in MISSING_WORDS
 
 
 def _parse_numbers(cells: NDArray[np.object_]) -> NDArray[np.float64]:
@@ -237,15 +220,31 @@ _PARSERS: dict[str, Callable[[NDArray[np.object_]], NDArray[Any]]] = {
 }
 
 
-def _parsed(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
-    """Read dates, times of day or durations written as text; each different text is read once."""
-    codes, values = pd.factorize(_texts(column))
-    parsed = DateTexts(values).parse(kind) if kind in DATE_KINDS else _PARSERS[kind](values)
-    return pd.Series(np.append(parsed, np.array(["NaT"], dtype=parsed.dtype))[codes], column.index)
+def _converted(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
+    """Turn a column into values of a kind: floats, times in universal time or text; what is none of these is missing.
+
+    Times of day are those of the first day of 1970.
+    """
+    if kind in TEXT_KINDS:
+        texts = pd.Series(_texts(column), column.index, dtype=object)
+        return texts.mask(texts.isin([*MISSING_WORDS]), np.nan)
+    if kind == "boolean":
+        words = pd.Series(_texts(column), column.index, dtype=object).map(BOOLEANS).astype(np.float64)
+        numbers = _converted(column, "number")
+        return words.where(words.notna(), numbers.where(numbers.isin([0.0, 1.0])))
+    if kind == "number":
+        return _numbers(column)
+    if column.dtype.kind != ("m" if kind == "duration" else "M"):
+        codes, values = pd.factorize(_texts(column))  # each different text is read once
+        parsed = DateTexts(values).parse(kind) if kind in DATE_KINDS else _PARSERS[kind](values)
+        return pd.Series(np.append(parsed, np.array(["NaT"], dtype=parsed.dtype))[codes], column.index)
+    if kind == "duration":
+        return column.astype("timedelta64[us]")
+    dates = pd.to_datetime(column, utc=True).dt.tz_localize(None).astype("datetime64[us]")
+    return pd.Timestamp(0).as_unit("us") + (dates - dates.dt.floor("D")) if kind == "time" else dates
 
 
 def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Read numbers; what is none becomes NaN."""
     if column.dtype.kind in "biuf" and not isinstance(column.dtype, pd.CategoricalDtype):
         values: Any = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif column.dtype.kind in "mMc":
@@ -253,41 +252,6 @@ def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
     else:
         values = _parse_numbers(_objects(column))
     return pd.Series(values, column.index)
-
-
-def _booleans(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Read booleans as 0 and 1; what is none becomes NaN."""
-    words = pd.Series(_texts(column), column.index, dtype=object).map(BOOLEANS).astype(np.float64)
-    numbers = _numbers(column)
-    return words.where(words.notna(), numbers.where(numbers.isin([0.0, 1.0])))
-
-
-def _dates(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
-    """Read dates, in universal time; what is none becomes NaT."""
-    if column.dtype.kind != "M":
-        return _parsed(column, kind)
-    return pd.to_datetime(column, utc=True).dt.tz_localize(None).astype("datetime64[us]")
-
-
-def _times(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Read times of day, as those of the first day of 1970; what is none becomes NaT."""
-    if column.dtype.kind != "M":
-        return _parsed(column, "time")
-    dates = _dates(column, "date")
-    return pd.Timestamp(0).as_unit("us") + (dates - dates.dt.floor("D"))
-
-
-def _durations(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Read durations; what is none becomes NaT."""
-    if column.dtype.kind != "m":
-        return _parsed(column, "duration")
-    return column.astype("timedelta64[us]")
-
-
-def _words(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Write any values as text; what a text file would hold for a missing value is one."""
-    texts = pd.Series(_texts(column), column.index, dtype=object)
-    return texts.mask(texts.isin([*MISSING_WORDS]), np.nan)
 
 
 def _objects(column: "pd.Series[Any]") -> NDArray[np.object_]:
@@ -310,27 +274,13 @@ def _texts(column: "pd.Series[Any]") -> NDArray[np.object_]:
     return texts
 
 
-_CONVERTERS: dict[str, Callable[["pd.Series[Any]"], "pd.Series[Any]"]] = {
-    "number": _numbers,
-    "boolean": _booleans,
-    **{kind: partial(_dates, kind=kind) for kind in DATE_KINDS},
-    "time": _times,
-    "duration": _durations,
-    **dict.fromkeys(TEXT_KINDS, _words),
-}
-
-
 def useless_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
-    """Find the columns that nothing can be learnt from: "constant" ones, and each "identifier"."""
-    return _useless(typed(frame, kinds), kinds)
-
-
-def _useless(values: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
-    """Find the columns of typed values that are constant or identifiers.
+    """Find the columns that nothing can be learnt from: "constant" ones, and each "identifier".
 
     Identifiers are text that differs in every row, and whole numbers that count the rows one by one: in a file sorted
-    by class, these would give the class away.
+    by class, these would give the class away. Numbers are constant in spite of gaps that are too few to matter.
     """
+    values = typed(frame, kinds)
     numbers = [name for name, kind in kinds.items() if kind in ("number", "boolean")]
     matrix = values[numbers].to_numpy()
     reasons: dict[str, str] = {}
@@ -340,19 +290,14 @@ def _useless(values: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]
         reasons |= {numbers[place]: "identifier" for place in np.flatnonzero(counted)}
         text = [name for name, kind in kinds.items() if kind in ("text", "category")]
         reasons |= {name: "identifier" for name in text if values[name].notna().all() and values[name].is_unique}
-    is_constant = _are_constant(matrix)
-    reasons |= {numbers[place]: "constant" for place in np.flatnonzero(is_constant)}
-    others = [name for name, kind in kinds.items() if kind not in ("number", "boolean")]
-    reasons |= {name: "constant" for name in others if _is_constant(values[name])}
-    return {name: reasons[name] for name in kinds if name in reasons}
-
-
-def _are_constant(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which columns have the same number in all rows, but for gaps that are too few to matter."""
     is_missing = np.isnan(matrix)
     highest = np.where(is_missing, -np.inf, matrix).max(axis=0, initial=-np.inf)
     lowest = np.where(is_missing, np.inf, matrix).min(axis=0, initial=np.inf)
-    return (highest <= lowest) & ~are_frequent(is_missing)
+    is_constant = dict(zip(numbers, (highest <= lowest) & ~are_frequent(is_missing), strict=True))
+    for name in kinds:
+        if is_constant[name] if name in is_constant else _is_constant(values[name]):
+            reasons[name] = "constant"
+    return {name: reasons[name] for name in kinds if name in reasons}
 
 
 def _is_constant(column: "pd.Series[Any]") -> bool:
@@ -405,12 +350,12 @@ def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Seri
         kind = _KINDS_OF_OBJECTS.get(pd.api.types.infer_dtype(truth, skipna=True))
     if classes.dtype.kind == "U" and kind not in ("number", "boolean"):
         return text
-    read = _booleans if classes.dtype.kind == "b" or kind == "boolean" else _numbers
-    values = read(pd.Series(classes))
+    read_as = "boolean" if classes.dtype.kind == "b" or kind == "boolean" else "number"
+    values = _converted(pd.Series(classes), read_as)
     by_value = {
         value: name
         for value, name, is_double in zip(values, names, values.duplicated(keep=False), strict=True)
         if value == value and not is_double  # noqa: PLR0124 (NaN is what differs from itself)
     }
     # What is written the same is the same: whole numbers may be too large to be told apart as floats.
-    return text.where(text.isin(names), read(truth).map(by_value).astype(object).fillna(text))
+    return text.where(text.isin(names), _converted(truth, read_as).map(by_value).astype(object).fillna(text))

@@ -118,7 +118,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         self.kinds_, self.left_out_ = choose_columns(X, self.drop)
         values = typed(X, self.kinds_)
         chosen = clone(WOLCClassifier() if self.classifier is None else self.classifier)
-        self.preprocessor_ = make_preprocessor(values, self.kinds_)
+        self.preprocessor_ = make_preprocessor(self.kinds_)
         leave_missing(self.preprocessor_, takes_missing(chosen))
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self.classifier_ = fit_weighted(chosen, self.preprocessor_.fit_transform(values, indices), indices, weights)

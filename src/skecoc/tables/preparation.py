@@ -68,9 +68,7 @@ def prepare_table(
         *_notes_on_leaks(frame, y),
         *_notes_on_order(methods, labels, has_order=bool(order)),
     ]
-    values = DataSet(
-        data_set.name, frame, y, make_preprocessor(frame, kinds), notes, classes, groups, identity=IDENTITY
-    )
+    values = DataSet(data_set.name, frame, y, make_preprocessor(kinds), notes, classes, groups, identity=IDENTITY)
     return PreparedTable(values, labels, classes, dropped, check_data_set(values, folds))
 
 
@@ -106,7 +104,7 @@ def as_data_set(name: str, X: "pd.DataFrame", y: ArrayLike) -> DataSet:
     kinds, left_out = choose_columns(X)
     values = typed(X, kinds)
     notes = [f"{name}: {note}" for note in column_notes(X, kinds, left_out)]
-    return DataSet(name, values, np.asarray(y), make_preprocessor(values, kinds), notes, identity=IDENTITY)
+    return DataSet(name, values, np.asarray(y), make_preprocessor(kinds), notes, identity=IDENTITY)
 
 
 def _ordered_classes(labels: NDArray[Any], order: Sequence[str]) -> tuple[NDArray[Any], Integers]:
