@@ -66,7 +66,7 @@ class TablePredictions:
         self.columns = [*self.keep, *self._own.values()]
         self.probability_columns = list(self._own.values())[1:]
         # Types of Parquet that columns of `keep` are known to have.
-        self.types = {name: kind for name, kind in table.arrow_types().items() if name in self.keep}
+        self.types = {name: kind for name, kind in table.types.items() if name in self.keep}
         self._lacks_probabilities = probabilities and not self.has_probabilities
 
     def chunks(self, n_rows: int) -> "Iterator[pd.DataFrame]":
