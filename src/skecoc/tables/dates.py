@@ -148,13 +148,12 @@ def _compose(parts: list[_Parts], kind: str) -> Dates:
 def parse_times(texts: NDArray[np.object_]) -> Dates:
     """Read times of day, such as 14:30 or 2:30 pm, as times of the first day of 1970; what is none becomes NaT."""
     matches = (_TIME_OF_DAY.fullmatch(text.strip()) for text in texts)
-    seconds = [np.nan if found is None or (time := _seconds(found)) is None else time for found in matches]
-    return np.array([np.datetime64("NaT", "us") if time != time else _at(time) for time in seconds], dtype="M8[us]")  # noqa: PLR0124 (NaN is what differs from itself)
-
-
-def _at(seconds: float) -> np.datetime64:
-    """Return a time of the first day of 1970."""
-    return np.datetime64(round(seconds * 1e6), "us")
+    times = np.full(len(texts), "NaT", dtype="M8[us]")
+    for place, found in enumerate(matches):
+        seconds = None if found is None else _seconds(found)
+        if seconds is not None:
+            times[place] = np.datetime64(round(seconds * 1e6), "us")
+    return times
 
 
 def _days(dates: Dates) -> Floats:
@@ -218,25 +217,22 @@ class DateEncoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: "pd.DataFrame", y: Any = None) -> Self:  # noqa: ARG002
         """Learn which parts of the dates differ; X is of shape (n_rows, n_columns)."""
-        found = [(place, self._features_of(dates)) for place, dates in enumerate(_columns(X))]
-        self.sources_ = np.array([place for place, names in found for _ in names], dtype=np.int64)
-        self.features_ = [name for _, names in found for name in names]
+        self.features_: list[str] = []
+        sources = []
+        for place, dates in enumerate(_columns(X)):
+            present = dates[~np.isnat(dates)]
+            names = [name for name, encode in _FEATURES.items() if len(present) and np.ptp(encode(present)) > 0]
+            if "year" not in names:
+                names = [name for name in names if not name.startswith("season")]
+            if len(present) == 0 or np.ptp(present.astype("M8[D]").astype(np.int64)) == 0:
+                names = [name for name in names if name != "hour"]  # of one day, days say the same
+            if not self.keep_missing and are_frequent(np.isnat(dates)):
+                names.append("is_missing")
+            self.features_ += names or ["days"]  # the rows of a fold may be of one day
+            sources += [place] * max(len(names), 1)
+        self.sources_ = np.array(sources, dtype=np.int64)
         self.n_features_in_ = X.shape[1]
         return self
-
-    def _features_of(self, dates: Dates) -> list[str]:
-        """Name the numbers that a column becomes."""
-        present = dates[~np.isnat(dates)]
-        names = [name for name, encode in _FEATURES.items() if len(present) and np.ptp(encode(present)) > 0]
-        of_one_year = "year" not in names
-        of_one_day = len(present) == 0 or np.ptp(present.astype("M8[D]").astype(np.int64)) == 0
-        if of_one_year:
-            names = [name for name in names if not name.startswith("season")]
-        if of_one_day:  # then days say the same
-            names = [name for name in names if name != "hour"]
-        if not self.keep_missing and are_frequent(np.isnat(dates)):
-            names.append("is_missing")
-        return names or ["days"]  # the rows of a fold may be of one day
 
     def transform(self, X: "pd.DataFrame") -> Floats:
         """Turn dates of shape (n_rows, n_columns) into numbers of shape (n_rows, n_features)."""

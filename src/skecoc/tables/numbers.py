@@ -65,18 +65,13 @@ def parse_numbers(texts: Any, decimal: str = ".", thousands: str | None = None) 
     rest = ~bare & cells.notna().to_numpy()
     if rest.any():
         adorned = np.flatnonzero(rest)[_matches(cells[rest], _patterns(decimal, thousands)["any"])]
-        numbers[adorned] = _adorned(cells.iloc[adorned], decimal, thousands)
+        cells = cells.iloc[adorned]
+        digits = cells.str.replace(rf"[(){_BLANKS}{_SYMBOLS}'’%]|{_CODES}", "", regex=True)
+        values = _floats(digits.str.replace(f"[{_MINUS}]", "-", regex=True), decimal, thousands)
+        values[cells.str.contains("(", regex=False).to_numpy(dtype=bool)] *= -1
+        values[cells.str.contains("%", regex=False).to_numpy(dtype=bool)] /= 100
+        numbers[adorned] = values
     return numbers
-
-
-def _adorned(cells: "pd.Series[Any]", decimal: str, thousands: str | None) -> NDArray[np.float64]:
-    """Read numbers with something around them, or other marks between thousands."""
-    bare = cells.str.replace(rf"[(){_BLANKS}{_SYMBOLS}'’%]|{_CODES}", "", regex=True)
-    bare = bare.str.replace(f"[{_MINUS}]", "-", regex=True)
-    values = _floats(bare, decimal, thousands)
-    values[cells.str.contains("(", regex=False).to_numpy(dtype=bool)] *= -1
-    values[cells.str.contains("%", regex=False).to_numpy(dtype=bool)] /= 100
-    return values
 
 
 def _floats(cells: "pd.Series[Any]", decimal: str, thousands: str | None) -> NDArray[np.float64]:
@@ -143,17 +138,15 @@ def shown_decimal(cells: Sequence[str]) -> str | None:
     (',', '.', None)
     """
     marked = [cell for cell in cells if "," in cell or "." in cell]
-    counts = {mark: _count(marked, mark, partner) for mark, partner in PARTNERS.items()}
-    best = max(counts, key=lambda mark: counts[mark])
+    counts = {}
+    for mark, partner in PARTNERS.items():
+        if len(marked) > _FEW_CELLS:
+            counts[mark] = int(_matches(_strings(marked), _patterns(mark, partner)["any"]).sum())
+        else:
+            counts[mark] = sum(map(bool, map(_matcher(mark, partner, "any"), marked)))
+    best = "," if counts[","] > counts["."] else "."
     is_shown = counts["."] != counts[","] and counts[best] >= _MOST_NUMBERS * len(marked)
     return best if is_shown else None
-
-
-def _count(cells: Sequence[str], decimal: str, thousands: str) -> int:
-    """Count the cells that are numbers."""
-    if len(cells) > _FEW_CELLS:
-        return int(_matches(_strings(cells), _patterns(decimal, thousands)["any"]).sum())
-    return sum(map(bool, map(_matcher(decimal, thousands, "any"), cells)))
 
 
 @dataclass(frozen=True)
@@ -214,9 +207,8 @@ def guess_marks(
         return Marks(decimal, thousands, is_fixed=True)
     shown = {name: mark for name, cells in columns.items() if (mark := shown_decimal(cells))}
     votes = [*shown.values()]
-    n_points, n_commas = votes.count("."), votes.count(",")
-    usual = usual or "."
-    return Marks(usual if n_points == n_commas else "," if n_commas > n_points else ".", thousands, columns=shown)
+    lead = votes.count(".") - votes.count(",")
+    return Marks((usual or ".") if lead == 0 else "." if lead > 0 else ",", thousands, columns=shown)
 
 
 def number_column(column: "pd.Series[Any]", marks: Marks) -> "pd.Series[Any]":
@@ -237,29 +229,20 @@ def typed_column(text: "pd.Series[Any]", marks: Marks) -> "pd.Series[Any]":
     words = text[~missing].astype(str)
     if len(words) and all(cells.isin(list(BOOLEANS)).all() for cells in (words[:_FIRST_CELLS], words)):
         return text.astype(str).map(BOOLEANS).astype("boolean" if missing.any() else bool)
-    if not _may_be_numbers(words[:_FIRST_CELLS].tolist(), marks):
+    # The marks have to be the same in all cells.
+    decimals, first_cells = [marks.decimal] if marks.is_fixed else list(PARTNERS), words[:_FIRST_CELLS].tolist()
+    if not any(all(marks.is_number(cell, decimal) for cell in first_cells) for decimal in decimals):
         return text
     decimal = marks.decimal_of(text.name, words.tolist())
-    is_plain = Marks(decimal).unusual(words[:_FIRST_CELLS]) is None
+    is_plain = Marks(decimal).unusual(first_cells) is None
     may_be_plain = is_plain and (decimal == "." or not words.str.contains(".", regex=False).any())
-    if may_be_plain and (numbers := _plain_numbers(text)) is not None:
-        return numbers
+    if may_be_plain:  # whole numbers are read exactly
+        numbers = pd.Series(pd.to_numeric(text.to_numpy(dtype=object), errors="coerce"), text.index, name=text.name)
+        if not (numbers.isna() & text.notna()).any():
+            return numbers
     values = marks.parse(text, decimal)
     if (np.isnan(values) & ~missing.to_numpy()).any():
         return text
     is_whole = not missing.any() and not words.str.contains(rf"[%{re.escape(decimal)}]").any()
     is_whole = is_whole and bool((np.abs(values) < 2**53).all() and (values == np.floor(values)).all())
     return pd.Series(values.astype(np.int64) if is_whole else values, text.index, name=text.name)
-
-
-def _may_be_numbers(cells: Sequence[str], marks: Marks) -> bool:
-    """Tell whether all of a few cells are numbers, with the same marks."""
-    decimals = [marks.decimal] if marks.is_fixed else list(PARTNERS)
-    return any(all(marks.is_number(cell, decimal) for cell in cells) for decimal in decimals)
-
-
-def _plain_numbers(text: "pd.Series[Any]") -> "pd.Series[Any] | None":
-    """Read numbers with nothing but a decimal point, whole ones exactly; None if there is another cell."""
-    found = pd.to_numeric(text.to_numpy(dtype=object), errors="coerce")
-    numbers = pd.Series(found, text.index, name=text.name)
-    return None if (numbers.isna() & text.notna()).any() else numbers

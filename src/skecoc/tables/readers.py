@@ -46,22 +46,9 @@ _FEW_COLUMNS = 50
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    r"""Format of a table; options that are None are detected.
+    r"""Format of a table, as `skecoc.tables.load_table` takes it; options that are None are detected.
 
-    Parameters
-    ----------
-    sep : str, default=None
-        Separator of the cells in a text file: a character, or one of ``comma``, ``semicolon``, ``tab``, ``bar``.
-    decimal, thousands : str, default=None
-        Decimal and thousands marks: characters, or ``comma``, ``point``; for thousands also ``space``, ``apostrophe``.
-    encoding : str, default=None
-        Encoding of a text file, such as ``utf-8`` or ``latin-1``.
-    sheet : str, default=None
-        Sheet of a workbook, by name or by number (from 1); by default the first.
-    na : tuple of str, default=()
-        Further values that mean a missing value, in addition to empty cells, ``?``, ``NA`` and similar.
-    usual_decimal : str, default=None
-        Decimal mark if it cannot be detected, such as that of the table that a model was fitted to.
+    `usual_decimal` is the decimal mark where none can be detected, such as that of the table a model was fitted to.
 
     Examples
     --------

@@ -218,7 +218,14 @@ def open_table(source: Source, options: ReadingOptions | None = None) -> TableRe
         name = f"path={getattr(source, 'name', None) or '<stream>'!s}"
         return _open(source, None, name, "", options)
     path = Path(source)
-    suffix, name = _check_path(path), f"path={str(path)!r}"
+    name = f"path={str(path)!r}"
+    if path.is_dir():
+        raise ValueError(f"{name} is a folder; expected a file")
+    if not path.exists():
+        raise FileNotFoundError(f"{name}: there is no such file")
+    suffix = suffix_of(path, READ_SUFFIXES)
+    if suffix is None:
+        raise ValueError(f"{name} has an unknown suffix; expected one of {', '.join(READ_SUFFIXES)}")
     with ExitStack() as opened:
         with naming_the_table(name):
             stream = opened.enter_context(path.open("rb"))
@@ -283,18 +290,6 @@ def suffix_of(path: Path, suffixes: Collection[str]) -> str | None:
     return max(found, key=len, default=None)
 
 
-def _check_path(path: Path) -> str:
-    """Refuse a path that is not a readable kind of file; return its suffix."""
-    if path.is_dir():
-        raise ValueError(f"path={str(path)!r} is a folder; expected a file")
-    if not path.exists():
-        raise FileNotFoundError(f"path={str(path)!r}: there is no such file")
-    suffix = suffix_of(path, READ_SUFFIXES)
-    if suffix is None:
-        raise ValueError(f"path={str(path)!r} has an unknown suffix; expected one of {', '.join(READ_SUFFIXES)}")
-    return suffix
-
-
 def _check_target(name: str, columns: list[str], target: str, notes: Sequence[str] = ()) -> None:
     """Refuse a missing target, and a target without features."""
     if target not in columns:
@@ -333,9 +328,14 @@ def _with_classes(
         raise ValueError(
             f"target={target!r} has a single class, {classes[0]!r}, in {name}{besides}; expected at least two"
         )
+    look_alikes: dict[str, list[str]] = {}
+    for label in classes:
+        if isinstance(label, str):
+            look_alikes.setdefault("".join(label.split()).casefold(), []).append(label)
     notes += [
-        f"classes that differ by case or spaces only: {spell_out(list(map(repr, names)))}"
-        for names in _look_alikes(classes)
+        f"classes that differ by case or spaces only: {spell_out(list(map(repr, sorted(names))))}"
+        for names in look_alikes.values()
+        if len(names) > 1
     ]
     return frame.assign(**{target: labels}), labels
 
@@ -349,12 +349,3 @@ def _typed_labels(labels: "pd.Series[Any]") -> "pd.Series[Any]":
         return labels
     typed = typed_column(labels, Marks())
     return typed if (typed.astype(str) == labels.astype(str)).all() else labels
-
-
-def _look_alikes(classes: Sequence[Any]) -> list[list[str]]:
-    """Find classes that differ by case or spaces only."""
-    groups: dict[str, list[str]] = {}
-    for name in classes:
-        if isinstance(name, str):
-            groups.setdefault("".join(name.split()).casefold(), []).append(name)
-    return [sorted(names) for names in groups.values() if len(names) > 1]
