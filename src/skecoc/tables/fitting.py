@@ -149,8 +149,11 @@ def fit_table(
         data_set, drop=drop, group=group, order=order, folds=folds, methods=[] if chosen is None else [chosen]
     )
     scored_by = find_metric(metric, len(table.classes))
-    n_features = table.data_set.X.shape[1]
-    methods = _methods(chosen, len(table.classes), n_features, has_learner=learner is not None)
+    if chosen is None:
+        n_features = table.data_set.X.shape[1]
+        methods = default_methods(len(table.classes), n_features, has_learner=learner is not None)
+    else:
+        methods = list(dict.fromkeys([chosen, *(REFERENCES if takes_learner(chosen) else OWN_REFERENCES)]))
     methods = _usable_methods(methods, chosen, estimator, scored_by, class_weight)
     if test is not None:
         match_classes(test, table.classes)  # an error now, not after the work
@@ -182,6 +185,9 @@ def fit_table(
         tqdm.write(f"fitting {found.methods[best]} to all rows", file=sys.stderr)
     classifier = make_classifier(found.methods[best], estimator, seed)
     model = _fit_all(data_set, classifier, table, class_weight, n_jobs)
+    learners = "" if found.methods[best] in CLASSIFIERS else learner_names(model.classifier_, "stumps")
+    if learner is not None:
+        learners = str(learner)
     model.card_ = {
         "data": data_set.name,
         "target": target,
@@ -189,7 +195,7 @@ def fit_table(
         "n_rows": len(data_set.y),
         "class_counts": np.bincount(table.data_set.y, minlength=len(table.classes)),
         "method": found.methods[best],
-        "learner": _name_learners(model.classifier_, found.methods[best], learner),
+        "learner": learners,
         "folds": folds,
         "seed": seed,
         "command": command,
@@ -218,14 +224,6 @@ def _check_method(method: str, learner: str | BaseEstimator | None) -> str:
     return method
 
 
-def _methods(chosen: str | None, n_classes: int, n_features: int, *, has_learner: bool) -> list[str]:
-    """List what is compared: the methods to choose from, or the one that was named and what it is shown beside."""
-    if chosen is None:
-        return default_methods(n_classes, n_features, has_learner=has_learner)
-    beside = REFERENCES if takes_learner(chosen) else OWN_REFERENCES
-    return [chosen, *(name for name in beside if name != chosen)]
-
-
 def _usable_methods(
     methods: Sequence[str], chosen: str | None, learner: BaseEstimator, metric: Metric, class_weight: str | None
 ) -> list[str]:
@@ -240,13 +238,6 @@ def _usable_methods(
     if usable == [chosen]:  # in the place of references that cannot be had
         usable += [name for name in OWN_REFERENCES if name != chosen]
     return usable
-
-
-def _name_learners(classifier: Any, method: str, learner: str | BaseEstimator | None) -> str:
-    """Name the binary learner, or those that a fitted classifier has brought along."""
-    if learner is not None:
-        return str(learner)
-    return "" if method in CLASSIFIERS else learner_names(classifier, "stumps")
 
 
 def _fit_all(

@@ -38,10 +38,6 @@ class PairCounts(NamedTuple):
     right: Floats  # entry (i, j): rows of class i that score higher for i than for j
     shuffled: Floats  # the same with one column shuffled, of shape (n_columns, n_classes, n_classes)
 
-    def __add__(self, other: "PairCounts") -> "PairCounts":  # type: ignore[override]
-        """Add up the counts of two folds."""
-        return PairCounts(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
-
 
 def columns_that_matter(trials: Sequence[KeptTrial], n_columns: int, n_classes: int) -> dict[str, Any]:
     """Find the columns that trained classifiers of some folds need for each pair of classes; see `important_columns`.
@@ -52,7 +48,7 @@ def columns_that_matter(trials: Sequence[KeptTrial], n_columns: int, n_classes: 
         return {}
     columns = _promising_columns(trials[0], n_columns)
     counts = [_count_fold(trial, columns, n_classes) for trial in trials]
-    return important_columns(sum(counts[1:], counts[0]), columns)
+    return important_columns(PairCounts(*(np.sum(parts, axis=0) for parts in zip(*counts, strict=True))), columns)
 
 
 def _promising_columns(trial: KeptTrial, n_columns: int) -> Integers:

@@ -66,8 +66,10 @@ def prepare_table(
         *data_set.notes,
         *column_notes(data_set.X, kinds, left_out),
         *_notes_on_leaks(frame, y),
-        *_notes_on_order(methods, labels, has_order=bool(order)),
     ]
+    if not order and labels.dtype.kind == "U" and "ordinal" in map(coding_of, methods):
+        names = " < ".join(map(repr, classes[:4].tolist()))
+        notes.append(f"the ordinal code uses the alphabetical order of the classes ({names}); --order sets another")
     values = DataSet(data_set.name, frame, y, make_preprocessor(kinds), notes, classes, groups, identity=IDENTITY)
     return PreparedTable(values, labels, classes, dropped, check_data_set(values, folds))
 
@@ -154,16 +156,12 @@ def _notes_on_leaks(frame: "pd.DataFrame", y: Integers) -> list[str]:
     found = []
     for place, name in enumerate(frame.columns):
         codes, values = frame.iloc[:, place].factorize(use_na_sentinel=False)
-        if n_classes <= len(values) <= 2 * n_classes and _n_classes_of_values(codes, y).max() == 1:
-            found.append(repr(name))
+        if n_classes <= len(values) <= 2 * n_classes:
+            pairs = np.unique(np.column_stack([codes, y]), axis=0)
+            if len(pairs) == len(values):  # each value has a single class
+                found.append(repr(name))
     question = "is that known before the class is? --drop leaves it out"
     return [f"all rows with the same {name} have the same class: {question}" for name in found[:_MOST_LEAKS]]
-
-
-def _n_classes_of_values(codes: Integers, y: Integers) -> Integers:
-    """Count the classes that rows with each value have."""
-    pairs = np.unique(np.column_stack([codes, y]), axis=0)
-    return np.bincount(pairs[:, 0])
 
 
 def column_notes(frame: "pd.DataFrame", kinds: dict[str, str], left_out: dict[str, str]) -> list[str]:
@@ -180,32 +178,21 @@ def column_notes(frame: "pd.DataFrame", kinds: dict[str, str], left_out: dict[st
     return notes
 
 
-def _notes_on_order(methods: Sequence[str], labels: NDArray[Any], *, has_order: bool) -> list[str]:
-    """Warn of an ordinal code whose classes are in the order of the alphabet."""
-    if has_order or labels.dtype.kind != "U" or not any(coding_of(method) == "ordinal" for method in methods):
-        return []
-    names = " < ".join(map(repr, np.unique(labels)[:4].tolist()))
-    return [f"the ordinal code uses the alphabetical order of the classes ({names}); --order sets another"]
-
-
 def limit_rows(data_set: DataSet, most: int, seed: int) -> tuple[DataSet, list[str]]:
-    """Return at most so many rows of a prepared table, drawn class by class, and a note if these are not all."""
-    rows = _sample_rows(data_set.y, most, seed)
-    if rows is None:
-        return data_set, []
-    groups = None if data_set.groups is None else data_set.groups[rows]
-    limited = replace(data_set, X=_safe_indexing(data_set.X, rows), y=data_set.y[rows], groups=groups)
-    return limited, [f"methods are compared on {len(rows)} of the {len(data_set.y)} rows (--max-rows)"]
+    """Return at most so many rows of a prepared table, and a note if these are not all.
 
-
-def _sample_rows(y: Integers, most: int, seed: int) -> Integers | None:
-    """Draw rows, as many of each class as its share, three at least; None if there are not more than `most`."""
+    They are drawn class by class, as many of each as its share, but three at least.
+    """
+    y = data_set.y
     if len(y) <= most:
-        return None
+        return data_set, []
     order = np.random.default_rng(seed).permutation(len(y))
     by_class = order[np.argsort(y[order], kind="stable")]
     sizes = np.bincount(y)
     wanted = np.minimum(sizes, np.maximum(3, np.round(sizes * (most / len(y))).astype(np.intp)))
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     chosen = [by_class[start : start + count] for start, count in zip(starts, wanted, strict=True)]
-    return np.sort(np.concatenate(chosen))
+    rows = np.sort(np.concatenate(chosen))
+    groups = None if data_set.groups is None else data_set.groups[rows]
+    limited = replace(data_set, X=_safe_indexing(data_set.X, rows), y=y[rows], groups=groups)
+    return limited, [f"methods are compared on {len(rows)} of the {len(y)} rows (--max-rows)"]
