@@ -26,10 +26,10 @@ STANDARD = Path("-")
 #: Rows that methods are compared on, at most, unless --max-rows says otherwise.
 MAX_ROWS = 10_000
 
-# What terminals obey: controls but line breaks and tabs, and marks that turn the direction of writing.
+# What terminals interpret: control characters except line breaks and tabs, and marks of the direction of writing.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _UNITS = {"s": 1, "m": 60, "h": 3600}
-_MOST_DEFAULT_JOBS = 8  # every worker loads all libraries anew, which short runs do not pay back
+_MOST_DEFAULT_JOBS = 8  # every worker loads all libraries, which takes longer than short runs
 
 
 def say(message: str) -> None:
@@ -39,7 +39,7 @@ def say(message: str) -> None:
 
 
 def shown(text: str) -> str:
-    """Spell out what a terminal would obey; other characters, also rare ones, stay what they are."""
+    """Escape what a terminal would interpret; other characters, also rare ones, remain."""
     return _CONTROLS.sub(lambda control: printable(control[0]), text)
 
 
@@ -106,7 +106,7 @@ def add_table(parser: argparse.ArgumentParser, *, optional: bool = False) -> Non
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how a table is written, which is guessed without them."""
+    """Add the options for the format of a table, which is detected without them."""
     group = parser.add_argument_group("format of the table (detected and reported if not given)")
     group.add_argument("--sep", metavar="MARK", help="separator: comma, semicolon, tab, bar or another character")
     group.add_argument("--decimal", metavar="MARK", help="decimal mark: comma or point")
@@ -193,7 +193,7 @@ def add_jobs(group: argparse._ActionsContainer) -> None:
 
 
 def default_jobs() -> int:
-    """Return how many runs are done at the same time if nothing is said."""
+    """Return the default number of parallel runs."""
     from joblib import cpu_count  # not loaded for --help
 
     return min(int(cpu_count()), _MOST_DEFAULT_JOBS)

@@ -1,4 +1,4 @@
-"""The card of a model: what is known about it from held-out rows, as plain values that its file carries."""
+"""The card of a model: its held-out results and settings, as plain values that are stored in its file."""
 
 import platform
 import warnings
@@ -42,7 +42,7 @@ _N_RESAMPLES = 500
 def make_card(
     found: Comparison, best: int, metric: Metric, data_set: DataSet, *, was_named: bool = False
 ) -> dict[str, Any]:
-    """Sum up held-out results as plain values, which the file of a model carries; `best` is the method's position."""
+    """Summarize held-out results as plain values; `best` is the position of the chosen method."""
     names = data_set.class_names()
     (truth, predicted, probabilities, kept), n_classes = found.held_out[best], len(names)
     comparison = _comparison(found, best, metric, data_set.groups)
@@ -71,7 +71,7 @@ def make_card(
 
 
 def _comparison(found: Comparison, best: int, metric: Metric, groups: NDArray[Any] | None) -> list[dict[str, Any]]:
-    """Sum up every method beside the chosen one, the best first, the majority class last."""
+    """Summarize all methods, the best first, the majority class last."""
     measures = ("score", "accuracy", "n_columns", "fit_seconds")
     scores, accuracy, n_columns, fit_seconds = (found.runs(name)[0] for name in measures)
     means = scores.mean(axis=1)
@@ -128,7 +128,7 @@ def _reason(comparison: Sequence[dict[str, Any]], metric: Metric, *, was_named: 
 
 
 def _warnings(card: dict[str, Any], metric: Metric, names: Sequence[str]) -> list[str]:
-    """Say in words what makes a model worthless, or worth less than its score."""
+    """Warn of a model that may be no better than guessing, and of classes that are never predicted correctly."""
     found = []
     baseline = next(row["score"] for row in card["comparison"] if row["is_baseline"])
     worst = card["interval"][0] if metric.higher_is_better else card["interval"][1]
@@ -140,7 +140,7 @@ def _warnings(card: dict[str, Any], metric: Metric, names: Sequence[str]) -> lis
             f"({scale.range(*card['interval'])}), and always predicting {name} has {scale.text(baseline)}"
         )
     counts, right = card["confusion"].sum(axis=1), np.diagonal(card["confusion"])
-    # Of a single row nothing can be learnt when it is held out.
+    # A class with a single row cannot be learnt while this row is held out.
     lost = [f"{name!r} ({n} rows)" for name, n, hit in zip(names, counts, right, strict=True) if n > 1 and not hit]
     if lost and len(lost) < len(names):
         found.append(
@@ -195,7 +195,7 @@ def match_classes(test: DataSet, classes: NDArray[Any]) -> Integers:
 
 
 def calibration_bins(probabilities: Floats | None, truth: Integers) -> dict[str, Any]:
-    """Compare how sure a model is with its accuracy: in tenths of [0, 1] of its largest probability.
+    """Compare confidence, the largest predicted probability, with accuracy, in bins of confidence.
 
     ``n_rows``, ``confidence`` and ``accuracy`` have one entry for each of the `N_BINS` bins; empty ones are 0.
     """

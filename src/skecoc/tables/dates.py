@@ -42,13 +42,13 @@ _TIME_OF_DAY = re.compile(_TIME, re.IGNORECASE)
 _FIRST_SHORT_YEAR = 69
 
 
-# Parts of a date: the year, the month and the day, the mark between them and the seconds since midnight. The mark
-# is empty unless the order of month and day is open. Plain tuples: of other objects, thousands of them take long.
+# The year, two numbers that are month and day, the mark between them, and the seconds since midnight. The mark is
+# empty if the month comes first, otherwise the order is still open. Plain tuples, as there are thousands of them.
 _Parts = tuple[int, int, int, str, float]
 
 
 def _split(text: str) -> _Parts | None:
-    """Take a date apart; nothing if the text is none."""
+    """Split a date into its parts; None if the text is not a date."""
     found = _ANY_DATE.fullmatch(text)
     seconds = _seconds(found) if found else None
     if found is None or seconds is None:
@@ -72,7 +72,7 @@ def _year(digits: str) -> int:
 
 
 def _seconds(found: re.Match[str]) -> float | None:
-    """Return the seconds since midnight, 0 without a time of day; nothing if there is no such time."""
+    """Return the seconds since midnight, 0 without a time of day; None if there is no such time."""
     hours, minutes, rest, half = found.group("hour", "minute", "second", "half")
     if hours is None:
         return 0.0
@@ -85,7 +85,7 @@ def _seconds(found: re.Match[str]) -> float | None:
 
 
 class DateTexts:
-    """Text that may be dates, written in any of the usual ways: taken apart once, as that takes long.
+    """Texts that may be dates, in any of the usual formats; each is split into its parts once, as that takes long.
 
     ISO 8601, years first or last, names of months in English, with a time of day or without.
     """
@@ -100,9 +100,9 @@ class DateTexts:
         self._parts = [parts for _, parts in found if parts]
 
     def kind(self, counts: NDArray[np.intp]) -> str:
-        """Tell which of `DATE_KINDS` reads the texts best: days and months are told by cells with a value above 12.
+        """Determine which of `DATE_KINDS` reads the texts best, by days above 12; `counts` weights the texts.
 
-        Where there is none, slashes stand for month first, dots and dashes for day first. Each text counts so often.
+        Without such cells, slashes stand for month first, dots and dashes for day first.
         """
         undecided: dict[str, int] = {}
         n_day_first = n_month_first = 0
@@ -118,10 +118,10 @@ class DateTexts:
         return DATE_KINDS[2] if max(undecided, key=lambda mark: undecided[mark]) == "/" else DATE_KINDS[1]
 
     def parse(self, kind: str) -> Dates:
-        """Return the dates, in universal time; what is none becomes NaT.
+        """Return the dates in UTC; other text becomes NaT.
 
-        A kind other than "date" says what comes first where all parts are numbers; by itself that depends on the mark
-        between them.
+        The kind says whether day or month comes first where all parts are numbers; for "date", the mark between them
+        decides.
         """
         dates = np.full(self._n_texts, "NaT", dtype="M8[us]")
         if len(self._iso):
@@ -172,7 +172,7 @@ def _month(dates: Dates) -> Floats:
 
 
 def _day_of_year(dates: Dates) -> Floats:
-    """Return how much of its year has gone when a date comes, as an angle."""
+    """Return the place of each date within its year, as an angle."""
     days = (dates - dates.astype("M8[Y]")) / np.timedelta64(1, "D")
     return 2 * np.pi * np.where(np.isnat(dates), np.nan, days) / 366
 
@@ -187,7 +187,7 @@ def _hour(dates: Dates) -> Floats:
     return (dates - dates.astype("M8[D]")) / np.timedelta64(1, "h")
 
 
-# Numbers that a date becomes, in this order. Learners that split see the numbers, those that weigh also the circles.
+# Features of a date, in this order. Linear learners need the sine and cosine of what is periodic.
 _FEATURES: dict[str, Callable[[Dates], Floats]] = {
     "days": _days,
     "year": _years,

@@ -37,16 +37,16 @@ from skecoc.tables.card import make_card, match_classes, score_on
 from skecoc.tables.model import TableClassifier
 from skecoc.tables.preparation import MOST_COMPARED_ROWS, PreparedTable, limit_rows, prepare_table
 
-#: What a method of a learner is shown beside: scikit-learn's own strategies with the same learner.
+#: References for a named method with a binary learner: scikit-learn's own strategies with the same learner.
 REFERENCES = ("sklearn/one-vs-one", "sklearn/one-vs-rest")
-#: What a method with learners of its own is shown beside: classifiers that cost little, whatever the table.
+#: References for a named method with learners of its own: classifiers that are fast on any table.
 OWN_REFERENCES = ("sklearn/random-forest", "sklearn/logistic")
 #: The method that stands for the best of `default_methods`.
 AUTO = "auto"
 
-# Trained classifiers of the first folds are kept, to see which columns they need.
+# Trained classifiers of the first folds are kept to measure the importance of columns.
 _KEPT_FOLDS = 2
-# Rows by which the time of a method is judged before it begins, if time is limited.
+# Rows on which the time of a method is measured first, if time is limited.
 _SAMPLE_ROWS = 500
 # Rows of each class, and classes, of the small model that is saved as a rehearsal.
 _REHEARSAL_ROWS, _REHEARSAL_CLASSES = 20, 3
@@ -235,7 +235,7 @@ def _usable_methods(
     usable = [method for method, reason in reasons.items() if not reason]
     if not usable:
         raise InputError(f"learner: {reasons[methods[0]]}")
-    if usable == [chosen]:  # in the place of references that cannot be had
+    if usable == [chosen]:  # instead of references that were left out
         usable += [name for name in OWN_REFERENCES if name != chosen]
     return usable
 
@@ -249,9 +249,9 @@ def _fit_all(
         classifier.set_params(n_jobs=n_jobs)
     model = TableClassifier(classifier, drop=table.drop, classes=table.classes)
     weights = None if class_weight is None else compute_sample_weight(class_weight, table.labels)
-    # One thread each: those of gradient boosting would wait for one another where cores are busy.
+    # The threads of gradient boosting would wait for one another on busy cores.
     with thread_pools().limit(limits=1), interrupts_remembered() as check_interrupt, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what there is to warn of was said of the folds
+        warnings.simplefilter("ignore")  # the folds have been warned of
         try:
             model.fit(data_set.X, table.labels, sample_weight=weights)
         except (ValueError, TypeError, IndexError) as error:
@@ -266,13 +266,13 @@ def _fit_all(
 
 
 def _rehearse(data_set: DataSet, classifier: BaseEstimator, table: PreparedTable, trusted: Sequence[str]) -> None:
-    """Refuse a learner that could not be saved, before all the work is done, by a small classifier of it."""
+    """Refuse a learner that cannot be saved before the work is done: fit it to a few rows and try."""
     some = table.classes[:_REHEARSAL_CLASSES]
     rows = np.concatenate([np.flatnonzero(table.labels == label)[:_REHEARSAL_ROWS] for label in some])
     model = TableClassifier(classifier, drop=table.drop)
     with thread_pools().limit(limits=1), warnings.catch_warnings(), redirect_stdout(StringIO()):
         warnings.simplefilter("ignore")
-        with suppress(Exception):  # too few rows for this learner: then it is tried when all is done
+        with suppress(Exception):  # too few rows for this learner: saving is tried at the end
             model.fit(data_set.X.iloc[rows], table.labels[rows])
     if hasattr(model, "classifier_"):
         check_storable(model, trusted)

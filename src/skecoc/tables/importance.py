@@ -1,4 +1,4 @@
-"""Which columns of a table a model needs to separate two classes: shuffle one, and see what it confuses."""
+"""Permutation importance of a table's columns for each pair of classes."""
 
 import warnings
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from skecoc.tables.preprocessing import encoded_sources
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
-#: Rows of a fold that are shuffled at most; more would only make the numbers smoother.
+#: Rows of a fold that are shuffled at most; more would only reduce the noise.
 MAX_ROWS = 400
 #: Columns that are kept for a pair of classes, the most important ones.
 MAX_COLUMNS = 10
@@ -40,7 +40,7 @@ class PairCounts(NamedTuple):
 
 
 def columns_that_matter(trials: Sequence[KeptTrial], n_columns: int, n_classes: int) -> dict[str, Any]:
-    """Find the columns that trained classifiers of some folds need for each pair of classes; see `important_columns`.
+    """Rank the columns by their importance to the classifiers of some folds, as `important_columns` does.
 
     Nothing is found if there are too many pairs.
     """
@@ -65,7 +65,7 @@ def _promising_columns(trial: KeptTrial, n_columns: int) -> Integers:
 
 
 def _count_fold(trial: KeptTrial, columns: Integers, n_classes: int) -> PairCounts:
-    """Count what each column is worth on the test part of a fold; class labels are indices."""
+    """Count correctly ordered pairs of classes on the test part of a fold; class labels are indices."""
     classifier, fold = trial.classifier, trial.fold
     present = np.asarray(classifier.classes_, dtype=np.intp)
 

@@ -1,4 +1,4 @@
-"""What the columns of a user's table hold, and how cells of any origin become values of that kind."""
+"""The kinds of a table's columns (number, date, category, ...), and cells converted to values of these kinds."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -33,17 +33,17 @@ KINDS: Mapping[str, str] = {
 #: Kinds whose cells are text of any kind.
 TEXT_KINDS = ("text", "category", "sentence")
 
-# Text of which at least this share is numbers, dates or the like is that, and the other cells are missing.
+# Text is read as numbers, dates or the like if at least this share of its cells can be; the others are missing then.
 _MOST = 0.8
-# Text of more different values than this is a category, which has no indicator for each of them.
+# Text with more distinct values than this is a category, which does not get an indicator for each value.
 _FEW_VALUES = 40
-# Sentences have at least so many words, on average; about so many of them are looked at.
+# Sentences have at least this many words on average, estimated from about so many of them.
 _FEW_WORDS, _SOME_VALUES = 3, 2_000
 _DURATION = re.compile(r"[-+]?\d+ days?(?:,? [-+]?\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?")
 _IDENTIFIER_NAME = re.compile(r"(.*[ _-])?(id|uuid|guid|key|index|identifier)", re.IGNORECASE)
 # With fewer rows, whole numbers are often all different by chance.
 _FEW_ROWS = 20
-# What pandas calls the values of a column of Python objects, and what it is here.
+# The kind of a column of Python objects, by the name that pandas has for its values.
 _KINDS_OF_OBJECTS = {
     "empty": "number",
     **dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), "number"),
@@ -56,7 +56,7 @@ _KINDS_OF_OBJECTS = {
 
 @dataclass(frozen=True)
 class Strays:
-    """Cells of a column that are no values of its kind, and are taken as missing."""
+    """Cells of a column that are not values of its kind and are treated as missing."""
 
     count: int
     first_row: int  # from 1
@@ -64,7 +64,7 @@ class Strays:
 
 
 def kinds_of(frame: "pd.DataFrame") -> dict[str, str]:
-    """Tell what each column of a table holds, one of `KINDS`, by its values, whatever their type is."""
+    """Determine the kind of each column, one of `KINDS`, by its values, whatever their type is."""
     kinds = {}
     for place, (name, kind) in enumerate(zip(frame.columns, _kinds_by_dtype(frame), strict=True)):
         if kind is None:
@@ -77,13 +77,13 @@ def kinds_of(frame: "pd.DataFrame") -> dict[str, str]:
 
 
 def _kinds_by_dtype(frame: "pd.DataFrame") -> "list[str | None]":
-    """Tell what the columns hold by their types; there may be thousands of columns, but few types."""
+    """Determine kinds by dtype, None where it does not tell; there may be thousands of columns, but few types."""
     kinds: dict[Any, str | None] = {dtype: _kind_of_dtype(dtype) for dtype in frame.dtypes.unique()}
     return [kinds[dtype] for dtype in frame.dtypes]
 
 
 def _kind_of_dtype(dtype: Any) -> str | None:
-    """Tell what a column holds by its type, if that tells."""
+    """Determine the kind of a column by its dtype, None if it does not tell."""
     types = pd.api.types
     if types.is_bool_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
         return "boolean"
@@ -93,7 +93,7 @@ def _kind_of_dtype(dtype: Any) -> str | None:
 
 
 def _kind_of_text(texts: NDArray[np.object_]) -> str:
-    """Tell what text holds; NaN stands for missing values."""
+    """Determine the kind of text; NaN stands for missing values."""
     codes, values = pd.factorize(texts)
     is_there = np.array([value.strip() not in MISSING_WORDS for value in values], dtype=bool)
     counts = np.bincount(codes[codes >= 0], minlength=len(values))[is_there]
@@ -117,7 +117,7 @@ def _kind_of_text(texts: NDArray[np.object_]) -> str:
 
 
 def _are_sentences(values: NDArray[np.object_]) -> bool:
-    """Tell whether different texts have several words each, most of which are words of others, too."""
+    """Tell whether distinct texts have several words each, most of which occur in other texts, too."""
     some = values[:: len(values) // _SOME_VALUES + 1]
     words = [{word for word in words_of(value) if not word.isdigit()} for value in some]
     if sum(map(len, words)) < _FEW_WORDS * len(words):
@@ -131,10 +131,10 @@ def _are_sentences(values: NDArray[np.object_]) -> bool:
 
 
 def typed(frame: "pd.DataFrame", kinds: Mapping[str, str], strays: dict[str, Strays] | None = None) -> "pd.DataFrame":
-    """Turn cells of any origin into values of the kinds that are expected; numbers and booleans become floats.
+    """Convert cells of any type to values of the expected kinds; numbers and booleans become floats.
 
-    Cells that cannot be such values become missing, infinite ones, too. They are counted in `strays`, which may
-    already have those of earlier rows.
+    Cells that cannot be converted, and infinite numbers, become missing. They are counted in `strays`, which may
+    already hold those of earlier rows.
     """
     frame = with_names(frame)
     missing = [name for name in kinds if name not in frame.columns]
@@ -180,7 +180,7 @@ def _number_block(frame: "pd.DataFrame", strays: dict[str, Strays]) -> "pd.DataF
 
 
 def _count_strays(column: "pd.Series[Any]", is_lost: NDArray[np.bool_], strays: dict[str, Strays]) -> None:
-    """Add cells to those of earlier rows that are no values of their column's kind, and no words for missing ones."""
+    """Count cells that could not be converted, except words for missing values, together with those of earlier rows."""
     lost = np.flatnonzero(is_lost)
     places = [
         place
@@ -196,7 +196,7 @@ def _count_strays(column: "pd.Series[Any]", is_lost: NDArray[np.bool_], strays: 
 
 
 def _parse_numbers(cells: NDArray[np.object_]) -> NDArray[np.float64]:
-    """Read numbers of any type, also as people write them; what is none becomes NaN."""
+    """Read numbers of any type, also with currencies and the like; other cells become NaN."""
     numbers = np.asarray(pd.to_numeric(cells, errors="coerce"))
     values = np.where(numbers.imag == 0, numbers.real, np.nan).astype(np.float64)
     left = np.array(
@@ -208,12 +208,12 @@ def _parse_numbers(cells: NDArray[np.object_]) -> NDArray[np.float64]:
 
 
 def _parse_durations(texts: NDArray[np.object_]) -> NDArray[np.timedelta64]:
-    """Read durations, such as 3 days 04:05:06; what is none becomes NaT."""
+    """Read durations, such as 3 days 04:05:06; other text becomes NaT."""
     known = [text if _DURATION.fullmatch(text.strip()) else None for text in texts]
     return pd.to_timedelta(pd.Series(known, dtype=object), errors="coerce").to_numpy(dtype="m8[us]")
 
 
-# What reads text of a kind, all of whose values are there; dates are read by `DateTexts`.
+# Parsers of text without missing values; dates are read by `DateTexts`.
 _PARSERS: dict[str, Callable[[NDArray[np.object_]], NDArray[Any]]] = {
     "time": parse_times,
     "duration": _parse_durations,
@@ -221,7 +221,7 @@ _PARSERS: dict[str, Callable[[NDArray[np.object_]], NDArray[Any]]] = {
 
 
 def _converted(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
-    """Turn a column into values of a kind: floats, times in universal time or text; what is none of these is missing.
+    """Convert a column to values of a kind: floats, times in UTC or text; cells that cannot be converted are missing.
 
     Times of day are those of the first day of 1970.
     """
@@ -255,9 +255,9 @@ def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def _objects(column: "pd.Series[Any]") -> NDArray[np.object_]:
-    """Return the values as Python objects, with something that is missing for pandas where there is none."""
+    """Return the values as Python objects, with a missing value of pandas where there is none."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        # Taken by hand: pandas makes floats of whole numbers where one is missing.
+        # pandas would turn whole numbers into floats where one is missing.
         return np.append(np.asarray(column.cat.categories, dtype=object), np.nan)[column.cat.codes]
     if column.dtype == object:
         return column.to_numpy()
@@ -325,14 +325,14 @@ def suspicious_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[
 
 
 def stray_cells(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
-    """Find columns with cells that are no values of their kind, and say how many there are and where the first is."""
+    """Describe the cells that are not values of their column's kind: how many there are, and the first one."""
     strays: dict[str, Strays] = {}
     typed(frame.reset_index(drop=True), kinds, strays)
     return {name: describe_strays(strays[name], kinds[name]) for name in kinds if name in strays}
 
 
 def describe_strays(strays: Strays, kind: str) -> str:
-    """Say which cells of a column are no values of its kind."""
+    """Say how many cells of a column are not values of its kind, and which is the first."""
     expected = KINDS[kind].removeprefix("a ").split(" such as ")[0]
     cells, counted = ("1 cell holds", "counts") if strays.count == 1 else (f"{strays.count} cells hold", "count")
     where = f"the first {strays.first_cell!r} in row {strays.first_row}"
@@ -340,7 +340,7 @@ def describe_strays(strays: Strays, kind: str) -> str:
 
 
 def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Series[Any]":
-    """Write the true classes of rows as those of a model are written, whatever type they have in a table."""
+    """Write the true classes of rows as a model writes its classes, whatever type they have in the table."""
     truth = dates_as_text(truth)
     text, names = pd.Series(_texts(truth), truth.index, dtype=object), [str(label) for label in classes]
     if text.isin(names).all():
@@ -357,5 +357,5 @@ def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Seri
         for value, name, is_double in zip(values, names, values.duplicated(keep=False), strict=True)
         if value == value and not is_double  # noqa: PLR0124 (NaN is what differs from itself)
     }
-    # What is written the same is the same: whole numbers may be too large to be told apart as floats.
+    # Text that is equal comes first: large whole numbers may be equal as floats only.
     return text.where(text.isin(names), _converted(truth, read_as).map(by_value).astype(object).fillna(text))

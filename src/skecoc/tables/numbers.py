@@ -26,10 +26,11 @@ _SYMBOLS = "$¢£¤¥฿\u20a0-\u20cf"
 _CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BRL|MXN|ZAR|KRW|TRY|ILS|SGD|HKD"
 # Marks that separate thousands and are never decimal ones.
 _ALWAYS_THOUSANDS = " \u00a0\u2009\u202f'’"
-# Text of which a smaller share is numbers does not tell how numbers are written.
+# The decimal mark of a column is guessed if at least this share of its cells with marks are numbers.
 _MOST_NUMBERS = 0.8
-# Cells that are tried first: if one of them is no number, the column is text. Fewer cells are also matched one by one.
+# A column is text if one of its first cells is not a number.
 _FIRST_CELLS = 100
+# Up to this many cells are matched one by one.
 _FEW_CELLS = 2000
 _HAS_ARROW = find_spec("pyarrow") is not None
 
@@ -88,7 +89,7 @@ def _floats(cells: "pd.Series[Any]", decimal: str, thousands: str | None) -> NDA
 
 
 def _strings(texts: Any) -> "pd.Series[Any]":
-    """Return cells as text, and what is no text as missing; pyarrow, if there, makes searching several times faster."""
+    """Return cells as text, others as missing; pyarrow, if installed, makes searching several times faster."""
     cells = texts if isinstance(texts, pd.Series) else pd.Series(texts, dtype=object)
     if isinstance(cells.dtype, pd.StringDtype):
         return cells.reset_index(drop=True)
@@ -127,12 +128,12 @@ def _patterns(decimal: str, thousands: str | None) -> Mapping[str, str]:
 
 @lru_cache
 def _matcher(decimal: str, thousands: str | None, kind: str) -> Callable[[str], Any]:
-    """Return what tells whether a single cell is a number of a kind."""
+    """Return a function that tells whether a single cell matches a pattern."""
     return re.compile(_patterns(decimal, thousands)[kind]).fullmatch
 
 
 def shown_decimal(cells: Sequence[str]) -> str | None:
-    """Tell which decimal mark the cells of a column show; None if it may be either, or if they are mostly no numbers.
+    """Determine the decimal mark of a column; None if it may be either, or if most cells are not numbers.
 
     >>> shown_decimal(["1,234", "5,1"]), shown_decimal(["1,234.5"]), shown_decimal(["12,345", "6"])
     (',', '.', None)
@@ -151,10 +152,10 @@ def shown_decimal(cells: Sequence[str]) -> str | None:
 
 @dataclass(frozen=True)
 class Marks:
-    """How a table writes numbers: the decimal mark of all columns, and of those that show their own.
+    """How a table writes numbers: the decimal mark of the table, and of `columns` with a mark of their own.
 
-    If they are given, `is_fixed` says that they hold whatever the cells look like; `thousands` is None where it
-    follows from the decimal mark.
+    With `is_fixed`, the marks were given and hold for all columns. If `thousands` is None, it follows from the decimal
+    mark.
     """
 
     decimal: str = "."
@@ -163,7 +164,7 @@ class Marks:
     columns: Mapping[str, str] = field(default_factory=dict)
 
     def decimal_of(self, column: Any, cells: Sequence[str] | None = None) -> str:
-        """Return the decimal mark of a column, which its cells may show."""
+        """Return the decimal mark of a column, guessed from its cells if they are given."""
         if self.is_fixed:
             return self.decimal
         if cells is None:
@@ -183,7 +184,7 @@ class Marks:
         return bool(_matcher(decimal, self._thousands(decimal), "any")(cell))
 
     def unusual(self, cells: Iterable[str]) -> str | None:
-        """Return the first cell that is written in another way than digits around the decimal mark."""
+        """Return the first cell that is more than digits around the decimal mark."""
         is_plain = _matcher(self.decimal, None, "plain")
         return next((cell for cell in cells if not is_plain(cell)), None)
 
@@ -194,9 +195,7 @@ def guess_marks(
     thousands: str | None = None,
     usual: str | None = None,
 ) -> Marks:
-    """Find out how columns of text write numbers; marks that are given are not guessed.
-
-    What no cell of the table shows is taken to be the usual mark.
+    """Guess the decimal marks of columns of text, unless marks are given; `usual` is for tables that leave it open.
 
     >>> guess_marks({"length": ["5,1", "4,9"], "people": ["1,234", "2,345"]}).decimal
     ','
@@ -212,7 +211,7 @@ def guess_marks(
 
 
 def number_column(column: "pd.Series[Any]", marks: Marks) -> "pd.Series[Any]":
-    """Make numbers of the cells of a column of text that are some; if all are, the column becomes floats."""
+    """Convert the cells of a column of text that are numbers; if all are, the column becomes floats."""
     if column.dtype.kind in "iuf":
         return column
     values, missing = marks.parse(column, marks.decimal_of(column.name)), column.isna().to_numpy()

@@ -1,4 +1,4 @@
-"""From a table as it was read to what methods are tried on: columns chosen, classes in their order, groups."""
+"""Prepare a table for the comparison of methods: choose columns, order classes, find groups, collect notes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,16 +26,16 @@ MOST_COMPARED_ROWS = 10_000
 #: Seeds depend on this, not on the name of a file: renaming one changes nothing.
 IDENTITY = "table"
 
-# So many different numbers that are not whole may be classes, such as half stars.
+# Up to this many distinct numbers with fractions may be classes, such as half stars.
 _MOST_FRACTIONS = 20
-# With fewer rows, a column tells the classes by chance; with more columns, looking at all takes long.
+# With fewer rows, a column may determine the classes by chance; with more columns, looking at all takes long.
 _FEW_ROWS, _MANY_COLUMNS = 30, 500
 _MOST_LEAKS = 3
 _REASONS = {"constant": "the same value in every row", "identifier": "only numbers or names the rows"}
 
 
 class PreparedTable(NamedTuple):
-    """A table that methods can be tried on."""
+    """A table that methods can be compared on."""
 
     data_set: DataSet  # chosen columns with their preprocessor, class indices, groups, notes on the table itself
     labels: NDArray[Any]  # class of each row, as it was read
@@ -53,7 +53,7 @@ def prepare_table(
     folds: int = 5,
     methods: Sequence[str] = (),
 ) -> PreparedTable:
-    """Choose the columns of a table that was read as it is, put its classes in order, and note what is remarkable."""
+    """Choose the columns of a table, put its classes in order, and collect notes on both."""
     labels = _as_classes(data_set.name, data_set.y)
     check_labels(data_set.name, labels)
     order = list(order) or [str(label) for label in data_set.order]
@@ -136,7 +136,7 @@ def _groups(frame: "pd.DataFrame", group: str) -> NDArray[Any]:
 
 
 def _as_classes(name: str, labels: NDArray[Any]) -> NDArray[Any]:
-    """Take a few numbers that are not whole for names of classes, and refuse a measurement."""
+    """Return labels that scikit-learn takes for classes: a few fractions become text, a measurement is refused."""
     if labels.dtype.kind != "f" or (labels == np.round(labels)).all() or np.isnan(labels).any():
         return labels
     n_values = len(np.unique(labels))
@@ -149,7 +149,7 @@ def _as_classes(name: str, labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _notes_on_leaks(frame: "pd.DataFrame", y: Integers) -> list[str]:
-    """Point out columns that alone tell all classes: they may not be known when a class is to be predicted."""
+    """Name columns that alone determine the class: they may not be known when a class is to be predicted."""
     n_classes = int(y.max()) + 1
     if len(y) < _FEW_ROWS or frame.shape[1] > _MANY_COLUMNS:
         return []
@@ -165,7 +165,7 @@ def _notes_on_leaks(frame: "pd.DataFrame", y: Integers) -> list[str]:
 
 
 def column_notes(frame: "pd.DataFrame", kinds: dict[str, str], left_out: dict[str, str]) -> list[str]:
-    """Say which columns were left out, and which ones a reader should have a look at."""
+    """List columns that were left out, that have cells of another kind, and that may be identifiers."""
     notes = []
     for reason, explanation in _REASONS.items():
         names = [repr(name) for name, found in left_out.items() if found == reason]

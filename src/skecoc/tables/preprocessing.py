@@ -1,7 +1,7 @@
 """The numbers that columns become: scaled numbers, indicators, shares of the classes, weights of words.
 
-The encoders of text learn from the classes by cross-fitting: `fit_transform` encodes a row by what other rows say,
-`transform` by all of them. They are made of numbers and text alone, and run no compiled code besides that of numpy.
+The encoders of text learn from the classes by cross-fitting: `fit_transform` encodes the rows of each fold by those of the
+other folds, `transform` by all rows. They store numbers and text alone, and run no compiled code but NumPy's.
 """
 
 import re
@@ -29,15 +29,15 @@ Objects = NDArray[np.object_]
 #: A text column's rarer values share one indicator beyond this many, which bounds the memory that it can take.
 MAX_CATEGORIES = 100
 
-# With more classes than this, a number per class is more than indicators of the frequent values are.
+# With more classes than this, a share per class would need more features than indicators of the frequent values.
 _MAX_CLASSES = 30
 _N_FOLDS = 5
-# So many rows, distributed as the classes are, are added to those of each value.
+# Weight of the prior: this many rows with the class shares of the whole table are added to those of each value.
 _PRIOR_ROWS = 2.0
-# Values of a category and words of a column that are remembered.
+# Values of a category, and words of a column, that are kept.
 _MAX_VALUES = 10_000
 _MAX_WORDS = 20_000
-# Words that become numbers, the ones that tell most about the classes; more of them where classes have no score.
+# Words that become features, those that depend most on the class; more of them where classes have no scores.
 _N_CHOSEN, _N_CHOSEN_WITHOUT_SCORES = 100, 300
 
 # Words of two letters or more; Chinese and Japanese are written without spaces, so each character counts.
@@ -97,7 +97,7 @@ def _strings(frame: "pd.DataFrame") -> NDArray[np.object_]:
 
 
 def encoded_sources(preprocessor: ColumnTransformer) -> NDArray[np.intp]:
-    """Tell which column each encoded feature of a fitted preprocessor comes from; rare values share a feature."""
+    """Return the column that each feature of a fitted preprocessor comes from; rare values share a feature."""
     sources = [np.empty(0, dtype=np.intp)]
     for _, transformer, places in preprocessor.transformers_:
         if isinstance(transformer, Pipeline) and len(places):
@@ -131,7 +131,7 @@ def indicators() -> OneHotEncoder:
 
 
 def indicator_sources(encoder: OneHotEncoder) -> Integers:
-    """Tell which column each indicator comes from; rare values share one."""
+    """Return the column that each indicator comes from; rare values share one."""
     columns = zip(encoder.categories_, encoder.infrequent_categories_, strict=True)
     counts = [len(values) if rare is None else len(values) - len(rare) + 1 for values, rare in columns]
     return np.repeat(np.arange(len(counts)), counts)
@@ -302,7 +302,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         return features
 
     def _fit_scores(self, weights: _Weights, classes: Integers) -> Floats:
-        """Learn how much each word counts for each class, and return the rows' scores by words of the other folds."""
+        """Learn the log-odds of each word for each class, and return scores of the rows by those of the other folds."""
         n_words, n_classes, folds = len(self.idf_), int(classes.max()) + 1, _folds(classes)
         groups = folds[weights.rows] * n_words + weights.words
         by_fold = _totals(groups, classes[weights.rows], (_N_FOLDS, n_words, n_classes), weights.entries)
@@ -326,14 +326,14 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
 
 
 def _log_odds(totals: Floats) -> Floats:
-    """Turn weights of words by class into what a word counts for each class, compared with the others."""
+    """Turn weights of words by class into log-odds of each class, compared with the mean of all classes."""
     shares = (totals + 1) / (totals + 1).sum(axis=0, keepdims=True)
     logs = np.log(shares)
     return logs - logs.mean(axis=1, keepdims=True)
 
 
 def _score(weights: _Weights, scorer: Floats, n_rows: int) -> Floats:
-    """Add up what the words of each row count for each class."""
+    """Add up the log-odds of the words of each row."""
     return np.column_stack(
         [np.bincount(weights.rows, weights.entries * word_scores[weights.words], n_rows) for word_scores in scorer.T]
     )

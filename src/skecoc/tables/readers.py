@@ -169,7 +169,7 @@ class TableReader(ABC):
         return number_column(column, self.marks)
 
     def _typed(self, text: "Mapping[str, pd.Series[Any]]") -> "dict[str, pd.Series[Any]]":
-        """Give columns of text the type that their values have, and say so where this is not plain."""
+        """Give columns of text the type of their values, and note examples where this is not obvious."""
         found, typed = {}, {}
         for name, column in text.items():
             typed[name] = typed_column(column, self.marks)
@@ -179,7 +179,7 @@ class TableReader(ABC):
         return typed
 
     def _unusual_numbers(self, names: Collection[str]) -> set[str]:
-        """Find the columns of numbers that are written in another way than most of the table, and say so."""
+        """Find the columns of numbers that are written in another way than most of the table, and note examples."""
         found: dict[str, tuple[str, float]] = {}
         for name in names:
             cell, decimal = self.marks.unusual(self.sample.get(name, ())), self.marks.decimal_of(name)
@@ -189,7 +189,7 @@ class TableReader(ABC):
         return {*found, *(name for name in names if self.marks.decimal_of(name) != self.decimal)}
 
     def _note_numbers(self, found: dict[str, tuple[str, float]]) -> None:
-        """Say how cells are read that are no plain numbers."""
+        """Note how numbers are read that are more than digits and a decimal mark."""
         examples = [f"{cell.strip()!r} as {value:.15g} (column {name!r})" for name, (cell, value) in found.items()]
         if examples:
             self.notes.append(f"read as numbers: {spell_out(examples, _MOST_EXAMPLES)}")
@@ -276,13 +276,13 @@ def is_text(column: "pd.Series[Any]") -> bool:
 
 
 def holds(column: "pd.Series[Any]", kind: type) -> bool:
-    """Tell whether all cells of a column that are there are of a type, and some are."""
+    """Tell whether all values of a column are of a type, and there are some."""
     types = set(map(type, column.dropna()))
     return types == {kind}
 
 
 class FrameTable(TableReader):
-    """A table of cells that have types of their own, one by one, all of them in memory."""
+    """A table in memory whose cells each have a type of their own."""
 
     def __init__(self, frame: "pd.DataFrame", name: str, options: ReadingOptions, takes: Collection[str]) -> None:
         super().__init__(name, list(frame.columns), options, takes)

@@ -235,7 +235,7 @@ def open_table(source: Source, options: ReadingOptions | None = None) -> TableRe
 
 
 def _open(stream: BinaryIO, path: Path | None, name: str, suffix: str, options: ReadingOptions) -> TableReader:
-    """Open a stream of bytes; what its suffix says holds where its first bytes leave it open."""
+    """Open a stream of bytes; the suffix decides where the first bytes do not tell the format."""
     peeked, expected = PeekedStream(stream), _FORMATS.get(suffix.removesuffix(".gz"))
     with naming_the_table(name):
         start = peeked.peek(_START)
@@ -266,7 +266,7 @@ def _open(stream: BinaryIO, path: Path | None, name: str, suffix: str, options: 
 
 
 def _format_of(start: bytes) -> str:
-    """Tell by the first bytes what a file is: gzip, parquet, arrow, workbook, json or text; others are refused."""
+    """Detect gzip, parquet, arrow, workbook, json or text by the first bytes; other formats are refused."""
     for mark, name in _STARTS.items():
         if start.startswith(mark):
             return name
@@ -279,7 +279,7 @@ def _format_of(start: bytes) -> str:
 
 
 def separator_hint(columns: Sequence[str]) -> str:
-    """Say what may be wrong with a table that seems to have a single column, as the end of a message."""
+    """End a message on a table that seems to have a single column: another separator may be meant."""
     found = [word for mark, word in SEPARATORS.items() if len(columns) == 1 and mark in columns[0]]
     return f"; its header has {found[0]} between names, so sep may be wrong" if found else ""
 
@@ -306,7 +306,7 @@ def _check_target(name: str, columns: list[str], target: str, notes: Sequence[st
 def _with_classes(
     name: str, frame: "pd.DataFrame", target: str, notes: list[str]
 ) -> "tuple[pd.DataFrame, pd.Series[Any]]":
-    """Leave out rows without a class, and give the classes the type that all have; fewer than two are refused."""
+    """Drop rows without a class, and give the classes a common type; fewer than two classes are refused."""
     if frame.empty:
         raise ValueError(f"path={name} has a header but no rows")
     n_rows, n_missing = len(frame), int(frame[target].isna().sum())
@@ -341,7 +341,7 @@ def _with_classes(
 
 
 def _typed_labels(labels: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Give classes their type, but only if they are then printed as before: "007" and "true" are names."""
+    """Give classes their type if they are then printed as in the table: "007" and "true" remain text."""
     if isinstance(labels.dtype, pd.CategoricalDtype):
         return labels.cat.remove_unused_categories()
     labels = uniform(labels)

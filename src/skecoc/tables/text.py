@@ -2,7 +2,7 @@
 
 `pandas.read_csv` fills rows that are too short and takes whatever follows a closing quote, and other parsers accept an
 unclosed quote or bytes of another encoding. So the bytes are looked at on their way to it, at several times the speed
-at which it parses them: a row that is not right ends the table, and its line is named.
+at which it parses them: the first malformed row ends the table, and the error names its line.
 """
 
 import codecs
@@ -154,7 +154,7 @@ def _is_separator_line(line: str) -> bool:
 
 
 def guess_separator(head: bytes, usual: str, *, is_whole: bool) -> str:
-    r"""Guess what separates cells: what gives most of the first rows as many cells as the header, and most of them.
+    r"""Guess the separator: the one with which most of the first rows have as many cells as the header has.
 
     >>> guess_separator(b"size;kind\n1,5;a\n2,5;b\n", ",", is_whole=True)
     ';'
@@ -188,7 +188,7 @@ class _Layout(NamedTuple):
 
 
 class CheckedRows:
-    """A file-like object for pandas: whole rows with as many cells as the header, up to the first that has not.
+    """A file-like object for pandas: whole rows with as many cells as the header, up to the first malformed one.
 
     `header` is the row that names the columns; its number of cells must be set as `n_cells` before reading.
     """
@@ -235,7 +235,7 @@ class CheckedRows:
             self._text += b"\n"
 
     def _read_header(self) -> bytes:
-        """Take the first row that is not blank; Excel may say first what separates cells."""
+        """Take the first row that is neither blank nor a line in which Excel names the separator."""
         while not self._is_last:
             self._read_on()
             layout, start = self._layout(), 0
@@ -254,7 +254,7 @@ class CheckedRows:
         raise ValueError("it has no line that names the columns")
 
     def _next_rows(self) -> bytes:
-        """Take the whole rows of the next text, as far as they are right; what is wrong is kept for the end."""
+        """Take the next whole rows up to the first malformed one, whose description is kept for the end."""
         try:
             self._read_on()
         except ValueError as error:
@@ -312,7 +312,7 @@ class CheckedRows:
         return np.array(places, dtype=np.intp), False
 
     def _bad_width(self, layout: _Layout) -> tuple[list[tuple[int, int]], tuple[int, str] | None]:
-        """Find the first row of another length than the header, and before it blank lines and empty cells, which go."""
+        """Find the first row of another length than the header, and blank lines and surplus empty cells before it."""
         stops = np.searchsorted(layout.separators, layout.ends)
         n_cells = np.diff(stops, prepend=0) + 1
         surplus: list[tuple[int, int]] = []
@@ -376,7 +376,7 @@ class TextTable(TableReader):
         _ = self.marks  # what it says about numbers belongs to the beginning
 
     def _note_encoding(self) -> None:
-        """Say which encoding was guessed, which may not be known before something else than ASCII is met."""
+        """Note the encoding that was guessed, which may not be known before the first byte that is not ASCII."""
         if self._stream.encoding != self._noted_encoding:
             self._noted_encoding = self._stream.encoding
             name = _ENCODING_NAMES.get(self._noted_encoding, self._noted_encoding.upper())
