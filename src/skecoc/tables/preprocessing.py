@@ -1,6 +1,6 @@
 """The numbers that columns become: scaled numbers, indicators, shares of the classes, weights of words.
 
-The encoders of text learn from the classes by cross-fitting: `fit_transform` encodes the rows of each fold by those of the
+The encoders of text learn from the classes by cross-fitting: `fit_transform` encodes the rows of a fold by those of the
 other folds, `transform` by all rows. They store numbers and text alone, and run no compiled code but NumPy's.
 """
 
