@@ -118,7 +118,7 @@ class DateTexts:
         return DATE_KINDS[2] if max(undecided, key=lambda mark: undecided[mark]) == "/" else DATE_KINDS[1]
 
     def parse(self, kind: str) -> Dates:
-        """Return the dates in UTC; other text becomes NaT.
+        """Return the dates in UTC; other text, and days that do not exist, become NaT.
 
         The kind says whether day or month comes first where all parts are numbers; for "date", the mark between them
         decides.
@@ -128,21 +128,16 @@ class DateTexts:
             iso = pd.to_datetime(pd.Series(self._iso), utc=True, errors="coerce", format="ISO8601")
             dates[self._iso_places] = iso.dt.tz_localize(None).to_numpy(dtype="M8[us]")
         if self._parts:
-            dates[self._places] = _compose(self._parts, kind)
+            year, first, second, mark, seconds = (np.array(values) for values in zip(*self._parts, strict=True))
+            day_first = (mark != "") & (mark != "/" if kind == "date" else kind == DATE_KINDS[1])
+            month, day = np.where(day_first, second, first), np.where(day_first, first, second)
+            exists = (month >= 1) & (month <= 12) & (day >= 1) & (year >= 1)
+            months = ((year - 1970) * 12 + np.where(exists, month, 1) - 1).astype("M8[M]")
+            days = months.astype("M8[D]") + (day - 1)
+            exists &= days.astype("M8[M]") == months
+            found = days.astype("M8[us]") + np.rint(seconds * 1e6).astype("m8[us]")
+            dates[self._places] = np.where(exists, found, np.datetime64("NaT", "us"))
         return dates
-
-
-def _compose(parts: list[_Parts], kind: str) -> Dates:
-    """Put dates together; days that do not exist become NaT."""
-    year, first, second, mark, seconds = (np.array(values) for values in zip(*parts, strict=True))
-    day_first = (mark != "") & (mark != "/" if kind == "date" else kind == DATE_KINDS[1])
-    month, day = np.where(day_first, second, first), np.where(day_first, first, second)
-    exists = (month >= 1) & (month <= 12) & (day >= 1) & (year >= 1)
-    months = ((year - 1970) * 12 + np.where(exists, month, 1) - 1).astype("M8[M]")
-    days = months.astype("M8[D]") + (day - 1)
-    exists &= days.astype("M8[M]") == months
-    dates = days.astype("M8[us]") + np.rint(seconds * 1e6).astype("m8[us]")
-    return np.where(exists, dates, np.datetime64("NaT", "us"))
 
 
 def parse_times(texts: NDArray[np.object_]) -> Dates:

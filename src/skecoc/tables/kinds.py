@@ -142,15 +142,18 @@ def typed(frame: "pd.DataFrame", kinds: Mapping[str, str], strays: dict[str, Str
         raise InputError(f"column {missing[0]!r} is missing")
     strays = {} if strays is None else strays
     by_dtype = dict(zip(frame.columns, _kinds_by_dtype(frame), strict=True))
-    numbers = [name for name, kind in kinds.items() if kind == by_dtype[name] and kind in ("number", "boolean")]
-    texts = [name for name, kind in kinds.items() if kind == "number" and by_dtype[name] is None]
+    numbers, texts, others = [], [], {}
+    for name, kind in kinds.items():
+        if kind in ("number", "boolean") and kind == by_dtype[name]:
+            numbers.append(name)
+        elif kind == "number" and by_dtype[name] is None:
+            texts.append(name)
+        else:
+            others[name] = _converted(frame[name], kind)
+            is_lost = others[name].isna().to_numpy()
+            if is_lost.any() and kind not in TEXT_KINDS:  # looking for gaps takes long
+                _count_strays(frame[name], is_lost & frame[name].notna().to_numpy(), strays)
     blocks = [_number_block(frame[names], strays) for names in (numbers, texts) if names]
-    known = {*numbers, *texts}
-    others = {name: _converted(frame[name], kind) for name, kind in kinds.items() if name not in known}
-    for name, converted in others.items():
-        is_lost = converted.isna().to_numpy()
-        if is_lost.any() and kinds[name] not in TEXT_KINDS:  # looking for gaps takes long
-            _count_strays(frame[name], is_lost & frame[name].notna().to_numpy(), strays)
     values = pd.concat([*blocks, pd.DataFrame(others, index=frame.index)], axis="columns")
     return values if list(values.columns) == list(kinds) else values[list(kinds)]
 
@@ -283,21 +286,26 @@ def useless_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str
     values = typed(frame, kinds)
     numbers = [name for name, kind in kinds.items() if kind in ("number", "boolean")]
     matrix = values[numbers].to_numpy()
-    reasons: dict[str, str] = {}
-    if len(values) >= 3:
-        steps = np.diff(matrix, axis=0)
-        counted = ((steps == 1).all(axis=0) | (steps == -1).all(axis=0)) & (matrix[0] == np.floor(matrix[0]))
-        reasons |= {numbers[place]: "identifier" for place in np.flatnonzero(counted)}
-        text = [name for name, kind in kinds.items() if kind in ("text", "category")]
-        reasons |= {name: "identifier" for name in text if values[name].notna().all() and values[name].is_unique}
     is_missing = np.isnan(matrix)
     highest = np.where(is_missing, -np.inf, matrix).max(axis=0, initial=-np.inf)
     lowest = np.where(is_missing, np.inf, matrix).min(axis=0, initial=np.inf)
-    is_constant = dict(zip(numbers, (highest <= lowest) & ~are_frequent(is_missing), strict=True))
-    for name in kinds:
-        if is_constant[name] if name in is_constant else _is_constant(values[name]):
+    constant = dict(zip(numbers, (highest <= lowest) & ~are_frequent(is_missing), strict=True))
+    has_identifiers = len(values) >= 3
+    counting: set[str] = set()
+    if has_identifiers:
+        steps = np.diff(matrix, axis=0)
+        counted = ((steps == 1).all(axis=0) | (steps == -1).all(axis=0)) & (matrix[0] == np.floor(matrix[0]))
+        counting.update(numbers[place] for place in np.flatnonzero(counted))
+    reasons = {}
+    for name, kind in kinds.items():
+        if constant[name] if name in constant else _is_constant(values[name]):
             reasons[name] = "constant"
-    return {name: reasons[name] for name in kinds if name in reasons}
+        elif kind in ("text", "category"):
+            if has_identifiers and values[name].notna().all() and values[name].is_unique:
+                reasons[name] = "identifier"
+        elif name in counting:
+            reasons[name] = "identifier"
+    return reasons
 
 
 def _is_constant(column: "pd.Series[Any]") -> bool:
