@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _say_what_is_read(words: Sequence[str], options: argparse.Namespace) -> None:
-    """Say what is read, since libraries are loaded for seconds before anything else is seen."""
+    """Name the input at once, since loading libraries takes seconds."""
     given = (getattr(options, name, None) for name in ("data", "folder", "files"))
     first = next((value for value in given if value), None)
     if isinstance(first, list):

@@ -1,4 +1,4 @@
-"""What commands share: messages, results on standard output, arguments, files that must not be the same."""
+"""Shared by all commands: messages, results on standard output, options and their checks."""
 
 import argparse
 import csv
@@ -68,7 +68,7 @@ def standard_output() -> Iterator[TextIO]:
 
 
 def discard_output() -> None:
-    """Send what is left of standard output nowhere: Python flushes it once more at exit."""
+    """Discard the rest of standard output, which Python flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -117,7 +117,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def add_columns(group: argparse._ActionsContainer) -> None:
-    """Add what is said about columns."""
+    """Add the options for columns and classes."""
     group.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to ignore")
     group.add_argument(
         "--group",
@@ -135,7 +135,7 @@ def add_columns(group: argparse._ActionsContainer) -> None:
 
 
 def add_judgement(group: argparse._ActionsContainer) -> None:
-    """Add how methods are judged."""
+    """Add the options for the comparison of methods."""
     group.add_argument(
         "--metric",
         default=METRICS[0],

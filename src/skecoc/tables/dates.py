@@ -141,7 +141,7 @@ class DateTexts:
 
 
 def parse_times(texts: NDArray[np.object_]) -> Dates:
-    """Read times of day, such as 14:30 or 2:30 pm, as times of the first day of 1970; what is none becomes NaT."""
+    """Read times of day, such as 14:30 or 2:30 pm, as times of the first day of 1970; other text becomes NaT."""
     matches = (_TIME_OF_DAY.fullmatch(text.strip()) for text in texts)
     times = np.full(len(texts), "NaT", dtype="M8[us]")
     for place, found in enumerate(matches):
@@ -182,7 +182,7 @@ def _hour(dates: Dates) -> Floats:
     return (dates - dates.astype("M8[D]")) / np.timedelta64(1, "h")
 
 
-# Features of a date, in this order. Linear learners need the sine and cosine of what is periodic.
+# Features of a date, in this order. Linear learners need the sine and cosine of periodic ones.
 _FEATURES: dict[str, Callable[[Dates], Floats]] = {
     "days": _days,
     "year": _years,

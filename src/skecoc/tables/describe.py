@@ -50,7 +50,7 @@ def describe_model(model: Any) -> dict[str, Any]:
     is_code = getattr(classifier, "code_matrix_", None) is not None
     if not is_code and not is_table:
         raise InputError(f"a {type(classifier).__name__} has no code to show; expected a fitted output code")
-    # In the pipeline of a music model, the first step keeps the record.
+    # In a pipeline, the first step may hold the card.
     card = getattr(model[0] if isinstance(model, Pipeline) else model, "card_", {})
     try:
         # The classifier of a table may know its classes by number only.
@@ -205,7 +205,7 @@ def _growth(classifier: Any, classes: list[str]) -> dict[str, Any]:
 
 
 def _table(model: Any, card: dict[str, Any]) -> dict[str, Any]:
-    """Describe the table that a model was fitted to, and how; features of music take the place of its columns."""
+    """Describe the table that a model was fitted to, and the settings; the card may hold the columns."""
     options = card["options"]
     kinds, left_out = getattr(model, "kinds_", card.get("columns", {})), getattr(model, "left_out_", {})
     return {
@@ -356,7 +356,7 @@ def _facts(
 
 
 def _known(value: Any) -> float | None:
-    """Return a number, or None for one that was not measured."""
+    """Return a number, or None if it was not measured."""
     return None if value is None or not np.isfinite(value) else float(value)
 
 

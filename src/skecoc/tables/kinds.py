@@ -322,7 +322,7 @@ def suspicious_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[
     found = dict.fromkeys((name for name in kinds if _IDENTIFIER_NAME.fullmatch(name)), "its name says so")
     numbers = [name for name, kind in kinds.items() if kind == "number" and name not in found]
     if len(values) >= _FEW_ROWS:
-        matrix = np.sort(values[numbers].to_numpy(), axis=0)  # NaN comes last, and is no whole number
+        matrix = np.sort(values[numbers].to_numpy(), axis=0)  # NaN comes last and fails the comparison
         differ = (matrix == np.floor(matrix)).all(axis=0) & (np.diff(matrix, axis=0) > 0).all(axis=0)
         found |= {numbers[place]: "whole numbers that are all different" for place in np.flatnonzero(differ)}
     for name, kind in kinds.items():

@@ -31,7 +31,7 @@ class _Unseen:
         self.names: list[str] = []
 
     def add(self, values: "pd.Series[Any]") -> None:
-        """Count further values, and remember a few."""
+        """Count further values, and keep the first few."""
         self.count += len(values)
         if len(values) and len(self.names) < _MAX_NAMES:
             self.names = list(dict.fromkeys([*self.names, *values.unique()[:_MAX_NAMES]]))[:_MAX_NAMES]

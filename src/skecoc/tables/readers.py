@@ -115,7 +115,7 @@ class TableReader(ABC):
 
     `name` is what messages say, such as path='flowers.csv'. `takes` names the options that apply to tables of this
     kind. `notes` says what was guessed or changed; reading the rows may add to it. `types` holds the Arrow types of
-    columns where they are known. What is in `opened` is closed in the end.
+    columns where they are known. `opened` is closed at the end.
     """
 
     def __init__(self, name: str, columns: Sequence[Any], options: ReadingOptions, takes: Collection[str] = ()) -> None:
@@ -339,7 +339,7 @@ def uniform(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def read_workbook(source: Path | BinaryIO, name: str, options: ReadingOptions) -> TableReader:
-    """Read a sheet of an Excel workbook or of its kin."""
+    """Read a sheet of an Excel or OpenDocument workbook."""
     import_extra("python_calamine", "table", "reading Excel")
     with naming_the_table(name):
         if zipfile.is_zipfile(source):
@@ -406,7 +406,7 @@ def read_json(text: str, name: str, options: ReadingOptions) -> TableReader:
 
 
 def _json_values(text: str) -> list[Any]:
-    """Parse an array, or values of which each has a line of its own."""
+    """Parse an array, or one value per line."""
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
@@ -489,7 +489,7 @@ class ArrowTable(TableReader):
             table = self._read().select(self._places)
             if self._stored != self.columns:
                 table = table.rename_columns(self.columns).replace_schema_metadata()
-            # pandas remembers names that are numbers.
+            # The metadata of pandas may turn names into numbers again.
             frame = table.to_pandas().reset_index(drop=True).set_axis(self.columns, axis="columns")
         for name in labels:
             frame[name] = table.column(self.columns.index(name)).to_pandas(integer_object_nulls=True)

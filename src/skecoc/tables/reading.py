@@ -188,7 +188,7 @@ def _load(source: Source, target: str, options: ReadingOptions) -> Bunch:
 
 
 def read_data_set(source: Source, target: str | None, options: ReadingOptions | None = None) -> DataSet:
-    """Read a user's table as it is, named after its file; labels become what a model's file can hold."""
+    """Read a table as a `DataSet` named after its file; labels get a type that a model's file can store."""
     if target is None:
         raise InputError("target: expected the name of the column that holds the classes")
     try:

@@ -144,7 +144,7 @@ def _read_sample(head: bytes, separator: str, *, is_whole: bool, n_rows: int = _
             if len(rows) > n_rows:
                 return rows[:n_rows]
     except csv.Error:
-        return rows  # a long cell, or one that does not end: whoever reads the rows says what is wrong
+        return rows  # a long cell, or an open quote: `CheckedRows` describes it
     return rows if is_whole else rows[: max(len(rows) - 1, 1)]
 
 
@@ -400,7 +400,7 @@ class TextTable(TableReader):
         """Read so many rows at a time; see `TableReader.chunks`."""
         wanted = list(self.columns if columns is None else columns)
         numbers = set(numbers).intersection(wanted)
-        # What pandas cannot read as it is, it reads as text.
+        # Numbers in another format than most of the table are read as text first.
         unusual = self._unusual_numbers([name for name in wanted if name in numbers])
         text = {name: str for name in wanted if name not in numbers or name in unusual}
         with naming_the_table(self.name):
