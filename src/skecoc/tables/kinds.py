@@ -150,10 +150,11 @@ def typed(frame: "pd.DataFrame", kinds: Mapping[str, str], strays: dict[str, Str
             texts.append(name)
         else:
             others[name] = _converted(frame[name], kind)
-            is_lost = others[name].isna().to_numpy()
-            if is_lost.any() and kind not in TEXT_KINDS:  # looking for gaps takes long
-                _count_strays(frame[name], is_lost & frame[name].notna().to_numpy(), strays)
     blocks = [_number_block(frame[names], strays) for names in (numbers, texts) if names]
+    for name, converted in others.items():
+        is_lost = converted.isna().to_numpy()
+        if is_lost.any() and kinds[name] not in TEXT_KINDS:  # looking for gaps takes long
+            _count_strays(frame[name], is_lost & frame[name].notna().to_numpy(), strays)
     values = pd.concat([*blocks, pd.DataFrame(others, index=frame.index)], axis="columns")
     return values if list(values.columns) == list(kinds) else values[list(kinds)]
 
