@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from skecoc.compare.data_sets import leave_missing
-from skecoc.tables.columns import typed
+from skecoc.tables.kinds import typed
 from skecoc.tables.model import choose_columns, takes_missing
 from skecoc.tables.preprocessing import make_preprocessor
 
@@ -86,7 +86,7 @@ def by_skecoc(learner, train, y, test):
     """Encode training and test rows as `TableClassifier` does."""
     kinds, _ = choose_columns(train)
     values = typed(train, kinds)
-    preprocessor = make_preprocessor(values, kinds)
+    preprocessor = make_preprocessor(kinds)
     leave_missing(preprocessor, takes_missing(learner))
     return preprocessor.fit_transform(values, y), preprocessor.transform(typed(test, kinds))
 

@@ -9,7 +9,7 @@ import pytest
 
 import skecoc
 from skecoc import coding
-from skecoc.cli import main, table_options
+from skecoc.cli import console, main
 from skecoc.coding import CODINGS
 from skecoc.compare import DEFAULT_DATA_SETS, DEFAULT_METHODS, methods
 from skecoc.compare.metrics import find_metric
@@ -123,7 +123,7 @@ def test_names_in_help_are_those_of_the_registries():
     assert names.DEFAULT_METHODS == DEFAULT_METHODS
     assert tuple(methods.check_methods(names.DEFAULT_METHODS)) == names.DEFAULT_METHODS
     assert [find_metric(name).name for name in names.METRICS] == list(names.METRICS)
-    assert table_options.MAX_ROWS == MOST_COMPARED_ROWS
+    assert console.MAX_ROWS == MOST_COMPARED_ROWS
     assert list(names.DATA_SETS) == list_uci()
     assert names.DEFAULT_DATA_SETS == DEFAULT_DATA_SETS
 

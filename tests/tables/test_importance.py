@@ -77,7 +77,7 @@ def test_of_a_wide_table_the_columns_that_differ_between_classes_are_tried(learn
     y = np.arange(60) % 3
     X = rng.normal(size=(60, 20))
     X[:, 11] += 5 * y
-    preprocessor = make_preprocessor(pd.DataFrame(X, columns=[f"c{k}" for k in range(20)]))
+    preprocessor = make_preprocessor(dict.fromkeys((f"c{k}" for k in range(20)), "number"))
     encoded = preprocessor.fit_transform(pd.DataFrame(X, columns=[f"c{k}" for k in range(20)]))
     trial = KeptTrial(learner.fit(encoded, y), preprocessor, Fold(encoded, y, encoded, y), 0)
     found = columns_that_matter([trial, trial], 20, 3)

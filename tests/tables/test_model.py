@@ -16,7 +16,7 @@ from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.persistence import load_model, save_model
 from skecoc.support.errors import InputError
 from skecoc.tables import TableClassifier
-from skecoc.tables.columns import kinds_of, typed
+from skecoc.tables.kinds import kinds_of, typed
 from skecoc.tables.model import check_table_model, takes_missing
 from skecoc.tables.preprocessing import encoded_sources, make_preprocessor
 from tests.tables.things import make_messages, make_things
@@ -216,7 +216,7 @@ def test_sources_of_encoded_features():
     kinds = kinds_of(frame)
     values = typed(frame, kinds)
     for n_classes in (3, 40):
-        preprocessor = make_preprocessor(values, kinds).fit(values, random.permutation(500) % n_classes)
+        preprocessor = make_preprocessor(kinds).fit(values, random.permutation(500) % n_classes)
         sources = encoded_sources(preprocessor)
         before = preprocessor.transform(values)
         assert sources.shape == before.shape[1:]

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from skecoc import ECOCClassifier
 from skecoc.support.errors import InputError
 from skecoc.tables import TableClassifier, load_table
-from skecoc.tables.columns import kinds_of, useless_columns
+from skecoc.tables.kinds import kinds_of, useless_columns
 from skecoc.tables.model import check_table_model
 from skecoc.tables.predicting import TablePredictions
 from skecoc.tables.reading import open_table

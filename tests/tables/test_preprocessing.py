@@ -12,10 +12,9 @@ from sklearn.base import clone
 
 from skecoc.support.errors import InputError
 from skecoc.tables import as_data_set
-from skecoc.tables.columns import kinds_of, suspicious_columns, typed, useless_columns
-from skecoc.tables.encoders import MAX_CATEGORIES
+from skecoc.tables.kinds import kinds_of, suspicious_columns, typed, useless_columns
 from skecoc.tables.model import choose_columns
-from skecoc.tables.preprocessing import encoded_sources, make_preprocessor
+from skecoc.tables.preprocessing import MAX_CATEGORIES, encoded_sources, make_preprocessor
 from tests.tables.things import make_messages
 
 
@@ -23,7 +22,7 @@ def transform(train, test=None, y=None, **parameters):
     """Fit on the first table, transform the second (or the first)."""
     kinds = kinds_of(train)
     values = typed(train, kinds)
-    preprocessor = clone(make_preprocessor(values, kinds)).set_params(**parameters)
+    preprocessor = clone(make_preprocessor(kinds)).set_params(**parameters)
     encoded = preprocessor.fit_transform(values, y)
     return encoded if test is None else preprocessor.transform(typed(test, kinds))
 
@@ -144,7 +143,7 @@ def test_gaps_have_an_indicator_if_they_are_frequent_and_stay_where_learners_tak
     kept = transform(frame, **KEEP)
     np.testing.assert_array_equal(np.isnan(kept), frame.isna())
     values = typed(frame, kinds_of(frame))
-    assert encoded_sources(make_preprocessor(values).fit(values)).tolist() == [0, 1, 2, 3, 1]
+    assert encoded_sources(make_preprocessor(kinds_of(values)).fit(values)).tolist() == [0, 1, 2, 3, 1]
 
 
 def test_prepared_keeps_missing_values_on_demand():
@@ -322,7 +321,7 @@ def test_wide_tables_take_no_time(shape):
     start = time.perf_counter()
     kinds, _ = choose_columns(frame)
     values = typed(frame, kinds)
-    encoded = make_preprocessor(values, kinds).fit_transform(values, y)
+    encoded = make_preprocessor(kinds).fit_transform(values, y)
     suspicious_columns(frame, kinds)
     assert time.perf_counter() - start < 2  # a tenth of it on an idle machine
     assert encoded.shape[1] == shape[1] + 1

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from skecoc.support.errors import InputError
 from skecoc.tables import load_table
-from skecoc.tables.columns import kinds_of
+from skecoc.tables.kinds import kinds_of
 from skecoc.tables.readers import ReadingOptions, distinct_names
 from skecoc.tables.reading import open_table, read_data_set
 

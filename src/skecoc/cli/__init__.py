@@ -4,7 +4,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -34,11 +34,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line, by default with the arguments of the process, and return the exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     is_loaded = "sklearn" in sys.modules
-    options = _parse(words)
+    parser = _parser(words)
+    options, unknown = parser.parse_known_args(words)
+    if unknown:
+        parser.prog = f"skecoc {words[0]}"
+        parser.error(f"unrecognized arguments: {shlex.join(unknown)}")
     options.command = shlex.join(["skecoc", *words])
     try:
         if not is_loaded:
-            _begin(words, options)
+            _say_what_is_read(words, options)
         if getattr(options, "jobs", 1) is None:
             options.jobs = default_jobs()
         with nullcontext() if is_loaded else notices_shown(say):
@@ -55,43 +59,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parse(words: Sequence[str]) -> argparse.Namespace:
-    """Read the arguments; an unknown command or option ends the process with one line."""
-    parser = _parser(words)
-    options, rest = parser.parse_known_args(words)
-    if rest:
-        parser.prog = f"skecoc {words[0]}"
-        parser.error(f"unrecognized arguments: {shlex.join(rest)}")
-    return options
-
-
-def _begin(words: Sequence[str], options: argparse.Namespace) -> None:
-    """Say what is read, since libraries are loaded for seconds before anything else is seen."""
-    source = _source(options)
-    if words[:1] == ["compare"] and source is None:
-        say("reading data sets")
-    elif source is not None:
-        if source == STANDARD:
-            say("reading standard input")
-        elif _is_there(source):  # if not, an error is all that follows
-            say(f"reading {source}")
-
-
-def _source(options: argparse.Namespace) -> Path | None:
-    """Return the file or folder that a command reads, if any."""
+def _say_what_is_read(words: Sequence[str], options: argparse.Namespace) -> None:
+    """Name the input at once, since loading libraries takes seconds."""
     given = (getattr(options, name, None) for name in ("data", "folder", "files"))
     first = next((value for value in given if value), None)
     if isinstance(first, list):
         first = first[0]
-    return None if first is None else Path(first)
-
-
-def _is_there(path: Path) -> bool:
-    """Tell whether there is such a file or folder, as far as one may know."""
-    try:
-        return path.exists()
-    except OSError:
-        return False
+    if first is None:
+        if words[:1] == ["compare"]:
+            say("reading data sets")
+        return
+    source, is_there = Path(first), False
+    with suppress(OSError):  # a folder on the way may be closed to this user
+        is_there = source.exists()
+    if source == STANDARD:
+        say("reading standard input")
+    elif is_there:  # if not, an error is all that follows
+        say(f"reading {source}")
 
 
 class _Parser(argparse.ArgumentParser):

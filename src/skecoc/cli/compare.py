@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skecoc.cli import console, table_options
+from skecoc.cli import console
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_writable, write_text
 from skecoc.support.names import (
@@ -50,7 +50,7 @@ _COPIED: dict[str, Any] = {
     "drop": [],
     "order": [],
     "metric": METRICS[0],
-    "max_rows": table_options.MAX_ROWS,
+    "max_rows": console.MAX_ROWS,
     "folds": 5,
     "seed": 0,
 }
@@ -71,14 +71,14 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--target", metavar="COLUMN", help="the column of DATA that holds the classes")
     console.add_reading(parser)
     columns = parser.add_argument_group("columns and classes of DATA")
-    table_options.add_columns(columns)
+    console.add_columns(columns)
     what = parser.add_argument_group("methods and data")
     what.add_argument("--methods", nargs="+", metavar="METHOD", help="see below")
     what.add_argument("--datasets", nargs="+", metavar="NAME", help="included data sets, or 'all'")
     what.add_argument("--data", dest="data_option", metavar="FILE", type=Path, help=argparse.SUPPRESS)
-    table_options.add_learner(what)
+    console.add_learner(what)
     how = parser.add_argument_group("evaluation")
-    table_options.add_judgement(how)
+    console.add_judgement(how)
     console.add_splits(how, folds=5)
     console.add_jobs(how)
     where = parser.add_argument_group("output")

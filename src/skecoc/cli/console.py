@@ -1,6 +1,8 @@
-"""What commands share: messages, results on standard output, arguments, files that must not be the same."""
+"""Shared by all commands: messages, results on standard output, options and their checks."""
 
 import argparse
+import csv
+import math
 import os
 import re
 import shutil
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from skecoc.support.errors import InputError, did_you_mean
 from skecoc.support.files import check_writable, write_text
+from skecoc.support.names import LEARNERS, METRICS
 from skecoc.support.text_layout import printable
 
 if TYPE_CHECKING:
@@ -20,10 +23,13 @@ if TYPE_CHECKING:
 
 #: What stands for standard input or output.
 STANDARD = Path("-")
+#: Rows that methods are compared on, at most, unless --max-rows says otherwise.
+MAX_ROWS = 10_000
 
-# What terminals obey: controls but line breaks and tabs, and marks that turn the direction of writing.
+# What terminals interpret: control characters except line breaks and tabs, and marks of the direction of writing.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_MOST_DEFAULT_JOBS = 8  # every worker loads all libraries anew, which short runs do not pay back
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+_MOST_DEFAULT_JOBS = 8  # every worker loads all libraries, which takes longer than short runs
 
 
 def say(message: str) -> None:
@@ -33,7 +39,7 @@ def say(message: str) -> None:
 
 
 def shown(text: str) -> str:
-    """Spell out what a terminal would obey; other characters, also rare ones, stay what they are."""
+    """Escape what a terminal would interpret; other characters, also rare ones, remain."""
     return _CONTROLS.sub(lambda control: printable(control[0]), text)
 
 
@@ -62,7 +68,7 @@ def standard_output() -> Iterator[TextIO]:
 
 
 def discard_output() -> None:
-    """Send what is left of standard output nowhere: Python flushes it once more at exit."""
+    """Discard the rest of standard output, which Python flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -100,7 +106,7 @@ def add_table(parser: argparse.ArgumentParser, *, optional: bool = False) -> Non
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how a table is written, which is guessed without them."""
+    """Add the options for the format of a table, which is detected without them."""
     group = parser.add_argument_group("format of the table (detected and reported if not given)")
     group.add_argument("--sep", metavar="MARK", help="separator: comma, semicolon, tab, bar or another character")
     group.add_argument("--decimal", metavar="MARK", help="decimal mark: comma or point")
@@ -108,6 +114,53 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--encoding", metavar="NAME", help="encoding, such as utf-8, utf-16 or latin-1")
     group.add_argument("--sheet", metavar="NAME", help="sheet of a workbook, by name or number (default: the first)")
     group.add_argument("--na", nargs="+", default=[], metavar="WORD", help="further values that mean a missing value")
+
+
+def add_columns(group: argparse._ActionsContainer) -> None:
+    """Add the options for columns and classes."""
+    group.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to ignore")
+    group.add_argument(
+        "--group",
+        metavar="COLUMN",
+        help="a column of groups, such as patients: rows of a group are never split between training and test (the "
+        "column is not a feature)",
+    )
+    group.add_argument(
+        "--order",
+        type=_names,
+        default=[],
+        metavar="A,B,C",
+        help="the classes from the lowest to the highest, for the ordinal code",
+    )
+
+
+def add_judgement(group: argparse._ActionsContainer) -> None:
+    """Add the options for the comparison of methods."""
+    group.add_argument(
+        "--metric",
+        default=METRICS[0],
+        help=f"the metric: {', '.join(METRICS)}, or the name of a scikit-learn scorer (default: {METRICS[0]})",
+    )
+    group.add_argument(
+        "--class-weight", choices=["balanced"], help="give all classes the same total weight in training"
+    )
+    group.add_argument(
+        "--max-rows",
+        type=at_least(10),
+        default=MAX_ROWS,
+        metavar="N",
+        help=f"maximum number of rows to compare methods on (default: {MAX_ROWS})",
+    )
+
+
+def add_learner(group: argparse._ActionsContainer) -> None:
+    """Add the option ``--learner``."""
+    group.add_argument(
+        "--learner",
+        metavar="NAME",
+        help=f"the binary learner of codes: {', '.join(LEARNERS)}, or an import path; parameters may follow, as in "
+        '"random-forest n_estimators=500" (default: stumps; mixed and scikit-learn\'s classifiers have their own)',
+    )
 
 
 def reading_options(options: argparse.Namespace, usual_decimal: str | None = None) -> "ReadingOptions":
@@ -140,7 +193,7 @@ def add_jobs(group: argparse._ActionsContainer) -> None:
 
 
 def default_jobs() -> int:
-    """Return how many runs are done at the same time if nothing is said."""
+    """Return the default number of parallel runs."""
     from joblib import cpu_count  # not loaded for --help
 
     return min(int(cpu_count()), _MOST_DEFAULT_JOBS)
@@ -171,6 +224,26 @@ def at_least(smallest: int) -> Callable[[str], int]:
         return number
 
     return convert
+
+
+def seconds(text: str) -> float:
+    """Read a time such as 90, 90s, 5m or 1.5h."""
+    number, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
+    try:
+        found = float(number) * _UNITS[unit]
+    except ValueError:
+        found = 0.0
+    if not 0 < found < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a time such as 90, 5m or 1h, got {text!r}")
+    return found
+
+
+def _names(text: str) -> list[str]:
+    """Split names at commas; one that holds a comma stands in double quotes."""
+    names = next(csv.reader([text], skipinitialspace=True), [])
+    if len(names) < 2 or not all(name.strip() for name in names):
+        raise argparse.ArgumentTypeError(f"expected the names of all classes with commas between, got {text!r}")
+    return [name.strip() for name in names]
 
 
 def table_source(path: Path) -> Path | BinaryIO:

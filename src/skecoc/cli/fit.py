@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 
-from skecoc.cli import console, table_options
+from skecoc.cli import console
 from skecoc.support.errors import InputError
 from skecoc.support.files import check_model_path, check_writable, write_bytes, write_text
 from skecoc.support.names import CLASSIFIERS, DECODINGS, METHOD_CODINGS
@@ -52,16 +52,16 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     )
     console.add_reading(parser)
     columns = parser.add_argument_group("columns and classes")
-    table_options.add_columns(columns)
+    console.add_columns(columns)
     what = parser.add_argument_group("model")
     what.add_argument("--method", default="auto", help="auto (the default) is the best of several; others: see below")
-    table_options.add_learner(what)
+    console.add_learner(what)
     console.add_trust(what)
     how = parser.add_argument_group("comparison of methods")
-    table_options.add_judgement(how)
+    console.add_judgement(how)
     how.add_argument(
         "--time-budget",
-        type=table_options.seconds,
+        type=console.seconds,
         metavar="TIME",
         help="time limit: a number of seconds, or a time such as 5m or 1h; methods that would take longer are skipped",
     )

@@ -131,7 +131,7 @@ def _open(path: Path, reading: "ReadingOptions") -> "TableReader":
 
 @contextmanager
 def _standard_output() -> Iterator[BinaryIO]:
-    """Write bytes to standard output; a terminal shows what it would obey otherwise."""
+    """Write bytes to standard output; on a terminal, what it would interpret is escaped."""
     with console.standard_output() as stream:
         yield cast("BinaryIO", _Terminal(stream)) if stream.isatty() else stream.buffer
 
@@ -143,7 +143,7 @@ class _Terminal(RawIOBase):
         self._stream = stream
 
     def write(self, data: Any) -> int:
-        """Write bytes of a text; what the terminal cannot show is spelled out."""
+        """Write bytes of a text; what the terminal cannot show is escaped."""
         encoding = self._stream.encoding
         text = console.shown(bytes(data).decode("utf-8", "surrogatepass"))
         self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))

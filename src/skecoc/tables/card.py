@@ -1,8 +1,8 @@
-"""The card of a model: what is known about it from held-out rows, as plain values that its file carries."""
+"""The card of a model: its held-out results and settings, as plain values that are stored in its file."""
 
 import platform
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -21,8 +21,8 @@ from skecoc.plotting.probabilities import reliability_bins
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.scores import ALPHA, p_phrase
 from skecoc.support.threads import thread_pools
-from skecoc.tables.columns import names_of_classes
 from skecoc.tables.importance import columns_that_matter
+from skecoc.tables.kinds import names_of_classes
 from skecoc.tables.model import TableClassifier
 
 with suppress(ImportError):  # `open_table` says how to install it
@@ -42,7 +42,7 @@ _N_RESAMPLES = 500
 def make_card(
     found: Comparison, best: int, metric: Metric, data_set: DataSet, *, was_named: bool = False
 ) -> dict[str, Any]:
-    """Sum up held-out results as plain values, which the file of a model carries; `best` is the method's position."""
+    """Summarize held-out results as plain values; `best` is the position of the chosen method."""
     names = data_set.class_names()
     (truth, predicted, probabilities, kept), n_classes = found.held_out[best], len(names)
     comparison = _comparison(found, best, metric, data_set.groups)
@@ -71,7 +71,7 @@ def make_card(
 
 
 def _comparison(found: Comparison, best: int, metric: Metric, groups: NDArray[Any] | None) -> list[dict[str, Any]]:
-    """Sum up every method beside the chosen one, the best first, the majority class last."""
+    """Summarize all methods, the best first, the majority class last."""
     measures = ("score", "accuracy", "n_columns", "fit_seconds")
     scores, accuracy, n_columns, fit_seconds = (found.runs(name)[0] for name in measures)
     means = scores.mean(axis=1)
@@ -107,30 +107,28 @@ def score_interval(
 
 
 def _reason(comparison: Sequence[dict[str, Any]], metric: Metric, *, was_named: bool) -> str:
-    """Say in a sentence why the method was taken, and what comes next to it."""
+    """Say in a sentence why the method was taken, and how the best of the others compares with it."""
     (own,) = (row for row in comparison if row["is_chosen"])
     others = [row for row in comparison if not row["is_chosen"] and not row["is_baseline"]]
     if not others:
         return f"{own['method']} is saved."
     why = ", as --method says" if was_named else f" as the best of {len(others) + 1} methods"
-    return f"{own['method']} is saved{why}; {_next_to(own, others[0], metric)}."
-
-
-def _next_to(own: dict[str, Any], other: dict[str, Any], metric: Metric) -> str:
-    """Compare the method that is saved with the best of the others."""
+    other = others[0]
     lead = metric.gain(own["score"]) - metric.gain(other["score"])
     if round(lead, TIE_DECIMALS) == 0:
-        return f"{other['method']} scores the same"
-    chance, is_sure = p_phrase(other["p_value"]), other["p_value"] < ALPHA
-    sure = "significantly" if is_sure else "not significantly"
-    if lead < 0:
-        sure = sure if is_sure else f"though {sure}"
-        return f"{other['method']} scores better with {metric.format.text(other['score'])}, {sure} ({chance})"
-    return f"next is {other['method']} with {metric.format.text(other['score'])}, {sure} worse ({chance})"
+        return f"{own['method']} is saved{why}; {other['method']} scores the same."
+    score, chance = metric.format.text(other["score"]), p_phrase(other["p_value"])
+    sure = "significantly" if other["p_value"] < ALPHA else "not significantly"
+    if lead > 0:
+        beside = f"next is {other['method']} with {score}, {sure} worse ({chance})"
+    else:
+        though = "" if other["p_value"] < ALPHA else "though "
+        beside = f"{other['method']} scores better with {score}, {though}{sure} ({chance})"
+    return f"{own['method']} is saved{why}; {beside}."
 
 
 def _warnings(card: dict[str, Any], metric: Metric, names: Sequence[str]) -> list[str]:
-    """Say in words what makes a model worthless, or worth less than its score."""
+    """Warn of a model that may be no better than guessing, and of classes that are never predicted correctly."""
     found = []
     baseline = next(row["score"] for row in card["comparison"] if row["is_baseline"])
     worst = card["interval"][0] if metric.higher_is_better else card["interval"][1]
@@ -142,7 +140,7 @@ def _warnings(card: dict[str, Any], metric: Metric, names: Sequence[str]) -> lis
             f"({scale.range(*card['interval'])}), and always predicting {name} has {scale.text(baseline)}"
         )
     counts, right = card["confusion"].sum(axis=1), np.diagonal(card["confusion"])
-    # Of a single row nothing can be learnt when it is held out.
+    # A class with a single row cannot be learnt while this row is held out.
     lost = [f"{name!r} ({n} rows)" for name, n, hit in zip(names, counts, right, strict=True) if n > 1 and not hit]
     if lost and len(lost) < len(names):
         found.append(
@@ -153,7 +151,10 @@ def _warnings(card: dict[str, Any], metric: Metric, names: Sequence[str]) -> lis
 
 
 def score_on(model: TableClassifier, test: DataSet, metric: Metric) -> dict[str, Any]:
-    """Score a model on rows of another table, whose classes must be known to it."""
+    """Score a model on rows of another table, whose classes must be known to it.
+
+    The 95 % interval is Wilson's for accuracy, and that of rows drawn with replacement for other metrics.
+    """
     names = [str(label) for label in model.classes_]
     places = match_classes(test, model.classes_)
     known = places >= 0
@@ -166,12 +167,18 @@ def score_on(model: TableClassifier, test: DataSet, metric: Metric) -> dict[str,
     def score(rows: Any) -> float:
         return metric.score(truth[rows], predicted[rows], probabilities[rows], len(names))
 
+    if metric.name == "accuracy":
+        interval = list(wilson_interval(int((predicted == truth).sum()), len(truth)))
+    else:
+        random = np.random.default_rng(0)
+        drawn = [score(random.integers(0, len(truth), len(truth))) for _ in range(_N_RESAMPLES)]
+        interval = np.quantile(drawn, [0.025, 0.975]).tolist()
     return {
         "data": test.name,
         "n_rows": int(known.sum()),
         "n_unknown": int((~known).sum()),
         "score": score(slice(None)),
-        "interval": _resampled_interval(metric, score, predicted == truth),
+        "interval": interval,
         "measures": common_measures(truth, predicted, probabilities, len(names)),
         "confusion": confusion_matrix(truth, predicted, labels=np.arange(len(names))),
     }
@@ -187,17 +194,8 @@ def match_classes(test: DataSet, classes: NDArray[Any]) -> Integers:
     return places
 
 
-def _resampled_interval(metric: Metric, score: Callable[[Any], float], is_right: NDArray[np.bool_]) -> list[float]:
-    """Return a 95 % interval of a score of test rows: by Wilson's formula for accuracy, else by drawing rows anew."""
-    if metric.name == "accuracy":
-        return list(wilson_interval(int(is_right.sum()), len(is_right)))
-    random = np.random.default_rng(0)
-    drawn = [score(random.integers(0, len(is_right), len(is_right))) for _ in range(_N_RESAMPLES)]
-    return np.quantile(drawn, [0.025, 0.975]).tolist()
-
-
 def calibration_bins(probabilities: Floats | None, truth: Integers) -> dict[str, Any]:
-    """Compare how sure a model is with its accuracy: in tenths of [0, 1] of its largest probability.
+    """Compare confidence, the largest predicted probability, with accuracy, in bins of confidence.
 
     ``n_rows``, ``confidence`` and ``accuracy`` have one entry for each of the `N_BINS` bins; empty ones are 0.
     """

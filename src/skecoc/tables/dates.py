@@ -42,13 +42,13 @@ _TIME_OF_DAY = re.compile(_TIME, re.IGNORECASE)
 _FIRST_SHORT_YEAR = 69
 
 
-# Parts of a date: the year, the month and the day, the mark between them and the seconds since midnight. The mark
-# is empty unless the order of month and day is open. Plain tuples: of other objects, thousands of them take long.
+# The year, two numbers that are month and day, the mark between them, and the seconds since midnight. The mark is
+# empty if the month comes first, otherwise the order is still open. Plain tuples, as there are thousands of them.
 _Parts = tuple[int, int, int, str, float]
 
 
 def _split(text: str) -> _Parts | None:
-    """Take a date apart; nothing if the text is none."""
+    """Split a date into its parts; None if the text is not a date."""
     found = _ANY_DATE.fullmatch(text)
     seconds = _seconds(found) if found else None
     if found is None or seconds is None:
@@ -72,7 +72,7 @@ def _year(digits: str) -> int:
 
 
 def _seconds(found: re.Match[str]) -> float | None:
-    """Return the seconds since midnight, 0 without a time of day; nothing if there is no such time."""
+    """Return the seconds since midnight, 0 without a time of day; None if there is no such time."""
     hours, minutes, rest, half = found.group("hour", "minute", "second", "half")
     if hours is None:
         return 0.0
@@ -85,7 +85,7 @@ def _seconds(found: re.Match[str]) -> float | None:
 
 
 class DateTexts:
-    """Text that may be dates, written in any of the usual ways: taken apart once, as that takes long.
+    """Texts that may be dates, in any of the usual formats; each is split into its parts once, as that takes long.
 
     ISO 8601, years first or last, names of months in English, with a time of day or without.
     """
@@ -100,9 +100,9 @@ class DateTexts:
         self._parts = [parts for _, parts in found if parts]
 
     def kind(self, counts: NDArray[np.intp]) -> str:
-        """Tell which of `DATE_KINDS` reads the texts best: days and months are told by cells with a value above 12.
+        """Determine which of `DATE_KINDS` reads the texts best, by days above 12; `counts` weights the texts.
 
-        Where there is none, slashes stand for month first, dots and dashes for day first. Each text counts so often.
+        Without such cells, slashes stand for month first, dots and dashes for day first.
         """
         undecided: dict[str, int] = {}
         n_day_first = n_month_first = 0
@@ -118,43 +118,37 @@ class DateTexts:
         return DATE_KINDS[2] if max(undecided, key=lambda mark: undecided[mark]) == "/" else DATE_KINDS[1]
 
     def parse(self, kind: str) -> Dates:
-        """Return the dates, in universal time; what is none becomes NaT.
+        """Return the dates in UTC; other text, and days that do not exist, become NaT.
 
-        A kind other than "date" says what comes first where all parts are numbers; by itself that depends on the mark
-        between them.
+        The kind says whether day or month comes first where all parts are numbers; for "date", the mark between them
+        decides.
         """
         dates = np.full(self._n_texts, "NaT", dtype="M8[us]")
         if len(self._iso):
             iso = pd.to_datetime(pd.Series(self._iso), utc=True, errors="coerce", format="ISO8601")
             dates[self._iso_places] = iso.dt.tz_localize(None).to_numpy(dtype="M8[us]")
         if self._parts:
-            dates[self._places] = _compose(self._parts, kind)
+            year, first, second, mark, seconds = (np.array(values) for values in zip(*self._parts, strict=True))
+            day_first = (mark != "") & (mark != "/" if kind == "date" else kind == DATE_KINDS[1])
+            month, day = np.where(day_first, second, first), np.where(day_first, first, second)
+            exists = (month >= 1) & (month <= 12) & (day >= 1) & (year >= 1)
+            months = ((year - 1970) * 12 + np.where(exists, month, 1) - 1).astype("M8[M]")
+            days = months.astype("M8[D]") + (day - 1)
+            exists &= days.astype("M8[M]") == months
+            found = days.astype("M8[us]") + np.rint(seconds * 1e6).astype("m8[us]")
+            dates[self._places] = np.where(exists, found, np.datetime64("NaT", "us"))
         return dates
 
 
-def _compose(parts: list[_Parts], kind: str) -> Dates:
-    """Put dates together; days that do not exist become NaT."""
-    year, first, second, mark, seconds = (np.array(values) for values in zip(*parts, strict=True))
-    day_first = (mark != "") & (mark != "/" if kind == "date" else kind == DATE_KINDS[1])
-    month, day = np.where(day_first, second, first), np.where(day_first, first, second)
-    exists = (month >= 1) & (month <= 12) & (day >= 1) & (year >= 1)
-    months = ((year - 1970) * 12 + np.where(exists, month, 1) - 1).astype("M8[M]")
-    days = months.astype("M8[D]") + (day - 1)
-    exists &= days.astype("M8[M]") == months
-    dates = days.astype("M8[us]") + np.rint(seconds * 1e6).astype("m8[us]")
-    return np.where(exists, dates, np.datetime64("NaT", "us"))
-
-
 def parse_times(texts: NDArray[np.object_]) -> Dates:
-    """Read times of day, such as 14:30 or 2:30 pm, as times of the first day of 1970; what is none becomes NaT."""
+    """Read times of day, such as 14:30 or 2:30 pm, as times of the first day of 1970; other text becomes NaT."""
     matches = (_TIME_OF_DAY.fullmatch(text.strip()) for text in texts)
-    seconds = [np.nan if found is None or (time := _seconds(found)) is None else time for found in matches]
-    return np.array([np.datetime64("NaT", "us") if time != time else _at(time) for time in seconds], dtype="M8[us]")  # noqa: PLR0124 (NaN is what differs from itself)
-
-
-def _at(seconds: float) -> np.datetime64:
-    """Return a time of the first day of 1970."""
-    return np.datetime64(round(seconds * 1e6), "us")
+    times = np.full(len(texts), "NaT", dtype="M8[us]")
+    for place, found in enumerate(matches):
+        seconds = None if found is None else _seconds(found)
+        if seconds is not None:
+            times[place] = np.datetime64(round(seconds * 1e6), "us")
+    return times
 
 
 def _days(dates: Dates) -> Floats:
@@ -173,7 +167,7 @@ def _month(dates: Dates) -> Floats:
 
 
 def _day_of_year(dates: Dates) -> Floats:
-    """Return how much of its year has gone when a date comes, as an angle."""
+    """Return the place of each date within its year, as an angle."""
     days = (dates - dates.astype("M8[Y]")) / np.timedelta64(1, "D")
     return 2 * np.pi * np.where(np.isnat(dates), np.nan, days) / 366
 
@@ -188,7 +182,7 @@ def _hour(dates: Dates) -> Floats:
     return (dates - dates.astype("M8[D]")) / np.timedelta64(1, "h")
 
 
-# Numbers that a date becomes, in this order. Learners that split see the numbers, those that weigh also the circles.
+# Features of a date, in this order. Linear learners need the sine and cosine of periodic ones.
 _FEATURES: dict[str, Callable[[Dates], Floats]] = {
     "days": _days,
     "year": _years,
@@ -218,25 +212,22 @@ class DateEncoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: "pd.DataFrame", y: Any = None) -> Self:  # noqa: ARG002
         """Learn which parts of the dates differ; X is of shape (n_rows, n_columns)."""
-        found = [(place, self._features_of(dates)) for place, dates in enumerate(_columns(X))]
-        self.sources_ = np.array([place for place, names in found for _ in names], dtype=np.int64)
-        self.features_ = [name for _, names in found for name in names]
+        self.features_: list[str] = []
+        sources = []
+        for place, dates in enumerate(_columns(X)):
+            present = dates[~np.isnat(dates)]
+            names = [name for name, encode in _FEATURES.items() if len(present) and np.ptp(encode(present)) > 0]
+            if "year" not in names:
+                names = [name for name in names if not name.startswith("season")]
+            if len(present) == 0 or np.ptp(present.astype("M8[D]").astype(np.int64)) == 0:
+                names = [name for name in names if name != "hour"]  # of one day, days say the same
+            if not self.keep_missing and are_frequent(np.isnat(dates)):
+                names.append("is_missing")
+            self.features_ += names or ["days"]  # the rows of a fold may be of one day
+            sources += [place] * max(len(names), 1)
+        self.sources_ = np.array(sources, dtype=np.int64)
         self.n_features_in_ = X.shape[1]
         return self
-
-    def _features_of(self, dates: Dates) -> list[str]:
-        """Name the numbers that a column becomes."""
-        present = dates[~np.isnat(dates)]
-        names = [name for name, encode in _FEATURES.items() if len(present) and np.ptp(encode(present)) > 0]
-        of_one_year = "year" not in names
-        of_one_day = len(present) == 0 or np.ptp(present.astype("M8[D]").astype(np.int64)) == 0
-        if of_one_year:
-            names = [name for name in names if not name.startswith("season")]
-        if of_one_day:  # then days say the same
-            names = [name for name in names if name != "hour"]
-        if not self.keep_missing and are_frequent(np.isnat(dates)):
-            names.append("is_missing")
-        return names or ["days"]  # the rows of a fold may be of one day
 
     def transform(self, X: "pd.DataFrame") -> Floats:
         """Turn dates of shape (n_rows, n_columns) into numbers of shape (n_rows, n_features)."""

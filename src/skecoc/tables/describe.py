@@ -50,13 +50,17 @@ def describe_model(model: Any) -> dict[str, Any]:
     is_code = getattr(classifier, "code_matrix_", None) is not None
     if not is_code and not is_table:
         raise InputError(f"a {type(classifier).__name__} has no code to show; expected a fitted output code")
-    # In the pipeline of a music model, the first step keeps the record.
+    # In a pipeline, the first step may hold the card.
     card = getattr(model[0] if isinstance(model, Pipeline) else model, "card_", {})
     try:
         # The classifier of a table may know its classes by number only.
         classes = [str(label) for label in (model if is_table else classifier).classes_]
         table, held_out = (_table(model, card), _held_out(card, classes)) if card else (None, None)
         certificate = _certificate(classifier) if is_code else None
+        test = card.get("test") or None
+        if test is not None:
+            rows = _outcome(np.asarray(test["confusion"]), test["measures"], classes)
+            test = {"data": str(test["data"]), "n_rows": int(test["n_rows"]), **rows}
         description = {
             "title": type(classifier).__name__ if table is None else f"Model of {table['data']}",
             "headline": f"An output code for {len(classes)} classes; nothing is known about its training."
@@ -70,7 +74,7 @@ def describe_model(model: Any) -> dict[str, Any]:
             "growth": _growth(classifier, classes) if is_code and hasattr(classifier, "history_") else None,
             "table": table,
             "held_out": held_out,
-            "test": _test(card["test"], classes) if card.get("test") else None,
+            "test": test,
             "important": _important(card["important"], classes, list(model.kinds_)) if card.get("important") else None,
             "facts": _facts(card, table, held_out, certificate),
             "notes": [str(note) for note in card.get("notes", [])],
@@ -201,7 +205,7 @@ def _growth(classifier: Any, classes: list[str]) -> dict[str, Any]:
 
 
 def _table(model: Any, card: dict[str, Any]) -> dict[str, Any]:
-    """Describe the table that a model was fitted to, and how; features of music take the place of its columns."""
+    """Describe the table that a model was fitted to, and the settings; the card may hold the columns."""
     options = card["options"]
     kinds, left_out = getattr(model, "kinds_", card.get("columns", {})), getattr(model, "left_out_", {})
     return {
@@ -274,11 +278,6 @@ def _held_out(card: dict[str, Any], classes: list[str]) -> dict[str, Any]:
             "error": float((n_rows * np.abs(sure - right)).sum() / max(n_rows.sum(), 1.0)),
         },
     }
-
-
-def _test(test: dict[str, Any], classes: list[str]) -> dict[str, Any]:
-    outcome = _outcome(np.asarray(test["confusion"]), test["measures"], classes)
-    return {"data": str(test["data"]), "n_rows": int(test["n_rows"]), **outcome}
 
 
 def _outcome(confusion: NDArray[Any], known: dict[str, Any], classes: list[str]) -> dict[str, Any]:
@@ -357,7 +356,7 @@ def _facts(
 
 
 def _known(value: Any) -> float | None:
-    """Return a number, or None for one that was not measured."""
+    """Return a number, or None if it was not measured."""
     return None if value is None or not np.isfinite(value) else float(value)
 
 

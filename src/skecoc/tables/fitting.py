@@ -37,16 +37,16 @@ from skecoc.tables.card import make_card, match_classes, score_on
 from skecoc.tables.model import TableClassifier
 from skecoc.tables.preparation import MOST_COMPARED_ROWS, PreparedTable, limit_rows, prepare_table
 
-#: What a method of a learner is shown beside: scikit-learn's own strategies with the same learner.
+#: References for a named method with a binary learner: scikit-learn's own strategies with the same learner.
 REFERENCES = ("sklearn/one-vs-one", "sklearn/one-vs-rest")
-#: What a method with learners of its own is shown beside: classifiers that cost little, whatever the table.
+#: References for a named method with learners of its own: classifiers that are fast on any table.
 OWN_REFERENCES = ("sklearn/random-forest", "sklearn/logistic")
 #: The method that stands for the best of `default_methods`.
 AUTO = "auto"
 
-# Trained classifiers of the first folds are kept, to see which columns they need.
+# Trained classifiers of the first folds are kept to measure the importance of columns.
 _KEPT_FOLDS = 2
-# Rows by which the time of a method is judged before it begins, if time is limited.
+# Rows on which the time of a method is measured first, if time is limited.
 _SAMPLE_ROWS = 500
 # Rows of each class, and classes, of the small model that is saved as a rehearsal.
 _REHEARSAL_ROWS, _REHEARSAL_CLASSES = 20, 3
@@ -149,8 +149,11 @@ def fit_table(
         data_set, drop=drop, group=group, order=order, folds=folds, methods=[] if chosen is None else [chosen]
     )
     scored_by = find_metric(metric, len(table.classes))
-    n_features = table.data_set.X.shape[1]
-    methods = _methods(chosen, len(table.classes), n_features, has_learner=learner is not None)
+    if chosen is None:
+        n_features = table.data_set.X.shape[1]
+        methods = default_methods(len(table.classes), n_features, has_learner=learner is not None)
+    else:
+        methods = list(dict.fromkeys([chosen, *(REFERENCES if takes_learner(chosen) else OWN_REFERENCES)]))
     methods = _usable_methods(methods, chosen, estimator, scored_by, class_weight)
     if test is not None:
         match_classes(test, table.classes)  # an error now, not after the work
@@ -182,6 +185,9 @@ def fit_table(
         tqdm.write(f"fitting {found.methods[best]} to all rows", file=sys.stderr)
     classifier = make_classifier(found.methods[best], estimator, seed)
     model = _fit_all(data_set, classifier, table, class_weight, n_jobs)
+    learners = "" if found.methods[best] in CLASSIFIERS else learner_names(model.classifier_, "stumps")
+    if learner is not None:
+        learners = str(learner)
     model.card_ = {
         "data": data_set.name,
         "target": target,
@@ -189,7 +195,7 @@ def fit_table(
         "n_rows": len(data_set.y),
         "class_counts": np.bincount(table.data_set.y, minlength=len(table.classes)),
         "method": found.methods[best],
-        "learner": _name_learners(model.classifier_, found.methods[best], learner),
+        "learner": learners,
         "folds": folds,
         "seed": seed,
         "command": command,
@@ -218,14 +224,6 @@ def _check_method(method: str, learner: str | BaseEstimator | None) -> str:
     return method
 
 
-def _methods(chosen: str | None, n_classes: int, n_features: int, *, has_learner: bool) -> list[str]:
-    """List what is compared: the methods to choose from, or the one that was named and what it is shown beside."""
-    if chosen is None:
-        return default_methods(n_classes, n_features, has_learner=has_learner)
-    beside = REFERENCES if takes_learner(chosen) else OWN_REFERENCES
-    return [chosen, *(name for name in beside if name != chosen)]
-
-
 def _usable_methods(
     methods: Sequence[str], chosen: str | None, learner: BaseEstimator, metric: Metric, class_weight: str | None
 ) -> list[str]:
@@ -237,16 +235,9 @@ def _usable_methods(
     usable = [method for method, reason in reasons.items() if not reason]
     if not usable:
         raise InputError(f"learner: {reasons[methods[0]]}")
-    if usable == [chosen]:  # in the place of references that cannot be had
+    if usable == [chosen]:  # instead of references that were left out
         usable += [name for name in OWN_REFERENCES if name != chosen]
     return usable
-
-
-def _name_learners(classifier: Any, method: str, learner: str | BaseEstimator | None) -> str:
-    """Name the binary learner, or those that a fitted classifier has brought along."""
-    if learner is not None:
-        return str(learner)
-    return "" if method in CLASSIFIERS else learner_names(classifier, "stumps")
 
 
 def _fit_all(
@@ -258,9 +249,9 @@ def _fit_all(
         classifier.set_params(n_jobs=n_jobs)
     model = TableClassifier(classifier, drop=table.drop, classes=table.classes)
     weights = None if class_weight is None else compute_sample_weight(class_weight, table.labels)
-    # One thread each: those of gradient boosting would wait for one another where cores are busy.
+    # The threads of gradient boosting would wait for one another on busy cores.
     with thread_pools().limit(limits=1), interrupts_remembered() as check_interrupt, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what there is to warn of was said of the folds
+        warnings.simplefilter("ignore")  # the folds have been warned of
         try:
             model.fit(data_set.X, table.labels, sample_weight=weights)
         except (ValueError, TypeError, IndexError) as error:
@@ -275,13 +266,13 @@ def _fit_all(
 
 
 def _rehearse(data_set: DataSet, classifier: BaseEstimator, table: PreparedTable, trusted: Sequence[str]) -> None:
-    """Refuse a learner that could not be saved, before all the work is done, by a small classifier of it."""
+    """Refuse a learner that cannot be saved before the work is done: fit it to a few rows and try."""
     some = table.classes[:_REHEARSAL_CLASSES]
     rows = np.concatenate([np.flatnonzero(table.labels == label)[:_REHEARSAL_ROWS] for label in some])
     model = TableClassifier(classifier, drop=table.drop)
     with thread_pools().limit(limits=1), warnings.catch_warnings(), redirect_stdout(StringIO()):
         warnings.simplefilter("ignore")
-        with suppress(Exception):  # too few rows for this learner: then it is tried when all is done
+        with suppress(Exception):  # too few rows for this learner: saving is tried at the end
             model.fit(data_set.X.iloc[rows], table.labels[rows])
     if hasattr(model, "classifier_"):
         check_storable(model, trusted)

@@ -1,4 +1,4 @@
-"""Which columns of a table a model needs to separate two classes: shuffle one, and see what it confuses."""
+"""Permutation importance of a table's columns for each pair of classes."""
 
 import warnings
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from skecoc.tables.preprocessing import encoded_sources
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
-#: Rows of a fold that are shuffled at most; more would only make the numbers smoother.
+#: Rows of a fold that are shuffled at most; more would only reduce the noise.
 MAX_ROWS = 400
 #: Columns that are kept for a pair of classes, the most important ones.
 MAX_COLUMNS = 10
@@ -38,13 +38,9 @@ class PairCounts(NamedTuple):
     right: Floats  # entry (i, j): rows of class i that score higher for i than for j
     shuffled: Floats  # the same with one column shuffled, of shape (n_columns, n_classes, n_classes)
 
-    def __add__(self, other: "PairCounts") -> "PairCounts":  # type: ignore[override]
-        """Add up the counts of two folds."""
-        return PairCounts(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
-
 
 def columns_that_matter(trials: Sequence[KeptTrial], n_columns: int, n_classes: int) -> dict[str, Any]:
-    """Find the columns that trained classifiers of some folds need for each pair of classes; see `important_columns`.
+    """Rank the columns by their importance to the classifiers of some folds, as `important_columns` does.
 
     Nothing is found if there are too many pairs.
     """
@@ -52,7 +48,7 @@ def columns_that_matter(trials: Sequence[KeptTrial], n_columns: int, n_classes: 
         return {}
     columns = _promising_columns(trials[0], n_columns)
     counts = [_count_fold(trial, columns, n_classes) for trial in trials]
-    return important_columns(sum(counts[1:], counts[0]), columns)
+    return important_columns(PairCounts(*(np.sum(parts, axis=0) for parts in zip(*counts, strict=True))), columns)
 
 
 def _promising_columns(trial: KeptTrial, n_columns: int) -> Integers:
@@ -69,7 +65,7 @@ def _promising_columns(trial: KeptTrial, n_columns: int) -> Integers:
 
 
 def _count_fold(trial: KeptTrial, columns: Integers, n_classes: int) -> PairCounts:
-    """Count what each column is worth on the test part of a fold; class labels are indices."""
+    """Count correctly ordered pairs of classes on the test part of a fold; class labels are indices."""
     classifier, fold = trial.classifier, trial.fold
     present = np.asarray(classifier.classes_, dtype=np.intp)
 

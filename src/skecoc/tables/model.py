@@ -17,7 +17,7 @@ from skecoc.compare.data_sets import leave_missing
 from skecoc.compare.trials import fit_weighted, takes_missing
 from skecoc.persistence import ModelFileError, load_model
 from skecoc.support.errors import InputError, import_extra
-from skecoc.tables.columns import KINDS, Strays, describe_strays, kinds_of, typed, useless_columns, with_names
+from skecoc.tables.kinds import KINDS, Strays, describe_strays, kinds_of, typed, useless_columns, with_names
 from skecoc.tables.preprocessing import make_preprocessor
 
 with suppress(ImportError):  # `open_table` says how to install it
@@ -118,12 +118,12 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         self.kinds_, self.left_out_ = choose_columns(X, self.drop)
         values = typed(X, self.kinds_)
         chosen = clone(WOLCClassifier() if self.classifier is None else self.classifier)
-        self.preprocessor_ = make_preprocessor(values, self.kinds_)
+        self.preprocessor_ = make_preprocessor(self.kinds_)
         leave_missing(self.preprocessor_, takes_missing(chosen))
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self.classifier_ = fit_weighted(chosen, self.preprocessor_.fit_transform(values, indices), indices, weights)
         self.n_features_in_ = X.shape[1]
-        self.feature_names_in_ = np.array(X.columns, dtype=str)  # a file holds an array of objects one by one
+        self.feature_names_in_ = np.array(X.columns, dtype=str)  # text is stored as one array, objects one by one
         self.card_: dict[str, Any] = {}
         return self
 
@@ -187,7 +187,7 @@ def _number_classes(y: ArrayLike, order: ArrayLike | None) -> tuple[NDArray[Any]
     """Return the classes in their order, and the index of each row's class."""
     labels = np.asarray(y)
     if labels.dtype == object and all(isinstance(label, str) for label in labels):
-        labels = labels.astype(str)  # frames hold text as objects, of which a file would know nothing
+        labels = labels.astype(str)  # a model's file holds no arrays of objects
     classes, indices = np.unique(labels, return_inverse=True)
     if order is None:
         return classes, indices
@@ -204,7 +204,7 @@ def _number_classes(y: ArrayLike, order: ArrayLike | None) -> tuple[NDArray[Any]
 
 
 def choose_columns(X: "pd.DataFrame", drop: Sequence[str] = ()) -> tuple[dict[str, str], dict[str, str]]:
-    """Choose the columns to learn from, with what each holds; return the others, too, with the reason."""
+    """Return the columns to learn from with their kinds, and the others with the reason."""
     X = with_names(X)
     unknown = [name for name in drop if name not in X.columns]
     if unknown:
@@ -218,7 +218,7 @@ def choose_columns(X: "pd.DataFrame", drop: Sequence[str] = ()) -> tuple[dict[st
 
 
 def read_model(path: Path, trusted: Sequence[str], say: Callable[[str], None]) -> Any:
-    """Load a model of any kind, and say what there is to note; an InputError says what is wrong with a file."""
+    """Load a model of any kind and report warnings; an InputError says what is wrong with the file."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -243,7 +243,7 @@ def read_table_model(path: Path, trusted: Sequence[str], say: Callable[[str], No
 
 
 def check_table_model(model: Any, path: Path) -> TableClassifier:
-    """Refuse what is no model of a table, or cannot predict; `path` is its file, for messages."""
+    """Refuse an object that is not a model of a table, or cannot predict; `path` is its file, for messages."""
     if not isinstance(model, TableClassifier):
         raise InputError(f"model: '{path}' holds a {type(model).__name__}, expected a model made by skecoc fit")
     try:
@@ -254,12 +254,12 @@ def check_table_model(model: Any, path: Path) -> TableClassifier:
 
 
 def named_reason(error: Exception) -> str:
-    """Say in one line what an error of any kind is."""
+    """Describe any error in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _try(model: TableClassifier) -> None:
-    """Predict a row without values, which must be possible, after a check of names and classes."""
+    """Check names and classes, and predict a row without values."""
     kinds, card = model.kinds_, model.card_
     if not all(isinstance(name, str) and kind in KINDS for name, kind in {**kinds}.items()):
         raise ValueError("its columns have no names or kinds")
@@ -268,7 +268,7 @@ def _try(model: TableClassifier) -> None:
     labels = model.classes_
     if not isinstance(labels, np.ndarray) or labels.ndim != 1 or labels.dtype.kind not in "biufU":
         raise ValueError("its classes are not labels")
-    # Numpy may hold text of characters that do not exist, which cannot be written and read again.
+    # NumPy text may hold lone surrogates, which cannot be encoded.
     names = {str(label).encode().decode() for label in labels}
     if len(names) < len(labels):
         raise ValueError("its classes are not distinct")

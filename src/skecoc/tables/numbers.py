@@ -26,10 +26,11 @@ _SYMBOLS = "$¢£¤¥฿\u20a0-\u20cf"
 _CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BRL|MXN|ZAR|KRW|TRY|ILS|SGD|HKD"
 # Marks that separate thousands and are never decimal ones.
 _ALWAYS_THOUSANDS = " \u00a0\u2009\u202f'’"
-# Text of which a smaller share is numbers does not tell how numbers are written.
+# The decimal mark of a column is guessed if at least this share of its cells with marks are numbers.
 _MOST_NUMBERS = 0.8
-# Cells that are tried first: if one of them is no number, the column is text. Fewer cells are also matched one by one.
+# A column is text if one of its first cells is not a number.
 _FIRST_CELLS = 100
+# Up to this many cells are matched one by one.
 _FEW_CELLS = 2000
 _HAS_ARROW = find_spec("pyarrow") is not None
 
@@ -65,18 +66,13 @@ def parse_numbers(texts: Any, decimal: str = ".", thousands: str | None = None) 
     rest = ~bare & cells.notna().to_numpy()
     if rest.any():
         adorned = np.flatnonzero(rest)[_matches(cells[rest], _patterns(decimal, thousands)["any"])]
-        numbers[adorned] = _adorned(cells.iloc[adorned], decimal, thousands)
+        cells = cells.iloc[adorned]
+        digits = cells.str.replace(rf"[(){_BLANKS}{_SYMBOLS}'’%]|{_CODES}", "", regex=True)
+        values = _floats(digits.str.replace(f"[{_MINUS}]", "-", regex=True), decimal, thousands)
+        values[cells.str.contains("(", regex=False).to_numpy(dtype=bool)] *= -1
+        values[cells.str.contains("%", regex=False).to_numpy(dtype=bool)] /= 100
+        numbers[adorned] = values
     return numbers
-
-
-def _adorned(cells: "pd.Series[Any]", decimal: str, thousands: str | None) -> NDArray[np.float64]:
-    """Read numbers with something around them, or other marks between thousands."""
-    bare = cells.str.replace(rf"[(){_BLANKS}{_SYMBOLS}'’%]|{_CODES}", "", regex=True)
-    bare = bare.str.replace(f"[{_MINUS}]", "-", regex=True)
-    values = _floats(bare, decimal, thousands)
-    values[cells.str.contains("(", regex=False).to_numpy(dtype=bool)] *= -1
-    values[cells.str.contains("%", regex=False).to_numpy(dtype=bool)] /= 100
-    return values
 
 
 def _floats(cells: "pd.Series[Any]", decimal: str, thousands: str | None) -> NDArray[np.float64]:
@@ -93,7 +89,7 @@ def _floats(cells: "pd.Series[Any]", decimal: str, thousands: str | None) -> NDA
 
 
 def _strings(texts: Any) -> "pd.Series[Any]":
-    """Return cells as text, and what is no text as missing; pyarrow, if there, makes searching several times faster."""
+    """Return cells as text, others as missing; pyarrow, if installed, makes searching several times faster."""
     cells = texts if isinstance(texts, pd.Series) else pd.Series(texts, dtype=object)
     if isinstance(cells.dtype, pd.StringDtype):
         return cells.reset_index(drop=True)
@@ -132,36 +128,34 @@ def _patterns(decimal: str, thousands: str | None) -> Mapping[str, str]:
 
 @lru_cache
 def _matcher(decimal: str, thousands: str | None, kind: str) -> Callable[[str], Any]:
-    """Return what tells whether a single cell is a number of a kind."""
+    """Return a function that tells whether a single cell matches a pattern."""
     return re.compile(_patterns(decimal, thousands)[kind]).fullmatch
 
 
 def shown_decimal(cells: Sequence[str]) -> str | None:
-    """Tell which decimal mark the cells of a column show; None if it may be either, or if they are mostly no numbers.
+    """Determine the decimal mark of a column; None if it may be either, or if most cells are not numbers.
 
     >>> shown_decimal(["1,234", "5,1"]), shown_decimal(["1,234.5"]), shown_decimal(["12,345", "6"])
     (',', '.', None)
     """
     marked = [cell for cell in cells if "," in cell or "." in cell]
-    counts = {mark: _count(marked, mark, partner) for mark, partner in PARTNERS.items()}
-    best = max(counts, key=lambda mark: counts[mark])
+    counts = {}
+    for mark, partner in PARTNERS.items():
+        if len(marked) > _FEW_CELLS:
+            counts[mark] = int(_matches(_strings(marked), _patterns(mark, partner)["any"]).sum())
+        else:
+            counts[mark] = sum(map(bool, map(_matcher(mark, partner, "any"), marked)))
+    best = "," if counts[","] > counts["."] else "."
     is_shown = counts["."] != counts[","] and counts[best] >= _MOST_NUMBERS * len(marked)
     return best if is_shown else None
 
 
-def _count(cells: Sequence[str], decimal: str, thousands: str) -> int:
-    """Count the cells that are numbers."""
-    if len(cells) > _FEW_CELLS:
-        return int(_matches(_strings(cells), _patterns(decimal, thousands)["any"]).sum())
-    return sum(map(bool, map(_matcher(decimal, thousands, "any"), cells)))
-
-
 @dataclass(frozen=True)
 class Marks:
-    """How a table writes numbers: the decimal mark of all columns, and of those that show their own.
+    """How a table writes numbers: the decimal mark of the table, and of `columns` with a mark of their own.
 
-    If they are given, `is_fixed` says that they hold whatever the cells look like; `thousands` is None where it
-    follows from the decimal mark.
+    With `is_fixed`, the marks were given and hold for all columns. If `thousands` is None, it follows from the decimal
+    mark.
     """
 
     decimal: str = "."
@@ -170,7 +164,7 @@ class Marks:
     columns: Mapping[str, str] = field(default_factory=dict)
 
     def decimal_of(self, column: Any, cells: Sequence[str] | None = None) -> str:
-        """Return the decimal mark of a column, which its cells may show."""
+        """Return the decimal mark of a column, guessed from its cells if they are given."""
         if self.is_fixed:
             return self.decimal
         if cells is None:
@@ -190,7 +184,7 @@ class Marks:
         return bool(_matcher(decimal, self._thousands(decimal), "any")(cell))
 
     def unusual(self, cells: Iterable[str]) -> str | None:
-        """Return the first cell that is written in another way than digits around the decimal mark."""
+        """Return the first cell that is more than digits around the decimal mark."""
         is_plain = _matcher(self.decimal, None, "plain")
         return next((cell for cell in cells if not is_plain(cell)), None)
 
@@ -201,9 +195,7 @@ def guess_marks(
     thousands: str | None = None,
     usual: str | None = None,
 ) -> Marks:
-    """Find out how columns of text write numbers; marks that are given are not guessed.
-
-    What no cell of the table shows is taken to be the usual mark.
+    """Guess the decimal marks of columns of text, unless marks are given; `usual` is for tables that leave it open.
 
     >>> guess_marks({"length": ["5,1", "4,9"], "people": ["1,234", "2,345"]}).decimal
     ','
@@ -214,13 +206,12 @@ def guess_marks(
         return Marks(decimal, thousands, is_fixed=True)
     shown = {name: mark for name, cells in columns.items() if (mark := shown_decimal(cells))}
     votes = [*shown.values()]
-    n_points, n_commas = votes.count("."), votes.count(",")
-    usual = usual or "."
-    return Marks(usual if n_points == n_commas else "," if n_commas > n_points else ".", thousands, columns=shown)
+    lead = votes.count(".") - votes.count(",")
+    return Marks((usual or ".") if lead == 0 else "." if lead > 0 else ",", thousands, columns=shown)
 
 
 def number_column(column: "pd.Series[Any]", marks: Marks) -> "pd.Series[Any]":
-    """Make numbers of the cells of a column of text that are some; if all are, the column becomes floats."""
+    """Convert the cells of a column of text that are numbers; if all are, the column becomes floats."""
     if column.dtype.kind in "iuf":
         return column
     values, missing = marks.parse(column, marks.decimal_of(column.name)), column.isna().to_numpy()
@@ -237,29 +228,20 @@ def typed_column(text: "pd.Series[Any]", marks: Marks) -> "pd.Series[Any]":
     words = text[~missing].astype(str)
     if len(words) and all(cells.isin(list(BOOLEANS)).all() for cells in (words[:_FIRST_CELLS], words)):
         return text.astype(str).map(BOOLEANS).astype("boolean" if missing.any() else bool)
-    if not _may_be_numbers(words[:_FIRST_CELLS].tolist(), marks):
+    # The marks have to be the same in all cells.
+    decimals, first_cells = [marks.decimal] if marks.is_fixed else list(PARTNERS), words[:_FIRST_CELLS].tolist()
+    if not any(all(marks.is_number(cell, decimal) for cell in first_cells) for decimal in decimals):
         return text
     decimal = marks.decimal_of(text.name, words.tolist())
-    is_plain = Marks(decimal).unusual(words[:_FIRST_CELLS]) is None
+    is_plain = Marks(decimal).unusual(first_cells) is None
     may_be_plain = is_plain and (decimal == "." or not words.str.contains(".", regex=False).any())
-    if may_be_plain and (numbers := _plain_numbers(text)) is not None:
-        return numbers
+    if may_be_plain:  # whole numbers are read exactly
+        numbers = pd.Series(pd.to_numeric(text.to_numpy(dtype=object), errors="coerce"), text.index, name=text.name)
+        if not (numbers.isna() & text.notna()).any():
+            return numbers
     values = marks.parse(text, decimal)
     if (np.isnan(values) & ~missing.to_numpy()).any():
         return text
     is_whole = not missing.any() and not words.str.contains(rf"[%{re.escape(decimal)}]").any()
     is_whole = is_whole and bool((np.abs(values) < 2**53).all() and (values == np.floor(values)).all())
     return pd.Series(values.astype(np.int64) if is_whole else values, text.index, name=text.name)
-
-
-def _may_be_numbers(cells: Sequence[str], marks: Marks) -> bool:
-    """Tell whether all of a few cells are numbers, with the same marks."""
-    decimals = [marks.decimal] if marks.is_fixed else list(PARTNERS)
-    return any(all(marks.is_number(cell, decimal) for cell in cells) for decimal in decimals)
-
-
-def _plain_numbers(text: "pd.Series[Any]") -> "pd.Series[Any] | None":
-    """Read numbers with nothing but a decimal point, whole ones exactly; None if there is another cell."""
-    found = pd.to_numeric(text.to_numpy(dtype=object), errors="coerce")
-    numbers = pd.Series(found, text.index, name=text.name)
-    return None if (numbers.isna() & text.notna()).any() else numbers

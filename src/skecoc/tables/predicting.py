@@ -1,4 +1,4 @@
-"""Predict the rows of a table chunk by chunk, however large it is."""
+"""Predict the rows of a table chunk by chunk; the table may be larger than memory."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.support.errors import InputError, did_you_mean, spell_out
-from skecoc.tables.columns import Strays, describe_strays, names_of_classes, typed
+from skecoc.tables.kinds import Strays, describe_strays, names_of_classes, typed
 from skecoc.tables.model import TableClassifier
 from skecoc.tables.readers import TableReader
 from skecoc.tables.reading import separator_hint
@@ -24,14 +24,14 @@ _MAX_NAMES = 5
 
 
 class _Unseen:
-    """Counts values that are not known, and remembers the first few of them."""
+    """A count of values that training did not see, and the first few of them."""
 
     def __init__(self) -> None:
         self.count = 0
         self.names: list[str] = []
 
     def add(self, values: "pd.Series[Any]") -> None:
-        """Count further values, and remember a few."""
+        """Count further values, and keep the first few."""
         self.count += len(values)
         if len(values) and len(self.names) < _MAX_NAMES:
             self.names = list(dict.fromkeys([*self.names, *values.unique()[:_MAX_NAMES]]))[:_MAX_NAMES]
@@ -42,7 +42,7 @@ class _Unseen:
 
 
 class TablePredictions:
-    """Predictions for an open table, with columns of it that are kept, and what there is to say about it."""
+    """Predictions for an open table, with the columns that are kept beside them, and notes on the table."""
 
     def __init__(
         self, model: TableClassifier, table: TableReader, *, probabilities: bool = True, keep: Sequence[str] = ()
@@ -66,7 +66,7 @@ class TablePredictions:
         self.columns = [*self.keep, *self._own.values()]
         self.probability_columns = list(self._own.values())[1:]
         # Types of Parquet that columns of `keep` are known to have.
-        self.types = {name: kind for name, kind in table.arrow_types().items() if name in self.keep}
+        self.types = {name: kind for name, kind in table.types.items() if name in self.keep}
         self._lacks_probabilities = probabilities and not self.has_probabilities
 
     def chunks(self, n_rows: int) -> "Iterator[pd.DataFrame]":
@@ -86,13 +86,19 @@ class TablePredictions:
             yield self._predicted(chunk)
 
     def _predicted(self, chunk: "pd.DataFrame") -> "pd.DataFrame":
-        """Predict a chunk, and count what is remarkable."""
+        """Predict a chunk, and count missing cells, values that training did not see, and correct predictions."""
         copied = {name: self.table.as_numbers(chunk[name]) for name in self._copied_numbers}
         values = typed(chunk.assign(**copied), self.model.kinds_, self._strays)
         labels, probabilities = self._outputs(values)
         self.n_rows += len(chunk)
-        self._count_missing(values)
-        self._count_new_values(values)
+        counts = values.isna().sum()
+        for name, count in counts[counts > 0].items():
+            self._missing[str(name)] = self._missing.get(str(name), 0) + int(count)
+        for name, known in self._known.items():
+            column = values[name]
+            new = column[~column.isin(known) & column.notna()]
+            if len(new):
+                self._new_values.setdefault(name, _Unseen()).add(new)
         if self._target:
             self._count_correct(chunk[self._target], labels)
         output: dict[str, Any] = {name: chunk[name] for name in self.keep}
@@ -116,20 +122,6 @@ class TablePredictions:
             reason = " ".join(str(error).split())
             raise InputError(f"the model fails on rows {first} to {last}: {reason}") from error
 
-    def _count_missing(self, values: "pd.DataFrame") -> None:
-        """Count the cells without a value: those that were empty, and those that could not be used."""
-        counts = values.isna().sum()
-        for name, count in counts[counts > 0].items():
-            self._missing[str(name)] = self._missing.get(str(name), 0) + int(count)
-
-    def _count_new_values(self, values: "pd.DataFrame") -> None:
-        """Count the text that the model has not seen in training."""
-        for name, known in self._known.items():
-            column = values[name]
-            new = column[~column.isin(known) & column.notna()]
-            if len(new):
-                self._new_values.setdefault(name, _Unseen()).add(new)
-
     def _count_correct(self, truth: "pd.Series[Any]", labels: NDArray[Any]) -> None:
         """Count the rows whose class the table has, and those that are predicted correctly."""
         is_there = truth.notna().to_numpy()
@@ -139,7 +131,7 @@ class TablePredictions:
         self._new_classes.add(expected[~expected.isin([str(label) for label in self.model.classes_])])
 
     def notes(self) -> list[str]:
-        """Say what is remarkable about the table: what training did not see, and the accuracy if it has the classes."""
+        """List what training did not see, and the accuracy if the table has the classes."""
         known = {*self.model.kinds_, *self.model.left_out_, *self.keep, self.model.card_.get("target")}
         extra = [repr(name) for name in self.table.columns if name not in known]
         notes = [f"columns that the model does not use: {spell_out(extra)}"] if extra else []
@@ -163,7 +155,7 @@ class TablePredictions:
         return notes
 
     def _notes_on_output(self) -> list[str]:
-        """Say what is remarkable about the columns that are written."""
+        """List what differs from the usual columns of the output."""
         notes = []
         if self._lacks_probabilities:
             notes.append(f"a {type(self.model.classifier_).__name__} gives no probabilities: only classes are written")
@@ -173,7 +165,7 @@ class TablePredictions:
         return notes
 
     def formulas(self) -> list[str]:
-        """Name what the output has of classes and columns that a spreadsheet would run."""
+        """List names of classes and columns that a spreadsheet would run as formulas."""
         texts = dict.fromkeys([*self.columns, *map(str, self.model.classes_)])
         return [text for text in texts if runs_in_spreadsheets(text)]
 

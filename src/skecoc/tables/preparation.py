@@ -1,4 +1,4 @@
-"""From a table as it was read to what methods are tried on: columns chosen, classes in their order, groups."""
+"""Prepare a table for the comparison of methods: choose columns, order classes, find groups, collect notes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 from skecoc.compare.data_sets import DataSet, check_data_set, check_labels
 from skecoc.compare.methods import coding_of
 from skecoc.support.errors import InputError, did_you_mean, spell_out
-from skecoc.tables.columns import stray_cells, suspicious_columns, typed
+from skecoc.tables.kinds import stray_cells, suspicious_columns, typed
 from skecoc.tables.model import choose_columns
 from skecoc.tables.preprocessing import make_preprocessor
 
@@ -26,16 +26,16 @@ MOST_COMPARED_ROWS = 10_000
 #: Seeds depend on this, not on the name of a file: renaming one changes nothing.
 IDENTITY = "table"
 
-# So many different numbers that are not whole may be classes, such as half stars.
+# Up to this many distinct numbers with fractions may be classes, such as half stars.
 _MOST_FRACTIONS = 20
-# With fewer rows, a column tells the classes by chance; with more columns, looking at all takes long.
+# With fewer rows, a column may determine the classes by chance; with more columns, looking at all takes long.
 _FEW_ROWS, _MANY_COLUMNS = 30, 500
 _MOST_LEAKS = 3
 _REASONS = {"constant": "the same value in every row", "identifier": "only numbers or names the rows"}
 
 
 class PreparedTable(NamedTuple):
-    """A table that methods can be tried on."""
+    """A table that methods can be compared on."""
 
     data_set: DataSet  # chosen columns with their preprocessor, class indices, groups, notes on the table itself
     labels: NDArray[Any]  # class of each row, as it was read
@@ -53,7 +53,7 @@ def prepare_table(
     folds: int = 5,
     methods: Sequence[str] = (),
 ) -> PreparedTable:
-    """Choose the columns of a table that was read as it is, put its classes in order, and note what is remarkable."""
+    """Choose the columns of a table, put its classes in order, and collect notes on both."""
     labels = _as_classes(data_set.name, data_set.y)
     check_labels(data_set.name, labels)
     order = list(order) or [str(label) for label in data_set.order]
@@ -66,11 +66,11 @@ def prepare_table(
         *data_set.notes,
         *column_notes(data_set.X, kinds, left_out),
         *_notes_on_leaks(frame, y),
-        *_notes_on_order(methods, labels, has_order=bool(order)),
     ]
-    values = DataSet(
-        data_set.name, frame, y, make_preprocessor(frame, kinds), notes, classes, groups, identity=IDENTITY
-    )
+    if not order and labels.dtype.kind == "U" and "ordinal" in map(coding_of, methods):
+        names = " < ".join(map(repr, classes[:4].tolist()))
+        notes.append(f"the ordinal code uses the alphabetical order of the classes ({names}); --order sets another")
+    values = DataSet(data_set.name, frame, y, make_preprocessor(kinds), notes, classes, groups, identity=IDENTITY)
     return PreparedTable(values, labels, classes, dropped, check_data_set(values, folds))
 
 
@@ -106,7 +106,7 @@ def as_data_set(name: str, X: "pd.DataFrame", y: ArrayLike) -> DataSet:
     kinds, left_out = choose_columns(X)
     values = typed(X, kinds)
     notes = [f"{name}: {note}" for note in column_notes(X, kinds, left_out)]
-    return DataSet(name, values, np.asarray(y), make_preprocessor(values, kinds), notes, identity=IDENTITY)
+    return DataSet(name, values, np.asarray(y), make_preprocessor(kinds), notes, identity=IDENTITY)
 
 
 def _ordered_classes(labels: NDArray[Any], order: Sequence[str]) -> tuple[NDArray[Any], Integers]:
@@ -136,7 +136,7 @@ def _groups(frame: "pd.DataFrame", group: str) -> NDArray[Any]:
 
 
 def _as_classes(name: str, labels: NDArray[Any]) -> NDArray[Any]:
-    """Take a few numbers that are not whole for names of classes, and refuse a measurement."""
+    """Return labels that scikit-learn takes for classes: a few fractions become text, a measurement is refused."""
     if labels.dtype.kind != "f" or (labels == np.round(labels)).all() or np.isnan(labels).any():
         return labels
     n_values = len(np.unique(labels))
@@ -149,27 +149,23 @@ def _as_classes(name: str, labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _notes_on_leaks(frame: "pd.DataFrame", y: Integers) -> list[str]:
-    """Point out columns that alone tell all classes: they may not be known when a class is to be predicted."""
+    """Name columns that alone determine the class: they may not be known when a class is to be predicted."""
     n_classes = int(y.max()) + 1
     if len(y) < _FEW_ROWS or frame.shape[1] > _MANY_COLUMNS:
         return []
     found = []
     for place, name in enumerate(frame.columns):
         codes, values = frame.iloc[:, place].factorize(use_na_sentinel=False)
-        if n_classes <= len(values) <= 2 * n_classes and _n_classes_of_values(codes, y).max() == 1:
-            found.append(repr(name))
+        if n_classes <= len(values) <= 2 * n_classes:
+            pairs = np.unique(np.column_stack([codes, y]), axis=0)
+            if len(pairs) == len(values):  # each value has a single class
+                found.append(repr(name))
     question = "is that known before the class is? --drop leaves it out"
     return [f"all rows with the same {name} have the same class: {question}" for name in found[:_MOST_LEAKS]]
 
 
-def _n_classes_of_values(codes: Integers, y: Integers) -> Integers:
-    """Count the classes that rows with each value have."""
-    pairs = np.unique(np.column_stack([codes, y]), axis=0)
-    return np.bincount(pairs[:, 0])
-
-
 def column_notes(frame: "pd.DataFrame", kinds: dict[str, str], left_out: dict[str, str]) -> list[str]:
-    """Say which columns were left out, and which ones a reader should have a look at."""
+    """List columns that were left out, that have cells of another kind, and that may be identifiers."""
     notes = []
     for reason, explanation in _REASONS.items():
         names = [repr(name) for name, found in left_out.items() if found == reason]
@@ -182,32 +178,21 @@ def column_notes(frame: "pd.DataFrame", kinds: dict[str, str], left_out: dict[st
     return notes
 
 
-def _notes_on_order(methods: Sequence[str], labels: NDArray[Any], *, has_order: bool) -> list[str]:
-    """Warn of an ordinal code whose classes are in the order of the alphabet."""
-    if has_order or labels.dtype.kind != "U" or not any(coding_of(method) == "ordinal" for method in methods):
-        return []
-    names = " < ".join(map(repr, np.unique(labels)[:4].tolist()))
-    return [f"the ordinal code uses the alphabetical order of the classes ({names}); --order sets another"]
-
-
 def limit_rows(data_set: DataSet, most: int, seed: int) -> tuple[DataSet, list[str]]:
-    """Return at most so many rows of a prepared table, drawn class by class, and a note if these are not all."""
-    rows = _sample_rows(data_set.y, most, seed)
-    if rows is None:
-        return data_set, []
-    groups = None if data_set.groups is None else data_set.groups[rows]
-    limited = replace(data_set, X=_safe_indexing(data_set.X, rows), y=data_set.y[rows], groups=groups)
-    return limited, [f"methods are compared on {len(rows)} of the {len(data_set.y)} rows (--max-rows)"]
+    """Return at most so many rows of a prepared table, and a note if these are not all.
 
-
-def _sample_rows(y: Integers, most: int, seed: int) -> Integers | None:
-    """Draw rows, as many of each class as its share, three at least; None if there are not more than `most`."""
+    They are drawn class by class, as many of each as its share, but three at least.
+    """
+    y = data_set.y
     if len(y) <= most:
-        return None
+        return data_set, []
     order = np.random.default_rng(seed).permutation(len(y))
     by_class = order[np.argsort(y[order], kind="stable")]
     sizes = np.bincount(y)
     wanted = np.minimum(sizes, np.maximum(3, np.round(sizes * (most / len(y))).astype(np.intp)))
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     chosen = [by_class[start : start + count] for start, count in zip(starts, wanted, strict=True)]
-    return np.sort(np.concatenate(chosen))
+    rows = np.sort(np.concatenate(chosen))
+    groups = None if data_set.groups is None else data_set.groups[rows]
+    limited = replace(data_set, X=_safe_indexing(data_set.X, rows), y=y[rows], groups=groups)
+    return limited, [f"methods are compared on {len(rows)} of the {len(y)} rows (--max-rows)"]

@@ -1,20 +1,25 @@
-"""Open tables: the names of their columns, and their rows, which are read whole or piece by piece."""
+"""Open tables: their columns, and their rows, read whole or piece by piece; Parquet, Feather, workbooks and JSON.
+
+Text is read by `skecoc.tables.text`. Workbooks and JSON are held in memory as a whole.
+"""
 
 import codecs
-import io
 import itertools
+import json
+import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, BinaryIO, Self
 
-from skecoc.support.errors import InputError, spell_out
-from skecoc.tables.dialect import SEPARATORS, Utf8Stream, guess_separator, read_sample, separator_of
+import numpy as np
+
+from skecoc.support.errors import InputError, did_you_mean, import_extra, spell_out
 from skecoc.tables.numbers import Marks, guess_marks, number_column, typed_column
-from skecoc.tables.rows import CheckedRows
 
 with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd
@@ -25,30 +30,25 @@ MISSING_WORDS = frozenset(
     | {"NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
 )
 
+#: What may separate cells, and what messages call it.
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
 _MARK_NAMES = {"comma": ",", "point": ".", "dot": ".", "period": ".", "space": " ", "apostrophe": "'"}
-_ENCODING_NAMES = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
+_SEPARATOR_NAMES = {"comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "bar": "|", "pipe": "|"}
+_SAMPLE_ROWS = 1000
+_TEXT_TYPES = ("string", "large_string", "string_view")
+_STREAM_START = b"\xff\xff\xff\xff"
+# Rows among which the header of a sheet is looked for, below titles.
+_HEADER_ROWS = 50
 _MOST_EXAMPLES = 3
 _FEW_COLUMNS = 50
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    r"""Format of a table; options that are None are detected.
+    r"""Format of a table, as `skecoc.tables.load_table` takes it; options that are None are detected.
 
-    Parameters
-    ----------
-    sep : str, default=None
-        Separator of the cells in a text file: a character, or one of ``comma``, ``semicolon``, ``tab``, ``bar``.
-    decimal, thousands : str, default=None
-        Decimal and thousands marks: characters, or ``comma``, ``point``; for thousands also ``space``, ``apostrophe``.
-    encoding : str, default=None
-        Encoding of a text file, such as ``utf-8`` or ``latin-1``.
-    sheet : str, default=None
-        Sheet of a workbook, by name or by number (from 1); by default the first.
-    na : tuple of str, default=()
-        Further values that mean a missing value, in addition to empty cells, ``?``, ``NA`` and similar.
-    usual_decimal : str, default=None
-        Decimal mark if it cannot be detected, such as that of the table that a model was fitted to.
+    `usual_decimal` is the decimal mark where none can be detected, such as that of the table a model was fitted to.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class ReadingOptions:
     def __post_init__(self) -> None:
         found: dict[str, Any] = {"na": (self.na,) if isinstance(self.na, str) else tuple(map(str, self.na))}
         if self.sep is not None:
-            found["sep"] = separator_of(self.sep)
+            found["sep"] = _separator_of(self.sep)
         for name, marks in (("decimal", ".,"), ("thousands", ".,' ")):
             if (given := getattr(self, name)) is not None:
                 found[name] = _MARK_NAMES.get(given.lower(), given)
@@ -91,6 +91,15 @@ class ReadingOptions:
         return sorted(MISSING_WORDS | set(self.na))
 
 
+def _separator_of(text: str) -> str:
+    r"""Return the separator that a user names: a character, or a word such as tab; an InputError refuses others."""
+    mark = _SEPARATOR_NAMES.get(text.lower().removesuffix("s"), text)
+    if len(mark) != 1 or not mark.isascii() or mark.isalnum() or mark in ' "\r\n':
+        names = ", ".join(name for name in _SEPARATOR_NAMES if name.isalpha())
+        raise InputError(f"sep={text!r} cannot separate cells; expected {names} or another single character")
+    return mark
+
+
 def _encoding_of(name: str) -> str:
     """Refuse unknown encodings; return the name that Python has for one."""
     try:
@@ -104,19 +113,18 @@ def _encoding_of(name: str) -> str:
 class TableReader(ABC):
     """An open table, to be used in a ``with`` block: the names of its columns, and its rows, which are read once.
 
-    `name` is what messages say, such as path='flowers.csv'. `notes` says what was guessed or changed; reading the rows
-    may add to it.
+    `name` is what messages say, such as path='flowers.csv'. `takes` names the options that apply to tables of this
+    kind. `notes` says what was guessed or changed; reading the rows may add to it. `types` holds the Arrow types of
+    columns where they are known. `opened` is closed at the end.
     """
 
-    #: Which of the options say something about tables of this kind.
-    takes: Collection[str] = ()
-
-    def __init__(self, name: str, columns: Sequence[Any], options: ReadingOptions) -> None:
+    def __init__(self, name: str, columns: Sequence[Any], options: ReadingOptions, takes: Collection[str] = ()) -> None:
         self.name, self.options = name, options
         self.columns, self.notes = distinct_names(columns)
-        self._open = ExitStack()  # what is closed in the end
+        self.types: dict[str, Any] = {}
+        self.opened = ExitStack()
         for option in ("sep", "encoding", "sheet"):
-            if getattr(options, option) is not None and option not in self.takes:
+            if getattr(options, option) is not None and option not in takes:
                 self.notes.append(f"{option} does not apply to a file of this kind")
 
     @abstractmethod
@@ -161,7 +169,7 @@ class TableReader(ABC):
         return number_column(column, self.marks)
 
     def _typed(self, text: "Mapping[str, pd.Series[Any]]") -> "dict[str, pd.Series[Any]]":
-        """Give columns of text the type that their values have, and say so where this is not plain."""
+        """Give columns of text the type of their values, and note examples where this is not obvious."""
         found, typed = {}, {}
         for name, column in text.items():
             typed[name] = typed_column(column, self.marks)
@@ -171,7 +179,7 @@ class TableReader(ABC):
         return typed
 
     def _unusual_numbers(self, names: Collection[str]) -> set[str]:
-        """Find the columns of numbers that are written in another way than most of the table, and say so."""
+        """Find the columns of numbers that are written in another way than most of the table, and note examples."""
         found: dict[str, tuple[str, float]] = {}
         for name in names:
             cell, decimal = self.marks.unusual(self.sample.get(name, ())), self.marks.decimal_of(name)
@@ -181,24 +189,16 @@ class TableReader(ABC):
         return {*found, *(name for name in names if self.marks.decimal_of(name) != self.decimal)}
 
     def _note_numbers(self, found: dict[str, tuple[str, float]]) -> None:
-        """Say how cells are read that are no plain numbers."""
+        """Note how numbers are read that are more than digits and a decimal mark."""
         examples = [f"{cell.strip()!r} as {value:.15g} (column {name!r})" for name, (cell, value) in found.items()]
         if examples:
             self.notes.append(f"read as numbers: {spell_out(examples, _MOST_EXAMPLES)}")
-
-    def arrow_types(self) -> dict[str, Any]:
-        """Return the types that columns are known to have; none of those of a text file are."""
-        return {}
-
-    def closes(self, opened: ExitStack) -> None:
-        """Close something in the end."""
-        self._open.push(opened)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._open.close()
+        self.opened.close()
 
 
 def distinct_names(columns: Sequence[Any]) -> tuple[list[str], list[str]]:
@@ -232,94 +232,6 @@ def distinct_names(columns: Sequence[Any]) -> tuple[list[str], list[str]]:
     return list(names), notes
 
 
-class TextTable(TableReader):
-    """A table of lines of text; the first line that is not blank names the columns."""
-
-    takes = ("sep", "encoding")
-
-    def __init__(self, stream: Utf8Stream, name: str, options: ReadingOptions, usual: str) -> None:
-        self._stream = stream
-        self._separator = options.sep or guess_separator(stream.head, usual, is_whole=stream.is_whole)
-        with naming_the_table(name):
-            self._rows = CheckedRows(stream, self._separator)
-            columns = self._read(io.BytesIO(self._rows.header), dtype=str, na_filter=False).iloc[0].tolist()
-        super().__init__(name, columns, options)
-        self._rows.n_cells = len(self.columns)
-        self._note_guesses(usual)
-        _ = self.marks  # what it says about numbers belongs to the beginning
-
-    def _note_guesses(self, usual: str) -> None:
-        """Say what was guessed and is not plain."""
-        self._noted_encoding = self.options.encoding or "utf-8"
-        self._note_encoding()
-        if self.options.sep is None and self._separator != usual:
-            parts = SEPARATORS.get(self._separator, repr(self._separator))
-            self.notes.append(f"cells are separated by {parts}")
-
-    def _note_encoding(self) -> None:
-        """Say which encoding was guessed, which may not be known before something else than ASCII is met."""
-        if self._stream.encoding != self._noted_encoding:
-            self._noted_encoding = self._stream.encoding
-            name = _ENCODING_NAMES.get(self._noted_encoding, self._noted_encoding.upper())
-            self.notes.append(f"the text is taken for {name}, as it is not UTF-8")
-
-    @cached_property
-    def sample(self) -> dict[str, list[str]]:
-        """The first cells; see `TableReader.sample`."""
-        missing, stream = set(self.options.missing), self._stream
-        rows = read_sample(stream.head, self._separator, is_whole=stream.is_whole)[1:]
-        rows = [row for row in rows if len(row) >= len(self.columns)]
-        columns = zip(*rows, strict=False) if rows else []
-        return {
-            name: [cell for cell in cells if cell not in missing]
-            for name, cells in zip(self.columns, columns, strict=False)
-        }
-
-    def chunks(
-        self, n_rows: int, columns: Sequence[str] | None = None, numbers: Collection[str] = ()
-    ) -> "Iterator[pd.DataFrame]":
-        """Read so many rows at a time; see `TableReader.chunks`."""
-        wanted = list(self.columns if columns is None else columns)
-        numbers = set(numbers).intersection(wanted)
-        # What pandas cannot read as it is, it reads as text.
-        unusual = self._unusual_numbers([name for name in wanted if name in numbers])
-        text = {name: str for name in wanted if name not in numbers or name in unusual}
-        with naming_the_table(self.name):
-            for chunk in self._read_rows(dtype=text, usecols=wanted, chunksize=n_rows):
-                others = [name for name, dtype in chunk.dtypes.items() if name in numbers and dtype.kind not in "iuf"]
-                found = {
-                    name: self.as_numbers(chunk[name].astype(str) if chunk[name].dtype == bool else chunk[name])
-                    for name in others
-                }
-                if len(chunk):
-                    yield with_columns(chunk, found)[wanted]
-            self._rows.check_end()
-        self._note_encoding()
-
-    def whole(self, labels: Collection[str] = ()) -> "pd.DataFrame":
-        """Read all rows; see `TableReader.whole`."""
-        text = [*labels, *(name for name in self.columns if self.marks.decimal_of(name) != self.decimal)]
-        with naming_the_table(self.name):
-            frame = self._read_rows(dtype=dict.fromkeys(text, str))
-            self._rows.check_end()
-        self._note_encoding()
-        text = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O" and name not in labels]
-        return with_columns(frame, self._typed({name: frame[name] for name in text}))
-
-    def _read_rows(self, **options: Any) -> Any:
-        """Let pandas read the rows below the header."""
-        missing = {"keep_default_na": False, "na_values": self.options.missing}
-        version = tuple(int(part) for part in pd.__version__.split(".")[:2])
-        # So that pandas reads the number that is written; later versions always do.
-        exact = {} if version >= (3, 1) else {"float_precision": "round_trip"}
-        options = {"names": self.columns, "decimal": self.decimal, "low_memory": False, **missing, **exact, **options}
-        return self._read(self._rows, **options)
-
-    def _read(self, source: Any, **options: Any) -> Any:
-        """Let pandas read lines; of blanks, only those at the beginning of a cell are left out."""
-        return pd.read_csv(source, sep=self._separator, header=None, skipinitialspace=True, **options)
-
-
 def with_columns(frame: "pd.DataFrame", columns: "Mapping[str, pd.Series[Any]]") -> "pd.DataFrame":
     """Replace columns of a frame; many of them all at once, as this takes long one by one."""
     if len(columns) <= _FEW_COLUMNS:
@@ -343,3 +255,286 @@ def dates_as_text(labels: "pd.Series[Any]") -> "pd.Series[Any]":
     if labels.dtype.kind != "M" or not (labels.dt.normalize() == labels).all():
         return labels
     return labels.dt.strftime("%Y-%m-%d")
+
+
+def without_missing_words(column: "pd.Series[Any]", missing: Collection[str]) -> "pd.Series[Any]":
+    """Drop the cells of a column that are words for a missing value."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.remove_categories([name for name in column.cat.categories if name in missing])
+    if not is_text(column):
+        return column
+    words = set(missing)
+    if isinstance(column.dtype, pd.StringDtype):
+        return column.mask(column.isin(words))
+    is_word = np.fromiter((isinstance(cell, str) and cell.strip() in words for cell in column), bool, len(column))
+    return column.mask(is_word) if is_word.any() else column
+
+
+def is_text(column: "pd.Series[Any]") -> bool:
+    """Tell whether a column may hold text."""
+    return column.dtype == object or isinstance(column.dtype, pd.StringDtype)
+
+
+def holds(column: "pd.Series[Any]", kind: type) -> bool:
+    """Tell whether all values of a column are of a type, and there are some."""
+    types = set(map(type, column.dropna()))
+    return types == {kind}
+
+
+class FrameTable(TableReader):
+    """A table in memory whose cells each have a type of their own."""
+
+    def __init__(self, frame: "pd.DataFrame", name: str, options: ReadingOptions, takes: Collection[str]) -> None:
+        super().__init__(name, list(frame.columns), options, takes)
+        cells = frame.set_axis(self.columns, axis="columns").reset_index(drop=True)
+        self._frame = cells.apply(without_missing_words, missing=options.missing) if len(cells) else cells
+
+    @cached_property
+    def sample(self) -> dict[str, list[str]]:
+        """The first cells; see `TableReader.sample`."""
+        head = self._frame.head(_SAMPLE_ROWS)
+        text = {name: [cell for cell in head[name] if isinstance(cell, str)] for name in head if is_text(head[name])}
+        return {str(name): cells for name, cells in text.items() if cells}
+
+    def chunks(
+        self, n_rows: int, columns: Sequence[str] | None = None, numbers: Collection[str] = ()
+    ) -> "Iterator[pd.DataFrame]":
+        """Return so many rows at a time; see `TableReader.chunks`."""
+        frame = self._frame[list(self.columns if columns is None else columns)]
+        self._unusual_numbers(numbers)
+        for first in range(0, len(frame), n_rows):
+            chunk = frame.iloc[first : first + n_rows]
+            wanted = set(numbers).intersection(chunk.columns)
+            yield with_columns(chunk, {name: self.as_numbers(chunk[name]).infer_objects() for name in wanted})
+
+    def whole(self, labels: Collection[str] = ()) -> "pd.DataFrame":
+        """Return all rows; see `TableReader.whole`."""
+        frame = self._frame
+        found = {name: self._with_numbers(frame[name]) for name in self.columns if name not in labels}
+        typed = self._typed({name: column for name, column in found.items() if is_text(column)})
+        return with_columns(frame, {**found, **typed})
+
+    def _with_numbers(self, column: "pd.Series[Any]") -> "pd.Series[Any]":
+        """Give a column one type; numbers that are text count as numbers if there are real ones beside them."""
+        words = [cell for cell in column if isinstance(cell, str)] if is_text(column) else []
+        if 0 < len(words) < column.notna().sum():
+            numbers = self.as_numbers(column).infer_objects()
+            if numbers.dtype.kind in "iuf":
+                if (cell := self.marks.unusual(words)) is not None:
+                    place = next(place for place, other in enumerate(column) if other == cell)
+                    self._note_numbers({str(column.name): (cell, float(numbers.iloc[place]))})
+                return numbers
+        return uniform(column)
+
+
+def uniform(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Give a column of cells with types of their own one type; if they differ, and some are text, all become text."""
+    if not is_text(column):
+        return column
+    if holds(column, bool):
+        return column.astype("boolean" if column.isna().any() else bool)
+    if not any(isinstance(cell, str) for cell in column):
+        return column.mask(column.isna(), np.nan).infer_objects()
+    return column.map(lambda cell: cell if isinstance(cell, str) else str(cell), na_action="ignore")
+
+
+def read_workbook(source: Path | BinaryIO, name: str, options: ReadingOptions) -> TableReader:
+    """Read a sheet of an Excel or OpenDocument workbook."""
+    import_extra("python_calamine", "table", "reading Excel")
+    with naming_the_table(name):
+        if zipfile.is_zipfile(source):
+            with zipfile.ZipFile(source) as archive:
+                if not any(name.startswith("xl/") or name == "content.xml" for name in archive.namelist()):
+                    raise ValueError("it is an archive; unpack it")
+        if not isinstance(source, Path):
+            source.seek(0)
+        try:
+            with pd.ExcelFile(source, engine="calamine") as workbook:
+                names = [str(sheet) for sheet in workbook.sheet_names]
+                sheet = names[0] if options.sheet is None else _choose_sheet(names, options.sheet)
+                cells = pd.read_excel(workbook, sheet_name=sheet, header=None, na_filter=False, dtype=object)
+        except ValueError:
+            raise
+        except Exception as error:  # the errors of calamine have no common type but this
+            raise ValueError(f"it is no workbook that can be read: {error}") from error
+        frame, header_row = _below_header(cells)
+    table = FrameTable(frame, name, options, takes=("sheet",))
+    if options.sheet is None and len(names) > 1:
+        table.notes.append(f"of {len(names)} sheets, the first one is read, {sheet!r}")
+    if header_row:
+        table.notes.append(f"the columns are named by row {header_row} of the sheet")
+    return table
+
+
+def _choose_sheet(names: Sequence[str], wanted: str) -> str:
+    """Return the name of the sheet that is wanted, by name or by number."""
+    if wanted in names:
+        return wanted
+    if wanted.isdecimal() and 0 < int(wanted) <= len(names):
+        return names[int(wanted) - 1]
+    shown = spell_out(list(map(repr, names)))
+    raise ValueError(f"it has no sheet={wanted!r}{did_you_mean(wanted, names)}; its sheets are {shown}")
+
+
+def _below_header(cells: "pd.DataFrame") -> "tuple[pd.DataFrame, int]":
+    """Take the rows below the header, and its number if there are titles above it; blank rows and columns go."""
+    is_blank = cells.map(lambda cell: isinstance(cell, str) and not cell.strip()).to_numpy(dtype=bool)
+    n_filled = (~is_blank).sum(axis=1)
+    if not n_filled.any():
+        raise ValueError("the sheet is empty")
+    # A title fills a cell or two of its row.
+    header = int(np.argmax(n_filled[:_HEADER_ROWS] > n_filled[:_HEADER_ROWS].max() / 2))
+    below = np.flatnonzero(n_filled[header + 1 :]) + header + 1
+    columns = np.flatnonzero(~is_blank[header] | ~is_blank[below].all(axis=0))
+    frame = cells.iloc[below, columns].set_axis(cells.iloc[header, columns].tolist(), axis="columns")
+    has_title = bool(n_filled[:header].any())
+    return frame, header + 1 if has_title else 0
+
+
+def read_json(text: str, name: str, options: ReadingOptions) -> TableReader:
+    """Read objects, each on a line or all in an array; or one object that holds columns, as pandas writes it."""
+    with naming_the_table(name):
+        values = _json_values(text)
+        if not values:
+            raise ValueError("it holds no rows")
+        if not all(isinstance(value, dict) for value in values):
+            raise ValueError('expected objects such as {"size": 1.5, "kind": "a"}, one for each row')
+        are_columns = len(values) == 1 and all(isinstance(cells, dict | list) for cells in values[0].values())
+        # Objects, so that whole numbers stay whole beside gaps.
+        frame = pd.DataFrame(values[0] if are_columns else values, dtype=object)
+    return FrameTable(frame, name, options, takes=("encoding",))
+
+
+def _json_values(text: str) -> list[Any]:
+    """Parse an array, or one value per line."""
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        if text.lstrip().startswith("["):
+            raise ValueError(f"line {error.lineno} is no JSON: {error.msg}") from error
+    else:
+        return found if isinstance(found, list) else [found]
+    values = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        try:
+            values += [json.loads(line)] if line.strip() else []
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {number} is no JSON: {error.msg}") from error
+    return values
+
+
+class ArrowTable(TableReader):
+    """A table whose columns have types of Arrow: of a Parquet or a Feather file.
+
+    `batches` reads so many rows at a time of some stored columns, or of all if these are None, and `read` all rows.
+    """
+
+    def __init__(
+        self,
+        schema: Any,
+        batches: Callable[[int, Sequence[str] | None], Iterator[Any]],
+        read: Callable[[], Any],
+        name: str,
+        options: ReadingOptions,
+    ) -> None:
+        self._batches, self._read = batches, read
+        index = (schema.pandas_metadata or {}).get("index_columns", [])
+        names, types = schema.names, schema.types  # each makes a list
+        self._places = [place for place, column in enumerate(names) if column not in index]
+        self._stored = [names[place] for place in self._places]
+        super().__init__(name, self._stored, options)
+        self.types = {column: types[place] for column, place in zip(self.columns, self._places, strict=True)}
+
+    @cached_property
+    def sample(self) -> dict[str, list[str]]:
+        """The first cells; see `TableReader.sample`."""
+        text = [name for name, kind in self.types.items() if str(kind) in _TEXT_TYPES]
+        if not text:
+            return {}
+        missing = set(self.options.missing)
+        frame = next(self._frames(_SAMPLE_ROWS, text), pd.DataFrame(columns=text))
+        return {name: [cell for cell in frame[name].dropna().tolist() if cell not in missing] for name in text}
+
+    def chunks(
+        self, n_rows: int, columns: Sequence[str] | None = None, numbers: Collection[str] = ()
+    ) -> "Iterator[pd.DataFrame]":
+        """Read so many rows at a time; see `TableReader.chunks`."""
+        wanted = list(self.columns if columns is None else columns)
+        self._unusual_numbers(numbers)
+        first = 0
+        with naming_the_table(self.name):
+            for frame in self._frames(n_rows, wanted):
+                found = self._without_missing_words(frame)
+                text = set(numbers).intersection(self.sample, wanted)
+                found.update({name: self.as_numbers(found.get(name, frame[name])) for name in text})
+                yield with_columns(frame, found).set_axis(pd.RangeIndex(first, first + len(frame)), axis="index")
+                first += len(frame)
+
+    def _frames(self, n_rows: int, wanted: Sequence[str]) -> "Iterator[pd.DataFrame]":
+        """Read so many rows at a time, with the names that columns have now."""
+        place_of = {name: place for place, name in enumerate(self.columns)}
+        places = [place_of[name] for name in wanted]
+        is_distinct = len(set(self._stored)) == len(self._stored)
+        for batch in self._batches(n_rows, [self._stored[place] for place in places] if is_distinct else None):
+            if not is_distinct:
+                batch = batch.select([self._places[place] for place in places])  # noqa: PLW2901
+            elif batch.schema.names != [self._stored[place] for place in places]:
+                batch = batch.select([self._stored[place] for place in places])  # noqa: PLW2901
+            # Whole numbers stay whole beside gaps: a cell must not depend on what else its chunk holds.
+            yield batch.rename_columns(list(wanted)).to_pandas(ignore_metadata=True, integer_object_nulls=True)
+
+    def whole(self, labels: Collection[str] = ()) -> "pd.DataFrame":
+        """Read all rows; see `TableReader.whole`."""
+        with naming_the_table(self.name):
+            table = self._read().select(self._places)
+            if self._stored != self.columns:
+                table = table.rename_columns(self.columns).replace_schema_metadata()
+            # The metadata of pandas may turn names into numbers again.
+            frame = table.to_pandas().reset_index(drop=True).set_axis(self.columns, axis="columns")
+        for name in labels:
+            frame[name] = table.column(self.columns.index(name)).to_pandas(integer_object_nulls=True)
+        found = self._without_missing_words(frame)
+        features = {name: column for name, column in found.items() if name not in labels and is_text(column)}
+        booleans = {name: column.astype("boolean") for name, column in features.items() if holds(column, bool)}
+        text = {name: column for name, column in features.items() if holds(column, str)}
+        return with_columns(frame, {**found, **booleans, **self._typed(text)})
+
+    def _without_missing_words(self, frame: "pd.DataFrame") -> "dict[str, pd.Series[Any]]":
+        """Return the columns of text and categories, without words for missing values."""
+        others = [name for name, dtype in frame.dtypes.items() if dtype.kind == "O"]
+        return {str(name): without_missing_words(frame[name], self.options.missing) for name in others}
+
+
+def open_parquet(source: Path | BinaryIO, name: str, options: ReadingOptions) -> TableReader:
+    """Open a Parquet file, or a stream of bytes that can go back."""
+    import_extra("pyarrow", "table", "reading Parquet")
+    from pyarrow import parquet
+
+    with naming_the_table(name):
+        file = parquet.ParquetFile(source)
+    table = ArrowTable(
+        file.schema_arrow,
+        lambda n_rows, columns: file.iter_batches(n_rows, columns=columns),
+        file.read,
+        name,
+        options,
+    )
+    table.opened.callback(file.close)
+    return table
+
+
+def read_feather(source: Path | BinaryIO, name: str, options: ReadingOptions) -> TableReader:
+    """Read a Feather file, or another one of Arrow, as a whole."""
+    import_extra("pyarrow", "table", "reading Feather")
+    from pyarrow import feather, ipc
+
+    with naming_the_table(name), ExitStack() as opened:
+        file = opened.enter_context(source.open("rb")) if isinstance(source, Path) else source
+        start = file.read(4)
+        file.seek(0)
+        whole = ipc.open_stream(file).read_all() if start == _STREAM_START else feather.read_table(file)
+
+    def batches(n_rows: int, columns: Sequence[str] | None) -> Iterator[Any]:
+        return iter((whole if columns is None else whole.select(columns)).to_batches(max_chunksize=n_rows))
+
+    return ArrowTable(whole.schema, batches, lambda: whole, name, options)

@@ -14,10 +14,21 @@ from sklearn.utils import Bunch
 
 from skecoc.compare.data_sets import DataSet
 from skecoc.support.errors import InputError, did_you_mean, import_extra, spell_out
-from skecoc.tables.dialect import SEPARATORS, PeekedStream, Utf8Stream, format_of
-from skecoc.tables.formats import FeatherTable, ParquetTable, holds, read_json, read_workbook, uniform
 from skecoc.tables.numbers import Marks, typed_column
-from skecoc.tables.readers import ReadingOptions, TableReader, TextTable, dates_as_text, naming_the_table
+from skecoc.tables.readers import (
+    SEPARATORS,
+    ReadingOptions,
+    TableReader,
+    dates_as_text,
+    holds,
+    naming_the_table,
+    open_parquet,
+    read_feather,
+    read_json,
+    read_workbook,
+    uniform,
+)
+from skecoc.tables.text import PeekedStream, TextTable, Utf8Stream
 
 with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd
@@ -35,6 +46,29 @@ _FORMATS = {
 _BINARY = {"workbook": "an Excel workbook", "parquet": "a Parquet file", "arrow": "a Feather file"}
 #: Suffixes of tables that can be read.
 READ_SUFFIXES = (*_FORMATS, *(f"{suffix}.gz" for suffix, kind in _FORMATS.items() if kind in ("text", "json")))
+
+_STARTS = {
+    b"\x1f\x8b": "gzip",
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"FEA1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",
+    b"PK\x03\x04": "workbook",
+    b"\xd0\xcf\x11\xe0": "workbook",
+}
+_FOREIGN_STARTS = {
+    b"BZh": "compressed by bzip2; unpack it, or compress it by gzip",
+    b"\xfd7zXZ": "compressed by xz; unpack it, or compress it by gzip",
+    b"(\xb5/\xfd": "compressed by zstd; unpack it, or compress it by gzip",
+    b"7z\xbc\xaf": "a 7-Zip archive; unpack it",
+    b"%PDF": "a PDF document; save its table as CSV or Excel",
+    b"SQLite format 3": "an SQLite database; save a table of it as CSV",
+    b"\x89HDF": "an HDF5 file; save its table as CSV or Parquet",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+}
+_MARKUP = re.compile(rb"\s*<(!doctype|html|table|\?xml)", re.IGNORECASE)
+_JSON = re.compile(rb'(\xef\xbb\xbf)?\s*(\{\s*"|\[\s*\{)')
 
 _START = 64  # bytes that tell the format
 _BLOCK = 2**20
@@ -134,13 +168,17 @@ def _load(source: Source, target: str, options: ReadingOptions) -> Bunch:
         notes, mark = table.notes, table.decimal
     frame, labels = _with_classes(name, frame, target, notes)
     data = frame.drop(columns=target)
+    if isinstance(labels.dtype, pd.CategoricalDtype) and labels.cat.ordered:
+        names = labels.cat.categories.to_numpy()
+    else:
+        names = np.unique(labels.drop_duplicates().to_numpy())
     filename = str(source) if isinstance(source, str | os.PathLike) else ""
     file = Path(filename).name or "table"
     return Bunch(
         data=data,
         target=labels,
         feature_names=list(data.columns),
-        target_names=_classes(labels),
+        target_names=names,
         frame=frame,
         notes=notes,
         decimal=mark,
@@ -150,7 +188,7 @@ def _load(source: Source, target: str, options: ReadingOptions) -> Bunch:
 
 
 def read_data_set(source: Source, target: str | None, options: ReadingOptions | None = None) -> DataSet:
-    """Read a user's table as it is, named after its file; labels become what a model's file can hold."""
+    """Read a table as a `DataSet` named after its file; labels get a type that a model's file can store."""
     if target is None:
         raise InputError("target: expected the name of the column that holds the classes")
     try:
@@ -180,53 +218,68 @@ def open_table(source: Source, options: ReadingOptions | None = None) -> TableRe
         name = f"path={getattr(source, 'name', None) or '<stream>'!s}"
         return _open(source, None, name, "", options)
     path = Path(source)
-    suffix, name = _check_path(path), f"path={str(path)!r}"
+    name = f"path={str(path)!r}"
+    if path.is_dir():
+        raise ValueError(f"{name} is a folder; expected a file")
+    if not path.exists():
+        raise FileNotFoundError(f"{name}: there is no such file")
+    suffix = suffix_of(path, READ_SUFFIXES)
+    if suffix is None:
+        raise ValueError(f"{name} has an unknown suffix; expected one of {', '.join(READ_SUFFIXES)}")
     with ExitStack() as opened:
         with naming_the_table(name):
             stream = opened.enter_context(path.open("rb"))
         table = _open(stream, path, name, suffix, options)
-        table.closes(opened.pop_all())
+        table.opened.push(opened.pop_all())
     return table
 
 
 def _open(stream: BinaryIO, path: Path | None, name: str, suffix: str, options: ReadingOptions) -> TableReader:
-    """Open a stream of bytes; what its suffix says holds where its first bytes leave it open."""
+    """Open a stream of bytes; the suffix decides where the first bytes do not tell the format."""
     peeked, expected = PeekedStream(stream), _FORMATS.get(suffix.removesuffix(".gz"))
     with naming_the_table(name):
         start = peeked.peek(_START)
     if not start:
         raise ValueError(f"{name} is empty; expected a table with a header")
     with naming_the_table(name):
-        if is_packed := format_of(start) == "gzip":
+        if is_packed := _format_of(start) == "gzip":
             peeked = PeekedStream(cast("BinaryIO", gzip.GzipFile(fileobj=cast("BinaryIO", peeked))))
             path, start = None, peeked.peek(_START)
-        found = format_of(start)
+        found = _format_of(start)
         if found in ("text", "json") and expected is not None:
             found = expected
             if found in _BINARY:
                 raise ValueError(f"it is not {_BINARY[found]}, as its suffix says")
-        table = _open_as(found, peeked, path, name, suffix, options)
+        if found in _BINARY:
+            open_binary = {"workbook": read_workbook, "parquet": open_parquet, "arrow": read_feather}[found]
+            table = open_binary(path or io.BytesIO(peeked.read()), name, options)
+        else:
+            text = Utf8Stream(peeked, options.encoding)
+            if found == "json":
+                table = read_json(b"".join(iter(lambda: text.read(_BLOCK), b"")).decode(), name, options)
+            else:
+                table = TextTable(text, name, options, "\t" if suffix.startswith(".tsv") else ",")
     if expected is not None and (found != expected or is_packed != suffix.endswith(".gz")):
         what = _BINARY.get(found, "compressed" if is_packed else "not compressed")
         table.notes.insert(0, f"the file is {what}, though its suffix is {suffix}")
     return table
 
 
-def _open_as(
-    kind: str, stream: PeekedStream, path: Path | None, name: str, suffix: str, options: ReadingOptions
-) -> TableReader:
-    """Open a table of a known format; those that are not text need a file, or all bytes."""
-    if kind in _BINARY:
-        source = path or io.BytesIO(stream.read())
-        return {"workbook": read_workbook, "parquet": ParquetTable, "arrow": FeatherTable}[kind](source, name, options)
-    text = Utf8Stream(stream, options.encoding)
-    if kind == "json":
-        return read_json(b"".join(iter(lambda: text.read(_BLOCK), b"")).decode(), name, options)
-    return TextTable(text, name, options, "\t" if suffix.startswith(".tsv") else ",")
+def _format_of(start: bytes) -> str:
+    """Detect gzip, parquet, arrow, workbook, json or text by the first bytes; other formats are refused."""
+    for mark, name in _STARTS.items():
+        if start.startswith(mark):
+            return name
+    for mark, description in _FOREIGN_STARTS.items():
+        if start.startswith(mark):
+            raise ValueError(f"it is {description}")
+    if _MARKUP.match(start):
+        raise ValueError("it is a web page or XML; save its table as CSV or Excel")
+    return "json" if _JSON.match(start) else "text"
 
 
 def separator_hint(columns: Sequence[str]) -> str:
-    """Say what may be wrong with a table that seems to have a single column, as the end of a message."""
+    """End a message on a table that seems to have a single column: another separator may be meant."""
     found = [word for mark, word in SEPARATORS.items() if len(columns) == 1 and mark in columns[0]]
     return f"; its header has {found[0]} between names, so sep may be wrong" if found else ""
 
@@ -235,18 +288,6 @@ def suffix_of(path: Path, suffixes: Collection[str]) -> str | None:
     """Return which of some suffixes a path has, the longest one."""
     found = [suffix for suffix in suffixes if path.name.lower().endswith(suffix)]
     return max(found, key=len, default=None)
-
-
-def _check_path(path: Path) -> str:
-    """Refuse a path that is not a readable kind of file; return its suffix."""
-    if path.is_dir():
-        raise ValueError(f"path={str(path)!r} is a folder; expected a file")
-    if not path.exists():
-        raise FileNotFoundError(f"path={str(path)!r}: there is no such file")
-    suffix = suffix_of(path, READ_SUFFIXES)
-    if suffix is None:
-        raise ValueError(f"path={str(path)!r} has an unknown suffix; expected one of {', '.join(READ_SUFFIXES)}")
-    return suffix
 
 
 def _check_target(name: str, columns: list[str], target: str, notes: Sequence[str] = ()) -> None:
@@ -265,7 +306,7 @@ def _check_target(name: str, columns: list[str], target: str, notes: Sequence[st
 def _with_classes(
     name: str, frame: "pd.DataFrame", target: str, notes: list[str]
 ) -> "tuple[pd.DataFrame, pd.Series[Any]]":
-    """Leave out rows without a class, and give the classes the type that all have; fewer than two are refused."""
+    """Drop rows without a class, and give the classes a common type; fewer than two classes are refused."""
     if frame.empty:
         raise ValueError(f"path={name} has a header but no rows")
     n_rows, n_missing = len(frame), int(frame[target].isna().sum())
@@ -287,15 +328,20 @@ def _with_classes(
         raise ValueError(
             f"target={target!r} has a single class, {classes[0]!r}, in {name}{besides}; expected at least two"
         )
+    look_alikes: dict[str, list[str]] = {}
+    for label in classes:
+        if isinstance(label, str):
+            look_alikes.setdefault("".join(label.split()).casefold(), []).append(label)
     notes += [
-        f"classes that differ by case or spaces only: {spell_out(list(map(repr, names)))}"
-        for names in _look_alikes(classes)
+        f"classes that differ by case or spaces only: {spell_out(list(map(repr, sorted(names))))}"
+        for names in look_alikes.values()
+        if len(names) > 1
     ]
     return frame.assign(**{target: labels}), labels
 
 
 def _typed_labels(labels: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Give classes their type, but only if they are then printed as before: "007" and "true" are names."""
+    """Give classes their type if they are then printed as in the table: "007" and "true" remain text."""
     if isinstance(labels.dtype, pd.CategoricalDtype):
         return labels.cat.remove_unused_categories()
     labels = uniform(labels)
@@ -303,19 +349,3 @@ def _typed_labels(labels: "pd.Series[Any]") -> "pd.Series[Any]":
         return labels
     typed = typed_column(labels, Marks())
     return typed if (typed.astype(str) == labels.astype(str)).all() else labels
-
-
-def _look_alikes(classes: Sequence[Any]) -> list[list[str]]:
-    """Find classes that differ by case or spaces only."""
-    groups: dict[str, list[str]] = {}
-    for name in classes:
-        if isinstance(name, str):
-            groups.setdefault("".join(name.split()).casefold(), []).append(name)
-    return [sorted(names) for names in groups.values() if len(names) > 1]
-
-
-def _classes(labels: "pd.Series[Any]") -> Any:
-    """Return the distinct classes, in their order."""
-    if isinstance(labels.dtype, pd.CategoricalDtype) and labels.cat.ordered:
-        return labels.cat.categories.to_numpy()
-    return np.unique(labels.drop_duplicates().to_numpy())

@@ -103,7 +103,7 @@ def _text_writer(
 
 
 def _cells(column: "pd.Series[Any]", escape_formulas: bool) -> list[str]:
-    """Write the values of a column as text, nothing for missing ones."""
+    """Write the values of a column as text; missing ones are empty."""
     is_missing = column.isna().to_numpy()
     cells = np.where(is_missing, "", column.to_numpy(dtype=object)).tolist() if is_missing.any() else column.tolist()
     if not escape_formulas:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from skecoc.support.errors import InputError
-from skecoc.tables.columns import (
+from skecoc.tables.kinds import (
     KINDS,
     Strays,
     kinds_of,

@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from skecoc.tables import dialect, rows
+from skecoc.tables import text
 from skecoc.tables.readers import MISSING_WORDS, ReadingOptions
 from skecoc.tables.reading import open_table, separator_hint
 
@@ -117,7 +117,7 @@ def test_rows_may_be_long_up_to_a_bound(monkeypatch):
     content = b'a,b\n1,2\n1,"' + b"x" * 3_000_000 + b'"\n'
     with open_table(io.BytesIO(content)) as table:
         assert pd.concat(table.chunks(10))["b"].str.len().tolist() == [1, 3_000_000]
-    monkeypatch.setattr(rows, "_LONGEST_ROW", 2_000_000)
+    monkeypatch.setattr(text, "_LONGEST_ROW", 2_000_000)
     with (
         pytest.raises(ValueError, match=r"line 3: a row of more than 2,000,000 bytes \(is a quote missing\?\)"),
         open_table(io.BytesIO(content)) as table,
@@ -147,7 +147,7 @@ def test_rows_are_those_of_the_standard_library(content, block):
     """Any text, well-formed or not, in blocks of any size: the same rows, and the same one is the first bad one."""
     found = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "_BLOCK", block)
+        patch.setattr(text, "_BLOCK", block)
         with open_table(io.BytesIO(b"x,y\n" + content.encode())) as table:
             try:
                 for chunk in table.chunks(3):
@@ -199,8 +199,8 @@ def test_the_first_letter_that_is_not_ascii_tells_the_encoding_wherever_it_is():
 def test_rows_are_the_same_in_every_encoding(encoding, block):
     content = 'size,kind\n1,"grün, €"\n2,naïve\n'
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "_BLOCK", block)
-        patch.setattr(dialect, "_HEAD", 40)
+        patch.setattr(text, "_BLOCK", block)
+        patch.setattr(text, "_HEAD", 40)
         with open_table(io.BytesIO(content.encode(encoding))) as table:
             assert table.columns == ["size", "kind"]
             assert pd.concat(table.chunks(5))["kind"].tolist() == ["grün, €", "naïve"]

@@ -1,10 +1,9 @@
-"""What the columns of a user's table hold, and how cells of any origin become values of that kind."""
+"""The kinds of a table's columns (number, date, category, ...), and cells converted to values of these kinds."""
 
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 from skecoc.compare.data_sets import are_frequent
 from skecoc.support.errors import InputError
 from skecoc.tables.dates import DATE_KINDS, DateTexts, parse_times
-from skecoc.tables.encoders import MAX_CATEGORIES, words_of
 from skecoc.tables.numbers import BOOLEANS, parse_numbers
+from skecoc.tables.preprocessing import MAX_CATEGORIES, words_of
 from skecoc.tables.readers import MISSING_WORDS, dates_as_text
 
 with suppress(ImportError):  # `open_table` says how to install it
@@ -34,17 +33,17 @@ KINDS: Mapping[str, str] = {
 #: Kinds whose cells are text of any kind.
 TEXT_KINDS = ("text", "category", "sentence")
 
-# Text of which at least this share is numbers, dates or the like is that, and the other cells are missing.
+# Text is read as numbers, dates or the like if at least this share of its cells can be; the others are missing then.
 _MOST = 0.8
-# Text of more different values than this is a category, which has no indicator for each of them.
+# Text with more distinct values than this is a category, which does not get an indicator for each value.
 _FEW_VALUES = 40
-# Sentences have at least so many words, on average; about so many of them are looked at.
+# Sentences have at least this many words on average, estimated from about so many of them.
 _FEW_WORDS, _SOME_VALUES = 3, 2_000
 _DURATION = re.compile(r"[-+]?\d+ days?(?:,? [-+]?\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?")
 _IDENTIFIER_NAME = re.compile(r"(.*[ _-])?(id|uuid|guid|key|index|identifier)", re.IGNORECASE)
 # With fewer rows, whole numbers are often all different by chance.
 _FEW_ROWS = 20
-# What pandas calls the values of a column of Python objects, and what it is here.
+# The kind of a column of Python objects, by the name that pandas has for its values.
 _KINDS_OF_OBJECTS = {
     "empty": "number",
     **dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), "number"),
@@ -57,7 +56,7 @@ _KINDS_OF_OBJECTS = {
 
 @dataclass(frozen=True)
 class Strays:
-    """Cells of a column that are no values of its kind, and are taken as missing."""
+    """Cells of a column that are not values of its kind and are treated as missing."""
 
     count: int
     first_row: int  # from 1
@@ -65,22 +64,26 @@ class Strays:
 
 
 def kinds_of(frame: "pd.DataFrame") -> dict[str, str]:
-    """Tell what each column of a table holds, one of `KINDS`, by its values, whatever their type is."""
-    kinds = _kinds_by_dtype(frame)
-    return {
-        str(name): kind or _kind_of_objects(frame.iloc[:, place])
-        for place, (name, kind) in enumerate(zip(frame.columns, kinds, strict=True))
-    }
+    """Determine the kind of each column, one of `KINDS`, by its values, whatever their type is."""
+    kinds = {}
+    for place, (name, kind) in enumerate(zip(frame.columns, _kinds_by_dtype(frame), strict=True)):
+        if kind is None:
+            column = frame.iloc[:, place]
+            is_text = isinstance(column.dtype, pd.StringDtype)  # which is not looked at twice
+            inferred = "string" if is_text else pd.api.types.infer_dtype(_objects(column), skipna=True)
+            kind = _KINDS_OF_OBJECTS.get(inferred) or _kind_of_text(_texts(column))  # noqa: PLW2901
+        kinds[str(name)] = kind
+    return kinds
 
 
 def _kinds_by_dtype(frame: "pd.DataFrame") -> "list[str | None]":
-    """Tell what the columns hold by their types; there may be thousands of columns, but few types."""
+    """Determine kinds by dtype, None where it does not tell; there may be thousands of columns, but few types."""
     kinds: dict[Any, str | None] = {dtype: _kind_of_dtype(dtype) for dtype in frame.dtypes.unique()}
     return [kinds[dtype] for dtype in frame.dtypes]
 
 
 def _kind_of_dtype(dtype: Any) -> str | None:
-    """Tell what a column holds by its type, if that tells."""
+    """Determine the kind of a column by its dtype, None if it does not tell."""
     types = pd.api.types
     if types.is_bool_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
         return "boolean"
@@ -89,16 +92,8 @@ def _kind_of_dtype(dtype: Any) -> str | None:
     return {"M": "date", "m": "duration"}.get(dtype.kind)
 
 
-def _kind_of_objects(column: "pd.Series[Any]") -> str:
-    """Tell what a column of Python objects, text or categories holds."""
-    objects = _objects(column)
-    # Text is not looked at twice.
-    inferred = "string" if isinstance(column.dtype, pd.StringDtype) else pd.api.types.infer_dtype(objects, skipna=True)
-    return _KINDS_OF_OBJECTS.get(inferred) or _kind_of_text(_texts(column))
-
-
 def _kind_of_text(texts: NDArray[np.object_]) -> str:
-    """Tell what text holds; NaN stands for missing values."""
+    """Determine the kind of text; NaN stands for missing values."""
     codes, values = pd.factorize(texts)
     is_there = np.array([value.strip() not in MISSING_WORDS for value in values], dtype=bool)
     counts = np.bincount(codes[codes >= 0], minlength=len(values))[is_there]
@@ -116,19 +111,13 @@ def _kind_of_text(texts: NDArray[np.object_]) -> str:
         parsed = dates.parse(kind) if kind == date_kind else _PARSERS[kind](values)
         if counts[~np.isnat(parsed)].sum() >= least:
             return kind
-    return _kind_of_words(values, counts)
-
-
-def _kind_of_words(values: NDArray[np.object_], counts: NDArray[np.intp]) -> str:
-    """Tell sentences from categories of many values, and these from others."""
-    n_rows = counts.sum()
-    if len(values) > min(_FEW_VALUES, n_rows / 2) and _are_sentences(values):
+    if len(values) > min(_FEW_VALUES, counts.sum() / 2) and _are_sentences(values):
         return "sentence"
     return "category" if len(values) > _FEW_VALUES else "text"
 
 
 def _are_sentences(values: NDArray[np.object_]) -> bool:
-    """Tell whether different texts have several words each, most of which are words of others, too."""
+    """Tell whether distinct texts have several words each, most of which occur in other texts, too."""
     some = values[:: len(values) // _SOME_VALUES + 1]
     words = [{word for word in words_of(value) if not word.isdigit()} for value in some]
     if sum(map(len, words)) < _FEW_WORDS * len(words):
@@ -142,10 +131,10 @@ def _are_sentences(values: NDArray[np.object_]) -> bool:
 
 
 def typed(frame: "pd.DataFrame", kinds: Mapping[str, str], strays: dict[str, Strays] | None = None) -> "pd.DataFrame":
-    """Turn cells of any origin into values of the kinds that are expected; numbers and booleans become floats.
+    """Convert cells of any type to values of the expected kinds; numbers and booleans become floats.
 
-    Cells that cannot be such values become missing, infinite ones, too. They are counted in `strays`, which may
-    already have those of earlier rows.
+    Cells that cannot be converted, and infinite numbers, become missing. They are counted in `strays`, which may
+    already hold those of earlier rows.
     """
     frame = with_names(frame)
     missing = [name for name in kinds if name not in frame.columns]
@@ -153,11 +142,19 @@ def typed(frame: "pd.DataFrame", kinds: Mapping[str, str], strays: dict[str, Str
         raise InputError(f"column {missing[0]!r} is missing")
     strays = {} if strays is None else strays
     by_dtype = dict(zip(frame.columns, _kinds_by_dtype(frame), strict=True))
-    numbers = [name for name, kind in kinds.items() if kind == by_dtype[name] and kind in ("number", "boolean")]
-    texts = [name for name, kind in kinds.items() if kind == "number" and by_dtype[name] is None]
+    numbers, texts, others = [], [], {}
+    for name, kind in kinds.items():
+        if kind in ("number", "boolean") and kind == by_dtype[name]:
+            numbers.append(name)
+        elif kind == "number" and by_dtype[name] is None:
+            texts.append(name)
+        else:
+            others[name] = _converted(frame[name], kind)
     blocks = [_number_block(frame[names], strays) for names in (numbers, texts) if names]
-    known = {*numbers, *texts}
-    others = {name: _converted(frame[name], kind, strays) for name, kind in kinds.items() if name not in known}
+    for name, converted in others.items():
+        is_lost = converted.isna().to_numpy()
+        if is_lost.any() and kinds[name] not in TEXT_KINDS:  # looking for gaps takes long
+            _count_strays(frame[name], is_lost & frame[name].notna().to_numpy(), strays)
     values = pd.concat([*blocks, pd.DataFrame(others, index=frame.index)], axis="columns")
     return values if list(values.columns) == list(kinds) else values[list(kinds)]
 
@@ -186,19 +183,14 @@ def _number_block(frame: "pd.DataFrame", strays: dict[str, Strays]) -> "pd.DataF
     return pd.DataFrame(np.where(is_lost, np.nan, values), frame.index, frame.columns)
 
 
-def _converted(column: "pd.Series[Any]", kind: str, strays: dict[str, Strays]) -> "pd.Series[Any]":
-    """Turn one column into values of a kind, and count the cells that are none."""
-    converted = _CONVERTERS[kind](column)
-    is_lost = converted.isna().to_numpy()
-    if is_lost.any() and kind not in TEXT_KINDS:  # looking for gaps takes long
-        _count_strays(column, is_lost & column.notna().to_numpy(), strays)
-    return converted
-
-
 def _count_strays(column: "pd.Series[Any]", is_lost: NDArray[np.bool_], strays: dict[str, Strays]) -> None:
-    """Add cells to those of earlier rows that are no values of their column's kind, and no words for missing ones."""
+    """Count cells that could not be converted, except words for missing values, together with those of earlier rows."""
     lost = np.flatnonzero(is_lost)
-    places = [place for place, cell in zip(lost, column.iloc[lost], strict=True) if not _is_missing_word(cell)]
+    places = [
+        place
+        for place, cell in zip(lost, column.iloc[lost], strict=True)
+        if not (isinstance(cell, str) and cell.strip() in MISSING_WORDS)
+    ]
     if not places:
         return
     name, first = str(column.name), int(places[0])
@@ -207,13 +199,8 @@ def _count_strays(column: "pd.Series[Any]", is_lost: NDArray[np.bool_], strays: 
     strays[name] = replace(earlier, count=earlier.count + len(places))
 
 
-def _is_missing_word(cell: Any) -> bool:
-    """Tell whether a cell holds what stands for a missing value in a text file."""
-    return isinstance(cell, str) and cell.strip() in MISSING_WORDS
-
-
 def _parse_numbers(cells: NDArray[np.object_]) -> NDArray[np.float64]:
-    """Read numbers of any type, also as people write them; what is none becomes NaN."""
+    """Read numbers of any type, also with currencies and the like; other cells become NaN."""
     numbers = np.asarray(pd.to_numeric(cells, errors="coerce"))
     values = np.where(numbers.imag == 0, numbers.real, np.nan).astype(np.float64)
     left = np.array(
@@ -225,27 +212,43 @@ def _parse_numbers(cells: NDArray[np.object_]) -> NDArray[np.float64]:
 
 
 def _parse_durations(texts: NDArray[np.object_]) -> NDArray[np.timedelta64]:
-    """Read durations, such as 3 days 04:05:06; what is none becomes NaT."""
+    """Read durations, such as 3 days 04:05:06; other text becomes NaT."""
     known = [text if _DURATION.fullmatch(text.strip()) else None for text in texts]
     return pd.to_timedelta(pd.Series(known, dtype=object), errors="coerce").to_numpy(dtype="m8[us]")
 
 
-# What reads text of a kind, all of whose values are there; dates are read by `DateTexts`.
+# Parsers of text without missing values; dates are read by `DateTexts`.
 _PARSERS: dict[str, Callable[[NDArray[np.object_]], NDArray[Any]]] = {
     "time": parse_times,
     "duration": _parse_durations,
 }
 
 
-def _parsed(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
-    """Read dates, times of day or durations written as text; each different text is read once."""
-    codes, values = pd.factorize(_texts(column))
-    parsed = DateTexts(values).parse(kind) if kind in DATE_KINDS else _PARSERS[kind](values)
-    return pd.Series(np.append(parsed, np.array(["NaT"], dtype=parsed.dtype))[codes], column.index)
+def _converted(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
+    """Convert a column to values of a kind: floats, times in UTC or text; cells that cannot be converted are missing.
+
+    Times of day are those of the first day of 1970.
+    """
+    if kind in TEXT_KINDS:
+        texts = pd.Series(_texts(column), column.index, dtype=object)
+        return texts.mask(texts.isin([*MISSING_WORDS]), np.nan)
+    if kind == "boolean":
+        words = pd.Series(_texts(column), column.index, dtype=object).map(BOOLEANS).astype(np.float64)
+        numbers = _converted(column, "number")
+        return words.where(words.notna(), numbers.where(numbers.isin([0.0, 1.0])))
+    if kind == "number":
+        return _numbers(column)
+    if column.dtype.kind != ("m" if kind == "duration" else "M"):
+        codes, values = pd.factorize(_texts(column))  # each different text is read once
+        parsed = DateTexts(values).parse(kind) if kind in DATE_KINDS else _PARSERS[kind](values)
+        return pd.Series(np.append(parsed, np.array(["NaT"], dtype=parsed.dtype))[codes], column.index)
+    if kind == "duration":
+        return column.astype("timedelta64[us]")
+    dates = pd.to_datetime(column, utc=True).dt.tz_localize(None).astype("datetime64[us]")
+    return pd.Timestamp(0).as_unit("us") + (dates - dates.dt.floor("D")) if kind == "time" else dates
 
 
 def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Read numbers; what is none becomes NaN."""
     if column.dtype.kind in "biuf" and not isinstance(column.dtype, pd.CategoricalDtype):
         values: Any = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif column.dtype.kind in "mMc":
@@ -255,45 +258,10 @@ def _numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return pd.Series(values, column.index)
 
 
-def _booleans(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Read booleans as 0 and 1; what is none becomes NaN."""
-    words = pd.Series(_texts(column), column.index, dtype=object).map(BOOLEANS).astype(np.float64)
-    numbers = _numbers(column)
-    return words.where(words.notna(), numbers.where(numbers.isin([0.0, 1.0])))
-
-
-def _dates(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
-    """Read dates, in universal time; what is none becomes NaT."""
-    if column.dtype.kind != "M":
-        return _parsed(column, kind)
-    return pd.to_datetime(column, utc=True).dt.tz_localize(None).astype("datetime64[us]")
-
-
-def _times(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Read times of day, as those of the first day of 1970; what is none becomes NaT."""
-    if column.dtype.kind != "M":
-        return _parsed(column, "time")
-    dates = _dates(column, "date")
-    return pd.Timestamp(0).as_unit("us") + (dates - dates.dt.floor("D"))
-
-
-def _durations(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Read durations; what is none becomes NaT."""
-    if column.dtype.kind != "m":
-        return _parsed(column, "duration")
-    return column.astype("timedelta64[us]")
-
-
-def _words(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Write any values as text; what a text file would hold for a missing value is one."""
-    texts = pd.Series(_texts(column), column.index, dtype=object)
-    return texts.mask(texts.isin([*MISSING_WORDS]), np.nan)
-
-
 def _objects(column: "pd.Series[Any]") -> NDArray[np.object_]:
-    """Return the values as Python objects, with something that is missing for pandas where there is none."""
+    """Return the values as Python objects, with a missing value of pandas where there is none."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        # Taken by hand: pandas makes floats of whole numbers where one is missing.
+        # pandas would turn whole numbers into floats where one is missing.
         return np.append(np.asarray(column.cat.categories, dtype=object), np.nan)[column.cat.codes]
     if column.dtype == object:
         return column.to_numpy()
@@ -310,49 +278,35 @@ def _texts(column: "pd.Series[Any]") -> NDArray[np.object_]:
     return texts
 
 
-_CONVERTERS: dict[str, Callable[["pd.Series[Any]"], "pd.Series[Any]"]] = {
-    "number": _numbers,
-    "boolean": _booleans,
-    **{kind: partial(_dates, kind=kind) for kind in DATE_KINDS},
-    "time": _times,
-    "duration": _durations,
-    **dict.fromkeys(TEXT_KINDS, _words),
-}
-
-
 def useless_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
-    """Find the columns that nothing can be learnt from: "constant" ones, and each "identifier"."""
-    return _useless(typed(frame, kinds), kinds)
-
-
-def _useless(values: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
-    """Find the columns of typed values that are constant or identifiers.
+    """Find the columns that nothing can be learnt from: "constant" ones, and each "identifier".
 
     Identifiers are text that differs in every row, and whole numbers that count the rows one by one: in a file sorted
-    by class, these would give the class away.
+    by class, these would give the class away. Numbers are constant in spite of gaps that are too few to matter.
     """
+    values = typed(frame, kinds)
     numbers = [name for name, kind in kinds.items() if kind in ("number", "boolean")]
     matrix = values[numbers].to_numpy()
-    reasons: dict[str, str] = {}
-    if len(values) >= 3:
-        steps = np.diff(matrix, axis=0)
-        counted = ((steps == 1).all(axis=0) | (steps == -1).all(axis=0)) & (matrix[0] == np.floor(matrix[0]))
-        reasons |= {numbers[place]: "identifier" for place in np.flatnonzero(counted)}
-        text = [name for name, kind in kinds.items() if kind in ("text", "category")]
-        reasons |= {name: "identifier" for name in text if values[name].notna().all() and values[name].is_unique}
-    is_constant = _are_constant(matrix)
-    reasons |= {numbers[place]: "constant" for place in np.flatnonzero(is_constant)}
-    others = [name for name, kind in kinds.items() if kind not in ("number", "boolean")]
-    reasons |= {name: "constant" for name in others if _is_constant(values[name])}
-    return {name: reasons[name] for name in kinds if name in reasons}
-
-
-def _are_constant(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which columns have the same number in all rows, but for gaps that are too few to matter."""
     is_missing = np.isnan(matrix)
     highest = np.where(is_missing, -np.inf, matrix).max(axis=0, initial=-np.inf)
     lowest = np.where(is_missing, np.inf, matrix).min(axis=0, initial=np.inf)
-    return (highest <= lowest) & ~are_frequent(is_missing)
+    constant = dict(zip(numbers, (highest <= lowest) & ~are_frequent(is_missing), strict=True))
+    has_identifiers = len(values) >= 3
+    counting: set[str] = set()
+    if has_identifiers:
+        steps = np.diff(matrix, axis=0)
+        counted = ((steps == 1).all(axis=0) | (steps == -1).all(axis=0)) & (matrix[0] == np.floor(matrix[0]))
+        counting.update(numbers[place] for place in np.flatnonzero(counted))
+    reasons = {}
+    for name, kind in kinds.items():
+        if constant[name] if name in constant else _is_constant(values[name]):
+            reasons[name] = "constant"
+        elif kind in ("text", "category"):
+            if has_identifiers and values[name].notna().all() and values[name].is_unique:
+                reasons[name] = "identifier"
+        elif name in counting:
+            reasons[name] = "identifier"
+    return reasons
 
 
 def _is_constant(column: "pd.Series[Any]") -> bool:
@@ -369,7 +323,7 @@ def suspicious_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[
     found = dict.fromkeys((name for name in kinds if _IDENTIFIER_NAME.fullmatch(name)), "its name says so")
     numbers = [name for name, kind in kinds.items() if kind == "number" and name not in found]
     if len(values) >= _FEW_ROWS:
-        matrix = np.sort(values[numbers].to_numpy(), axis=0)  # NaN comes last, and is no whole number
+        matrix = np.sort(values[numbers].to_numpy(), axis=0)  # NaN comes last and fails the comparison
         differ = (matrix == np.floor(matrix)).all(axis=0) & (np.diff(matrix, axis=0) > 0).all(axis=0)
         found |= {numbers[place]: "whole numbers that are all different" for place in np.flatnonzero(differ)}
     for name, kind in kinds.items():
@@ -380,14 +334,14 @@ def suspicious_columns(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[
 
 
 def stray_cells(frame: "pd.DataFrame", kinds: Mapping[str, str]) -> dict[str, str]:
-    """Find columns with cells that are no values of their kind, and say how many there are and where the first is."""
+    """Describe the cells that are not values of their column's kind: how many there are, and the first one."""
     strays: dict[str, Strays] = {}
     typed(frame.reset_index(drop=True), kinds, strays)
     return {name: describe_strays(strays[name], kinds[name]) for name in kinds if name in strays}
 
 
 def describe_strays(strays: Strays, kind: str) -> str:
-    """Say which cells of a column are no values of its kind."""
+    """Say how many cells of a column are not values of its kind, and which is the first."""
     expected = KINDS[kind].removeprefix("a ").split(" such as ")[0]
     cells, counted = ("1 cell holds", "counts") if strays.count == 1 else (f"{strays.count} cells hold", "count")
     where = f"the first {strays.first_cell!r} in row {strays.first_row}"
@@ -395,7 +349,7 @@ def describe_strays(strays: Strays, kind: str) -> str:
 
 
 def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Series[Any]":
-    """Write the true classes of rows as those of a model are written, whatever type they have in a table."""
+    """Write the true classes of rows as a model writes its classes, whatever type they have in the table."""
     truth = dates_as_text(truth)
     text, names = pd.Series(_texts(truth), truth.index, dtype=object), [str(label) for label in classes]
     if text.isin(names).all():
@@ -405,12 +359,12 @@ def names_of_classes(truth: "pd.Series[Any]", classes: NDArray[Any]) -> "pd.Seri
         kind = _KINDS_OF_OBJECTS.get(pd.api.types.infer_dtype(truth, skipna=True))
     if classes.dtype.kind == "U" and kind not in ("number", "boolean"):
         return text
-    read = _booleans if classes.dtype.kind == "b" or kind == "boolean" else _numbers
-    values = read(pd.Series(classes))
+    read_as = "boolean" if classes.dtype.kind == "b" or kind == "boolean" else "number"
+    values = _converted(pd.Series(classes), read_as)
     by_value = {
         value: name
         for value, name, is_double in zip(values, names, values.duplicated(keep=False), strict=True)
         if value == value and not is_double  # noqa: PLR0124 (NaN is what differs from itself)
     }
-    # What is written the same is the same: whole numbers may be too large to be told apart as floats.
-    return text.where(text.isin(names), read(truth).map(by_value).astype(object).fillna(text))
+    # Text that is equal comes first: large whole numbers may be equal as floats only.
+    return text.where(text.isin(names), _converted(truth, read_as).map(by_value).astype(object).fillna(text))
