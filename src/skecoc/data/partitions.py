@@ -57,6 +57,7 @@ class DaskExecutor(Executor):
         workers = self.workers()
         self.largest_summand = largest_summand(workers)
         self._had_workers = bool(workers)
+        self._homes: set[str] = set()
         self._started: WeakSet[distributed.Future] = WeakSet()
         self._task = ExitStack()
         self._is_told = False
@@ -122,7 +123,9 @@ class DaskExecutor(Executor):
                 if self._awaited(future) is not None:
                     self._fetched(future, [other.key for other in futures])
             where = self._client.who_has(futures)
-            return DaskStates(futures, [next(iter(where.get(future.key, ())), None) for future in futures])
+            homes = [next(iter(where.get(future.key, ())), None) for future in futures]
+            self._homes.update(home for home in homes if home is not None)
+            return DaskStates(futures, homes)
         first = cast("DaskStates", states[0])
         shared: Any = message
         if sizeof(message) > _SMALL:
@@ -184,18 +187,21 @@ class DaskExecutor(Executor):
             raise known from error
 
     def _awaited(self, future: Any) -> BaseException | None:
-        """Wait until a task has ended and return its error, if any; not for workers that are all paused or lost.
+        """Wait until a task has ended and return its error, if any; raise an error if it would be waited for in vain.
 
         A future that is lost with its worker is computed again by Dask, or cancelled if that is impossible. But a
         cluster may give up workers for good, without a word: `distributed.deploy.lost-worker-timeout` after their end.
-        If there have not been any yet, they may still be to come, such as from a queue: that is a warning.
+        And if no worker is running at the moment when a task could start, such as because the others are paused, Dask
+        keeps it for the worker that it was sent to: one that is lost is waited for, whoever else comes back.
+        If there have not been any workers yet, they may still be to come, such as from a queue: that is a warning.
         """
         last_useful = time.monotonic()
         while True:
             try:
                 error: BaseException | None = future.exception(timeout=_LOOK_SECONDS)
             except TimeoutError:
-                now, workers = time.monotonic(), self.workers().values()
+                now, workers = time.monotonic(), self.workers()
+                running = {name for name, worker in workers.items() if worker["status"] != "paused"}
                 address = self._client.scheduler.address
                 self._had_workers = self._had_workers or bool(workers)
                 if not self._had_workers and not self._is_told:
@@ -205,19 +211,27 @@ class DaskExecutor(Executor):
                         UserWarning,
                         stacklevel=2,
                     )
-                if not self._had_workers or any(worker["status"] != "paused" for worker in workers):
+                missing = self._homes - running
+                is_working = bool(running) and (not missing or any(self._client.processing().values()))
+                if is_working or not self._had_workers:
                     last_useful = now
                 useless = now - last_useful
-                if useless > _PATIENCE_SECONDS and workers:
+                if useless <= _PATIENCE_SECONDS:
+                    continue
+                if running:
+                    raise ConnectionError(
+                        f"the Dask cluster at {address} has computed nothing for {useless:.0f} s: its tasks were "
+                        f"sent to workers that are lost or paused, {spell_out(sorted(missing))}; fit again"
+                    ) from None
+                if workers:
                     raise MemoryError(
                         f"all workers ({len(workers)}) have been paused for {useless:.0f} s: their memory is "
                         "full of what cannot be moved to disk; give them more memory, or make partitions smaller"
                     ) from None
-                if useless > _PATIENCE_SECONDS:
-                    raise ConnectionError(
-                        f"lost all workers of the Dask cluster at {address} during fit, and none has come back; start "
-                        "workers, and fit again"
-                    ) from None
+                raise ConnectionError(
+                    f"lost all workers of the Dask cluster at {address} during fit, and none has come back; start "
+                    "workers, and fit again"
+                ) from None
             else:
                 return error
 
