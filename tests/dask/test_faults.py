@@ -21,9 +21,9 @@ import dask
 from dask import dataframe as dd
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.data import Blocks, Partitions, partitions
+from skecoc.data.blocks import IterableBlocks
 from skecoc.data.executor import LocalExecutor, States
 from skecoc.data.partitions import DaskExecutor, source_of
-from skecoc.data.raw_rows import IterableBlocks
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from tests.reference.blocks import (
     blobs,

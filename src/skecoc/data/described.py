@@ -13,8 +13,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from skecoc.data.bins import SAMPLE_ROWS
+from skecoc.data.blocks import ArrayBlocks, IterableBlocks
 from skecoc.data.executor import Executor, LocalExecutor, States
-from skecoc.data.raw_rows import ArrayBlocks, IterableBlocks
 from skecoc.support.errors import import_extra, refuse_multilabel
 
 

@@ -16,8 +16,8 @@ from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
 import dask
+from skecoc.data.blocks import RawBlock
 from skecoc.data.executor import FAN_IN, Executor, Merge, States, add, merge_in_turn
-from skecoc.data.raw_rows import RawBlock
 from skecoc.data.worker_memory import largest_summand
 from skecoc.support.errors import name_place, naming, spell_out
 
