@@ -188,15 +188,6 @@ def smallest_keys(keys: Keys, label: NDArray[np.intp], n_rows: int) -> NDArray[n
     return taken[np.lexsort((label[taken], keys[taken]))]
 
 
-def put_together(keys: Keys, label: NDArray[np.intp], *amounts: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Find the first row of each key and label, sorted by key, and sum up amounts over the rows that equal it."""
-    order = np.lexsort((label, keys))
-    in_order, labels = keys[order], label[order]
-    is_first = np.concatenate([[True], (in_order[1:] != in_order[:-1]) | (labels[1:] != labels[:-1])])
-    first = np.flatnonzero(is_first)
-    return order[first], *(np.add.reduceat(amount[order], first) for amount in amounts)
-
-
 def choose_rows(
     keys: Keys, label: NDArray[np.intp], weight: Floats, n_rows: int = SAMPLE_ROWS, counts: Ints | None = None
 ) -> tuple[NDArray[np.intp], Floats, Ints, bool]:
@@ -204,7 +195,12 @@ def choose_rows(
 
     Returns them, the weights and numbers of the rows that equal them, and whether all distinct rows are among them.
     """
-    first, mass, count = put_together(keys, label, weight, np.ones(len(keys), np.int64) if counts is None else counts)
+    order = np.lexsort((label, keys))
+    in_order, labels = keys[order], label[order]
+    is_first = np.concatenate([[True], (in_order[1:] != in_order[:-1]) | (labels[1:] != labels[:-1])])
+    start = np.flatnonzero(is_first)
+    first, mass = order[start], np.add.reduceat(weight[order], start)
+    count = np.add.reduceat((np.ones(len(keys), np.int64) if counts is None else counts)[order], start)
     taken = smallest_keys(keys[first], label[first], n_rows)
     return first[taken], mass[taken], count[taken], len(taken) == len(first)
 

@@ -20,8 +20,8 @@ MAX_BINS = 65_536
 #: Distinct values that an 8-bit code can tell apart; up to here a hash table finds them without a sort.
 FEW_VALUES = 256
 
-#: Codes of more cells than this have 8 bits where these do, to save memory. They are hardly faster, and kernels have to
-#: be compiled for either width.
+#: Codes of more cells than this have 8 bits if that is enough, to save memory. They are hardly faster, and kernels have
+#: to be compiled for either width.
 MANY_CELLS = 2**22
 
 _HASH_BITS = 10
@@ -182,7 +182,14 @@ def _rank_values(column: Floats, codes: Codes, most_bins: int) -> tuple[Floats, 
     ends = rank_few_values(column, codes)
     if ends is not None or codes.dtype == np.uint8:
         return ends
-    return _rank_by_sorting(column, codes, most_bins)
+    order = np.argsort(column)
+    in_order = column[order]
+    n_values = 1 + int(np.count_nonzero(in_order[1:] != in_order[:-1]))
+    n_bins = min(n_values, most_bins)
+    lower = np.empty(n_bins)
+    upper = np.empty(n_bins) if n_values > n_bins else lower
+    _code_sorted(in_order, order, n_values, codes, lower, upper)
+    return lower, upper
 
 
 def rank_few_values(column: Floats, codes: Codes) -> tuple[Floats, Floats] | None:
@@ -198,18 +205,6 @@ def rank_few_values(column: Floats, codes: Codes) -> tuple[Floats, Floats] | Non
     _translate(codes, ranks)
     lower = values[order]
     return lower, lower
-
-
-def _rank_by_sorting(column: Floats, codes: Codes, most_bins: int) -> tuple[Floats, Floats]:
-    """Write the codes of a feature with many values; return the smallest and largest value of each bin."""
-    order = np.argsort(column)
-    in_order = column[order]
-    n_values = 1 + int(np.count_nonzero(in_order[1:] != in_order[:-1]))
-    n_bins = min(n_values, most_bins)
-    lower = np.empty(n_bins)
-    upper = np.empty(n_bins) if n_values > n_bins else lower
-    _code_sorted(in_order, order, n_values, codes, lower, upper)
-    return lower, upper
 
 
 @kernel

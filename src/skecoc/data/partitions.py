@@ -23,12 +23,12 @@ from skecoc.support.errors import name_place, naming, spell_out
 
 # A message of up to so many bytes goes with every task; a longer one is a task of its own.
 _SMALL = 10_000
-# So long the news of a partition's failure may come after that of the sum that it is a part of.
+# The error of a partition may arrive this much later than that of the sum that it belongs to.
 _NEWS_SECONDS = 0.5
-# So often the workers are looked at while a pass takes its time, and so long all of them may be paused or lost: between
-# two looks that are fifty seconds apart, so that a fit has ended a minute later.
+# Workers are checked this often while a fit waits for a result, and may all be paused or lost for this long. As checks
+# are ten seconds apart, a fit that waits in vain ends within a minute.
 _LOOK_SECONDS, _PATIENCE_SECONDS = 10.0, 45.0
-# What a client raises when its scheduler has gone.
+# What a client raises if its scheduler is lost.
 _LOST = (CommClosedError, distributed.CancelledError, TimeoutError, OSError)
 
 
@@ -93,7 +93,8 @@ class DaskExecutor(Executor):
             if _is_computed(states):
                 summands = self._applied(_call, function, states, message).handles
                 return self._merged(merge, summands, [summand.key for summand in summands])
-            # In one graph, so that what is read is forgotten before more is read; only how each block fares is kept.
+            # In one graph, so that partitions are forgotten before more are read. What is kept of each is a task that
+            # shows whether it could be computed.
             calls = _graph(_call, function, states, message)
             forget = dask.delayed(_forget, pure=False, traverse=False)
             total, *fates = self._noted(self._client.compute([merged(merge, calls), *map(forget, calls)]))
@@ -105,7 +106,7 @@ class DaskExecutor(Executor):
         """Compute new states and merge one summand per block; see `Executor.step`."""
         with self._scheduler_needed():
             steps = self._applied(_call_step, function, states, message)
-            # Only summands must travel, and only they are what is merged.
+            # Only summands are sent to other workers, not the states.
             summands = self._applied(_take_summand, _itself, [steps], ()).handles
             return steps, self._merged(merge, summands, [step.key for step in steps.handles])
 
@@ -163,7 +164,7 @@ class DaskExecutor(Executor):
         return futures
 
     def _fetched(self, future: Any, keys: Sequence[Any]) -> Any:
-        """Fetch a result; if that fails, name the partitions whose tasks, known by their keys, failed in this way."""
+        """Fetch a result; if that fails, name the partitions whose tasks, by their keys, failed in the same way."""
         seconds = _LOOK_SECONDS
         try:
             while self._awaited(future) is None:
@@ -297,7 +298,7 @@ def _is_computed(states: Sequence[States]) -> bool:
 def _graph(
     task: Callable[..., Any], function: Callable[..., Any], states: Sequence[States], message: tuple[Any, ...]
 ) -> list[Delayed]:
-    """Return the calls of a task for each block, not computed yet; the message travels once to each worker."""
+    """Return the calls of a task for each block, not computed yet; the message is sent once to each worker."""
     call = dask.delayed(task, pure=False, traverse=False)
     shared = dask.delayed(message, traverse=False)
     blocks = zip(*(blocks.handles for blocks in states), strict=True)
@@ -310,7 +311,7 @@ def _itself(value: Any) -> Any:
 
 
 def _forget(value: Any) -> None:
-    """Take a value and keep nothing of it: what is known of this task is whether the value could be computed."""
+    """Return nothing: whether this task ends without an error shows whether the value could be computed."""
 
 
 def _call_named(
@@ -347,7 +348,7 @@ def merged(merge: Merge, summands: Sequence[Delayed]) -> Delayed:
 
 
 def _merge_group(merge: Merge, summands: Sequence[Any]) -> Any:
-    """Merge some summands. The first may be changed by that, which belongs to another task: take a copy."""
+    """Merge copies of some summands: merging may change the first, which belongs to another task."""
     return merge_in_turn(merge, map(_copied, summands))
 
 
@@ -370,50 +371,32 @@ def source_of(X: Any, y: Any, weight: Any = None) -> DaskStates:
         raise ValueError(
             f"X must be a Dask array or DataFrame if y or sample_weight is a Dask collection, got {type(X).__name__}"
         )
-    sizes = X.chunks[0] if isinstance(X, da.Array) else None
     collections = [X]
     for name, values in (("y", y), ("sample_weight", weight)):
         if values is not None:
-            collections.append(_divided_like(name, values, sizes))
-            _check_division(name, collections[-1], X)
+            collections.append(_divided_like(name, values, X))
     make = dask.delayed(_raw_block, pure=False, traverse=False)
     blocks = [make(parts, f"partition {number}") for number, parts in enumerate(_partitions(collections))]
     return DaskStates(blocks, [None] * len(blocks))
 
 
-def _check_division(name: str, values: Any, X: Any) -> None:
-    """Check that values are divided into as many partitions as X."""
-    if not hasattr(values, "to_delayed"):
-        raise ValueError(f"{name} must be a Dask collection, got {type(values).__name__}")
-    if values.npartitions != X.npartitions:
-        raise ValueError(
-            f"{name} must have as many partitions as X: got {values.npartitions} and {X.npartitions}. The columns of "
-            "a frame do, unless they are persisted or converted to arrays separately: persist the whole frame"
-        )
-
-
 def _partitions(collections: list[Any]) -> list[Delayed]:
-    """List the partitions that collections have in common, each as a tuple.
+    """List the partitions that collections have in common, each as a tuple; those of one collection as they are.
 
     Dask puts partitions of a frame together where few of its columns are needed. So frames are optimised together, and
     only in ways that leave their partitions as they are, such as reading no other columns.
     """
-    if all(map(_is_frame, collections)):
+    are_frames = [hasattr(collection, "simplify") and not hasattr(collection, "chunks") for collection in collections]
+    if all(are_frames):
         X, *others = collections
         settings = {"meta": X._meta, "enforce_metadata": False, "align_dataframes": False}
         return list(X.map_partitions(_together, *others, **settings).simplify().to_delayed(optimize_graph=False))
+    listed = [
+        _partitions([collection]) if is_frame else np.ravel(collection.to_delayed()).tolist()
+        for collection, is_frame in zip(collections, are_frames, strict=True)
+    ]
     put_together = dask.delayed(_together, pure=False, traverse=False)
-    return [put_together(*parts) for parts in zip(*map(_listed, collections), strict=True)]
-
-
-def _listed(collection: Any) -> list[Delayed]:
-    """List the partitions of a collection, as many as it says it has."""
-    return _partitions([collection]) if _is_frame(collection) else list(np.ravel(collection.to_delayed()))
-
-
-def _is_frame(collection: Any) -> bool:
-    """Tell whether a Dask collection is a frame, or a column of one."""
-    return hasattr(collection, "simplify") and not hasattr(collection, "chunks")
+    return [put_together(*parts) for parts in zip(*listed, strict=True)]
 
 
 def _together(*parts: Any) -> Any:
@@ -426,21 +409,29 @@ def _raw_block(parts: tuple[Any, ...], place: str) -> RawBlock:
     return RawBlock(*parts)._replace(place=place)
 
 
-def _divided_like(name: str, values: Any, sizes: tuple[float, ...] | None) -> Any:
-    """Divide an array of one value per row as the rows are divided, if their numbers are known."""
+def _divided_like(name: str, values: Any, X: Any) -> Any:
+    """Divide values, one per row, as X is divided; refuse those that cannot be divided so."""
     from dask import array as da
 
     if getattr(values, "ndim", 1) != 1:
         raise ValueError(f"{name} must be one-dimensional, got {values.ndim} dimensions")
-    if sizes is None or np.isnan(sizes).any() or (hasattr(values, "npartitions") and not isinstance(values, da.Array)):
-        return values
-    if not isinstance(values, da.Array):
-        values = da.from_array(np.asarray(values), chunks=-1)
-    if np.isnan(values.shape).any():
-        return values
-    if values.shape != (sum(sizes),):
-        raise ValueError(f"{name} must have shape ({sum(sizes)},), got {values.shape}")
-    return values.rechunk((sizes,))
+    is_series = hasattr(values, "npartitions") and not isinstance(values, da.Array)
+    if isinstance(X, da.Array) and not is_series and not np.isnan(X.chunks[0]).any():
+        sizes = X.chunks[0]
+        if not isinstance(values, da.Array):
+            values = da.from_array(np.asarray(values), chunks=-1)
+        if not np.isnan(values.shape).any():
+            if values.shape != (sum(sizes),):
+                raise ValueError(f"{name} must have shape ({sum(sizes)},), got {values.shape}")
+            values = values.rechunk((sizes,))
+    if not hasattr(values, "to_delayed"):
+        raise ValueError(f"{name} must be a Dask collection, got {type(values).__name__}")
+    if values.npartitions != X.npartitions:
+        raise ValueError(
+            f"{name} must have as many partitions as X: got {values.npartitions} and {X.npartitions}. The columns of "
+            "a frame do, unless they are persisted or converted to arrays separately: persist the whole frame"
+        )
+    return values
 
 
 def connected(client: distributed.Client | None) -> distributed.Client:
@@ -483,22 +474,15 @@ def mapped(model: Any, method: str, X: Any, options: Mapping[str, Any]) -> Any:
 
 def _evaluated_part(X: Any, model: Any, method: str, options: Mapping[str, Any]) -> NDArray[Any]:
     """Call a method of a fitted classifier for the rows of a partition, which may be empty."""
-    if len(X):
-        outputs: NDArray[Any] = getattr(model, method)(X, **options)
-        return outputs
-    # One row of zeros shows what kind of outputs there are.
-    example: NDArray[Any] = getattr(model, method)(_zeros(model), **options)
-    return example[:0]
+    n_rows = len(X)
+    if n_rows == 0:  # one row of zeros shows what kind of outputs there are
+        X = np.zeros((1, model.n_features_in_))
+        if hasattr(model, "feature_names_in_"):
+            import pandas as pd
 
-
-def _zeros(model: Any) -> Any:
-    """Return a row of zeros, with the names of the features if the model knows any."""
-    row = np.zeros((1, model.n_features_in_))
-    if not hasattr(model, "feature_names_in_"):
-        return row
-    import pandas as pd
-
-    return pd.DataFrame(row, columns=model.feature_names_in_)
+            X = pd.DataFrame(X, columns=model.feature_names_in_)
+    outputs: NDArray[Any] = getattr(model, method)(X, **options)
+    return outputs[:n_rows]
 
 
 def _evaluated_frame(X: Any, model: Any, method: str, options: Mapping[str, Any]) -> Any:
