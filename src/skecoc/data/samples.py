@@ -124,18 +124,12 @@ class ArraySamples:
         weight = self.sample_weight / self.unit_weight
         return CodedSamples(empty, empty, self.y[rows], weight[rows], fold[rows], self.keys[rows])
 
-    def map(self, function: Callable[..., Any], *values: Any, message: tuple[Any, ...] = ()) -> Any:
-        """Return what a function makes of samples and values of theirs."""
-        return function(*values, *message)
-
-    def sum(self, function: Callable[..., Any], *values: Any, message: tuple[Any, ...] = (), merge: Any = None) -> Any:
-        """Return what a function makes of samples, a sum over them."""
+    def map(self, function: Callable[..., Any], *values: Any, message: tuple[Any, ...] = (), merge: Any = None) -> Any:
+        """Return what a function makes of samples and values of theirs: such values, a sum over samples, or both."""
         del merge
         return function(*values, *message)
 
-    def step(self, function: Callable[..., Any], *values: Any, message: tuple[Any, ...] = ()) -> Any:
-        """Return what a function makes of samples: values of theirs and a sum over them."""
-        return function(*values, *message)
+    sum = step = map  # noqa: A003
 
     def sampled(self, keys: Keys | None) -> Sample:
         """Return all samples or, if there are `keys`, those that blocks would draw by them."""
