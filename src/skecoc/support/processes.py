@@ -1,20 +1,22 @@
-"""Worker processes, and a Ctrl-C that ends all of them once and without noise."""
+"""Worker processes, a Ctrl-C that ends all of them once and without noise, and threads of compiled libraries."""
 
 import signal
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import lru_cache
 from types import FrameType
 from typing import Any
 
 from joblib import Parallel, effective_n_jobs
 from joblib.parallel import get_active_backend
+from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
-from skecoc.support.compiling import seconds_of_compilation
-from skecoc.support.notices import give_notice
+from skecoc.support.compiling import give_notice, seconds_of_compilation
 
 #: What it costs to start workers of this machine, in seconds: processes load all libraries first, and more slowly than
 #: one process does.
@@ -110,28 +112,22 @@ def results_here(
 
 @contextmanager
 def _progress(total: int, *, is_shown: bool) -> Iterator[Callable[[int], None]]:
-    """Yield a function that counts runs; show how many are done by a bar, or else give notice of it."""
-    if not is_shown:
-        yield _Notices(total).advance
+    """Yield a function that counts runs; a bar shows how many are done, or else a notice now and then."""
+    if is_shown:
+        with tqdm(total=total, unit="run", delay=DRAWN_LATER) as bar:
+            bar.refresh()
+            yield bar.update
         return
-    with tqdm(total=total, unit="run", delay=DRAWN_LATER) as bar:
-        bar.refresh()
-        yield bar.update
+    n_done, next_notice = 0, time.monotonic() + _SECONDS_BETWEEN_NOTICES
 
+    def advance(n_runs: int) -> None:
+        nonlocal n_done, next_notice
+        n_done += n_runs
+        if time.monotonic() >= next_notice and n_done < total:
+            give_notice(f"{n_done} of {total} runs done")
+            next_notice = time.monotonic() + _SECONDS_BETWEEN_NOTICES
 
-class _Notices:
-    """Gives notice of how many runs are done, now and then; not of a short run."""
-
-    def __init__(self, total: int) -> None:
-        self._total, self._n_done = total, 0
-        self._next = time.monotonic() + _SECONDS_BETWEEN_NOTICES
-
-    def advance(self, n_runs: int) -> None:
-        """Count runs that are done."""
-        self._n_done += n_runs
-        if time.monotonic() >= self._next and self._n_done < self._total:
-            give_notice(f"{self._n_done} of {self._total} runs done")
-            self._next = time.monotonic() + _SECONDS_BETWEEN_NOTICES
+    yield advance
 
 
 @contextmanager
@@ -183,3 +179,51 @@ def interrupts_remembered() -> Iterator[Callable[[], None]]:
         raise
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> ThreadpoolController:
+    """Find the libraries that so many modules have loaded."""
+    del n_modules
+    return ThreadpoolController()
+
+
+def thread_pools() -> ThreadpoolController:
+    """Find the libraries of this process that have threads; they are looked for again when modules were imported."""
+    return _thread_pools(len(sys.modules))
+
+
+class _Limit:
+    """One thread for linear algebra from the first that wants it until the last: its limit is that of the process."""
+
+    def __init__(self) -> None:
+        self._lock, self._n_users = threading.Lock(), 0
+        self._limited: Any = None
+
+    def enter(self) -> None:
+        """Set the limit, unless someone else has."""
+        with self._lock:
+            self._n_users += 1
+            if self._n_users == 1:
+                self._limited = thread_pools().limit(limits=1, user_api="blas")
+
+    def leave(self) -> None:
+        """Lift the limit, unless someone else still wants it."""
+        with self._lock:
+            self._n_users -= 1
+            if self._n_users == 0:
+                self._limited.restore_original_limits()
+
+
+_LIMIT = _Limit()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let compiled libraries use one thread; safe where several threads want that at the same time."""
+    _LIMIT.enter()
+    try:
+        with thread_pools().limit(limits=1, user_api="openmp"):  # OpenMP has a limit for each thread that calls it
+            yield
+    finally:
+        _LIMIT.leave()
