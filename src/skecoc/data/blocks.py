@@ -39,9 +39,9 @@ Integers = NDArray[np.intp]
 #: What the weights of each class are multiplied by; None for nothing.
 Factors = Mapping[Hashable, float] | None
 
-#: What a weight of 1, the largest, counts in sums of weights: they are sums of integers, in any order the same.
+#: A weight of 1, the largest, in sums of weights: these are integers, so that sums in any order are the same.
 UNIT = 2.0**30
-# How errors begin if the second pass over blocks shows other rows than the first.
+# The beginning of errors if the second pass over blocks gives other rows than the first.
 OTHER_ROWS = "blocks gave other rows when they were read again; they must be the same every time"
 
 # Bytes of raw features in a block, if the user does not say how many rows.
@@ -52,7 +52,7 @@ _NUMBERS: dict[type, type] = {int: np.generic, float: np.generic, bool: np.gener
 
 
 class RawBlock(NamedTuple):
-    """Rows as a user gives them: features, labels, weights or None, and what errors call the block."""
+    """Rows as a user gives them: features, labels, weights or None, and the name of the block in errors."""
 
     X: Any
     y: Any
@@ -93,12 +93,12 @@ def _part_of(array: Any, part: slice) -> Any:
     advice = getattr(mmap, "MADV_DONTNEED", None)
     mapped = getattr(array, "_mmap", None) if isinstance(array, np.memmap) else None
     if advice is not None and mapped is not None and array.mode != "c":
-        mapped.madvise(advice)  # changes of mode "c" are in memory alone
+        mapped.madvise(advice)  # not in mode "c", which keeps changes in memory alone
     return copied
 
 
 class IterableBlocks:
-    """Blocks (X, y) or (X, y, sample_weight) of an iterable that starts afresh whenever it is read."""
+    """Blocks (X, y) or (X, y, sample_weight) of an iterable that can be read several times."""
 
     def __init__(self, blocks: Iterable[Any]) -> None:
         if iter(blocks) is blocks:
@@ -162,7 +162,7 @@ def check_block(block: RawBlock, seed: int, factors: Factors = None) -> CleanBlo
                     f"{weight[counted].min():g} to {weight[counted].max():g}: rescale all weights by a common factor"
                 )
             X, y, weight = X[counted], y[counted], weight[counted]
-        X = read_only(np.ascontiguousarray(X))  # one compiled version serves all
+        X = read_only(np.ascontiguousarray(X))  # so that kernels are compiled once
         return CleanBlock(X, y, weight, hash_rows(X, np.uint64(seed)), names)
 
 
@@ -220,14 +220,14 @@ class RowSummary:
     most_values: int  # features with more distinct values than this have too many
     n_sampled: int  # distinct rows of the sample, at most, beside those of every class
     values: tuple[Floats | None, ...]  # distinct values of each feature, sorted; None for features with too many
-    sample: RowSample  # the rows with the smallest keys, and those of each class with the smallest keys among them
+    sample: RowSample  # the rows with the smallest keys of all, and those with the smallest keys of each class
     is_complete: bool  # whether all distinct rows are in the sample
     names: NDArray[Any] | None  # of the features
     place: str  # of the first block
-    is_given: bool = False  # whether weights are the user's, and not those of classes alone
+    is_given: bool = False  # whether the user gave weights of samples, not of classes alone
 
     def first_rows(self) -> RowSample:
-        """Return the rows that decide on bins: the same ones also if more are sampled for learners."""
+        """Return the rows that decide on bins: the same however many more are sampled for learners."""
         if self.n_sampled <= SAMPLE_ROWS:
             return self.sample
         taken = smallest_keys(self.sample.keys, np.searchsorted(self.labels, self.sample.y), SAMPLE_ROWS)
@@ -383,7 +383,7 @@ class CodedBlock(NamedTuple):
 
 
 def copy_rows(codes: Codes, rows: Integers) -> Codes:
-    """Copy some rows of codes such that those of a feature lie side by side, as compiled loops want them."""
+    """Copy some rows of codes to an array in C order, which kernels are compiled for."""
     copied: Any = np.take(codes, rows, axis=1)
     return copied
 

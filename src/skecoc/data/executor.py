@@ -15,7 +15,7 @@ from weakref import finalize
 
 from joblib import Parallel, delayed, effective_n_jobs
 
-#: So many summands are merged at once.
+#: Number of summands that are merged at once.
 FAN_IN = 8
 
 Merge = Callable[[Any, Any], Any]
@@ -69,7 +69,7 @@ def merge_tree(merge: Merge, summands: Iterable[Any]) -> Any:
 
 
 class States:
-    """The states of all blocks at one moment of a fit; only its executor knows what the handles are."""
+    """The states of all blocks at one moment of a fit; what the handles are is known to the executor alone."""
 
     def __init__(self, handles: Iterable[Any]) -> None:
         self.handles = handles
@@ -138,7 +138,8 @@ class LocalExecutor(Executor):
     def _step_block(
         self, function: Callable[..., Any], handles: tuple[Any, ...], message: tuple[Any, ...]
     ) -> tuple[Any, Any]:
-        """Compute and store a new state, if there is one, and compute a summand; what a user gave is taken as it is."""
+        """Compute and store a new state, if there is one, and compute a summand."""
+        # Blocks of the user are not stored.
         states = [handle.load() if isinstance(handle, _Stored) else handle for handle in handles]
         state, summand = function(*states, *message)
         if state is not None:
@@ -147,7 +148,7 @@ class LocalExecutor(Executor):
 
 
 class _Stored:
-    """A state in a file, which goes when nothing refers to the state any more."""
+    """A state in a file that is removed when nothing refers to the state any more."""
 
     def __init__(self, path: Path, state: Any) -> None:
         self._path = path
@@ -156,6 +157,5 @@ class _Stored:
         finalize(self, path.unlink, missing_ok=True)
 
     def load(self) -> Any:
-        """Read the state."""
         with self._path.open("rb") as file:
             return pickle.load(file)  # noqa: S301 (this process has written it)

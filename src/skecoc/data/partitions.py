@@ -21,7 +21,7 @@ from skecoc.data.executor import FAN_IN, Executor, Merge, States, add, merge_in_
 from skecoc.data.worker_memory import largest_summand
 from skecoc.support.errors import name_place, naming, spell_out
 
-# A message of up to so many bytes goes with every task; a longer one is a task of its own.
+# A message of at most this many bytes is sent with every task; a longer one is a task of its own.
 _SMALL = 10_000
 # The error of a partition may arrive this much later than that of the sum that it belongs to.
 _NEWS_SECONDS = 0.5
@@ -47,7 +47,7 @@ class DaskExecutor(Executor):
 
     Dask remembers how each state was computed, so that it can do so again if a worker is lost. Left to itself it would
     rather move a large state to a worker that is idle for a moment; so every task is sent to the worker of its block,
-    and goes elsewhere only if that is gone.
+    and to another one only if that worker is lost.
 
     It is a context: if a fit ends by an error or an interrupt, what was still to be computed is given up.
     """
@@ -71,7 +71,7 @@ class DaskExecutor(Executor):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            for future in list(self._started):  # which the traceback may still refer to
+            for future in list(self._started):  # the traceback may still refer to them
                 with suppress(RuntimeError):  # the client is closed
                     future.release()
         self._task.close()
@@ -159,7 +159,6 @@ class DaskExecutor(Executor):
                 return self._fetched(level[0], keys)
 
     def _noted(self, futures: list[Any]) -> list[Any]:
-        """Note futures as started."""
         self._started.update(futures)
         return futures
 
@@ -238,7 +237,7 @@ class DaskExecutor(Executor):
 
     @contextmanager
     def _scheduler_needed(self) -> Iterator[None]:
-        """Turn the many errors that a lost scheduler causes into one that says so."""
+        """Turn the various errors of a lost scheduler into a ConnectionError."""
         try:
             yield
         except _LOST as error:
@@ -258,8 +257,6 @@ class DaskExecutor(Executor):
 
 
 class _Step(NamedTuple):
-    """What a step makes of a block."""
-
     state: Any
     summand: Any
 
@@ -281,7 +278,7 @@ def _failed_like(error: Exception, of_blocks: Sequence[Any]) -> list[int]:
     while True:
         failed = {number: future.exception() for number, future in enumerate(of_blocks) if future.status == "error"}
         if failed or time.monotonic() > end:
-            is_killed = isinstance(error, distributed.KilledWorker)  # whose text is another for each task
+            is_killed = isinstance(error, distributed.KilledWorker)  # its text differs from task to task
             return [
                 number
                 for number, found in failed.items()
@@ -291,7 +288,6 @@ def _failed_like(error: Exception, of_blocks: Sequence[Any]) -> list[int]:
 
 
 def _is_computed(states: Sequence[States]) -> bool:
-    """Tell whether states are on the cluster already."""
     return not any(isinstance(handle, Delayed) for blocks in states for handle in islice(blocks.handles, 1))
 
 
@@ -306,7 +302,7 @@ def _graph(
 
 
 def _itself(value: Any) -> Any:
-    """Return a value: the task that a message is, so that it can be computed again if its worker is lost."""
+    """Return a value; as a task, a message can be computed again if its worker is lost."""
     return value
 
 
@@ -323,22 +319,19 @@ def _call_named(
 
 
 def _call(function: Callable[..., Any], message: tuple[Any, ...], *states: Any) -> Any:
-    """Call a function of blocks."""
     return function(*(state.state if isinstance(state, _Step) else state for state in states), *message)
 
 
 def _call_step(function: Callable[..., Any], message: tuple[Any, ...], *states: Any) -> _Step:
-    """Call a function of blocks that returns a state and a summand."""
     return _Step(*_call(function, message, *states))
 
 
 def _take_summand(function: Callable[..., Any], message: tuple[Any, ...], step: _Step) -> Any:
-    """Call a function of a step's summand."""
     return function(step.summand, *message)
 
 
 def merged(merge: Merge, summands: Sequence[Delayed]) -> Delayed:
-    """Merge at least one summand, in pairs so that few wait for others, on the cluster; not computed yet."""
+    """Merge at least one summand on the cluster, lazily, in pairs so that few summands wait for others."""
     level = list(summands)
     call = dask.delayed(_merge_group, pure=False)
     while True:
@@ -353,15 +346,14 @@ def _merge_group(merge: Merge, summands: Sequence[Any]) -> Any:
 
 
 def _copied(value: Any) -> Any:
-    """Copy arrays, also in tuples."""
     if isinstance(value, tuple) and type(value) is tuple:
         return tuple(map(_copied, value))
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def source_of(X: Any, y: Any, weight: Any = None) -> DaskStates:
-    """Make blocks of Dask collections; labels and weights are divided as X is, or can be divided so."""
-    from dask import array as da  # not on workers, which have no use for it
+    """Make blocks of Dask collections; labels and weights are divided by samples as X is, if they are not yet."""
+    from dask import array as da  # not loaded by workers, which do not need it
 
     if isinstance(X, da.Array):
         if X.ndim != 2:
@@ -405,7 +397,6 @@ def _together(*parts: Any) -> Any:
 
 
 def _raw_block(parts: tuple[Any, ...], place: str) -> RawBlock:
-    """Make a block of features, labels and weights."""
     return RawBlock(*parts)._replace(place=place)
 
 
@@ -499,7 +490,7 @@ def _labelled(outputs: NDArray[Any], index: Any, model: Any) -> Any:
 
     if outputs.ndim > 1:
         return pd.DataFrame(outputs, index=index, columns=model.classes_)
-    labels = [*model.classes_, *outputs[:1000]]  # a label of samples that are left undecided may be of another type
+    labels = [*model.classes_, *outputs[:1000]]  # the label of undecided samples may have another type
     is_text = outputs.dtype.kind in "OU" and all(isinstance(label, str) for label in labels)
     return pd.Series(outputs, index=index, dtype=pd.StringDtype() if is_text else outputs.dtype)
 

@@ -80,7 +80,7 @@ class CodedSamples(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Some samples, by whose codewords probabilities are calibrated."""
+    """Some samples, whose codewords probabilities are calibrated on."""
 
     rows: Integers  # their numbers; of blocks, their places in `codes`
     y: Integers
@@ -132,7 +132,7 @@ class ArraySamples:
     sum = step = map  # noqa: A003
 
     def sampled(self, keys: Keys | None) -> Sample:
-        """Return all samples or, if there are `keys`, those that blocks would draw by them."""
+        """Return all samples or, if there are `keys`, those that would be drawn from blocks."""
         if keys is None:
             return Sample(np.arange(self.n_samples), self.y, self.sample_weight)
         rows, mass, *_ = choose_rows(keys, self.y, self.sample_weight)
@@ -204,9 +204,9 @@ def prepare_rows(
     sample_rows: int = SAMPLE_ROWS,
     class_weight: ClassWeight = None,
 ) -> BlockSamples:
-    """Summarise all blocks, decide on bins and folds, and code the rows; raw rows are read twice.
+    """Summarise all blocks, decide on bins and folds, and code the rows.
 
-    Before that, they are read to balance classes, if these are to be balanced.
+    Blocks are read twice, and once more before that if classes are balanced.
     """
     factors: Factors = None
     if isinstance(class_weight, str):
@@ -214,7 +214,7 @@ def prepare_rows(
     elif class_weight is not None:
         factors = class_factors(class_weight, dict.fromkeys(class_weight, 1))
     most_values = FEW_VALUES if isinstance(max_bins, str) else max_bins
-    message = (seed, most_values, max(sample_rows, SAMPLE_ROWS), factors)  # folds and bins want at least so many
+    message = (seed, most_values, max(sample_rows, SAMPLE_ROWS), factors)  # folds and bins need at least SAMPLE_ROWS
     summary: RowSummary | None = executor.sum(summarise_block, source, message=message, merge=merge_summaries)
     if summary is None:
         raise ValueError("X must have at least one row of positive weight; there are no rows, or all weights are zero")
@@ -243,10 +243,10 @@ class SampledRows(NamedTuple):
 
 
 def sample_rows(rows: BlockSamples, size: int) -> SampledRows:
-    """Take all rows if there are no more than `size`; else so many distinct ones, and some of every class.
+    """Take all rows if there are no more than `size`; else this many distinct ones, and some of every class.
 
-    All rows stand as often as they were given, equal ones with the same weight. Distinct ones have weights, by which
-    every class has the share that it has in all rows.
+    If all are taken, equal rows are repeated, with the same weight each. Distinct rows have weights by which every
+    class has its share in all rows.
     """
     summary = rows.summary
     keys, labels, X, mass, counts = summary.sample
