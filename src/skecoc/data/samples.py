@@ -6,7 +6,6 @@ cluster.
 """
 
 from collections.abc import Callable
-from functools import cached_property
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -156,30 +155,22 @@ class BlockSamples:
         self.coded = coded  # states of CodedBlock
         self.cell_counts, self.cell_weights = cell_counts, cell_weights  # the latter in parts of `UNIT`
         self.bins = layout.bins
+        self.sample: RowSample = summary.first_rows()  # decides on bins, codings that learn from data, and temperatures
         self.n_samples, self.n_classes, self.n_folds = summary.n_rows, len(layout.classes), layout.n_folds
         self.class_counts = cell_counts.reshape(self.n_classes, -1).sum(axis=1)
         self.unit_weight = summary.largest_weight
         self.total_weight = float(cell_weights.sum() / UNIT) * summary.largest_weight
         self.prior = cell_weights.reshape(self.n_classes, -1).sum(axis=1) / cell_weights.sum()
 
-    @cached_property
-    def sample(self) -> RowSample:
-        """The sampled rows that bins, codings and temperatures follow from."""
-        return self.summary.first_rows()
-
     def sample_classes(self) -> Integers:
         """Return the class indices of the sampled rows."""
         return np.searchsorted(self.layout.classes, self.sample.y)
 
-    @cached_property
-    def _sampled(self) -> Sample:
-        codes = code_values(self.sample.X, self.bins)
-        return Sample(np.arange(len(self.sample.y)), self.sample_classes(), self.sample.mass, codes)
-
     def sampled(self, keys: Any = None) -> Sample:
         """Return the sample of the rows."""
         del keys
-        return self._sampled
+        codes = code_values(self.sample.X, self.bins)
+        return Sample(np.arange(len(self.sample.y)), self.sample_classes(), self.sample.mass, codes)
 
     def without_columns(self) -> States:
         """Return the blocks before there are any columns; if there are folds, only rows that one holds out."""
