@@ -53,10 +53,10 @@ def peak_of(pid):
 
 def formula(options, n_columns):
     """Return what a worker may take, in MB; `n_columns` is zero for a code that does not grow."""
-    from skecoc.data.worker_memory import USABLE, Partitions, needed_bytes
+    from skecoc.data.worker_memory import USABLE, PartitionSizes, needed_bytes
 
     is_light = n_columns == 0
-    parts = Partitions((min(PART_ROWS, options.rows),) * -(-options.rows // PART_ROWS), N_FEATURES, 8)
+    parts = PartitionSizes((min(PART_ROWS, options.rows),) * -(-options.rows // PART_ROWS), N_FEATURES, 8)
     fixed = needed_bytes(parts, options.threads, SAMPLE_ROWS, is_light=is_light)
     rows = options.rows / options.workers
     kept = rows * (N_FEATURES + 8)

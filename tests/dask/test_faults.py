@@ -21,9 +21,9 @@ import dask
 from dask import dataframe as dd
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.data import Blocks, Partitions, partitions
+from skecoc.data.blocks import IterableBlocks
 from skecoc.data.executor import LocalExecutor, States
 from skecoc.data.partitions import DaskExecutor, source_of
-from skecoc.data.raw_rows import IterableBlocks
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from tests.reference.blocks import (
     blobs,
@@ -478,6 +478,29 @@ def test_the_loss_of_all_workers_is_a_clear_error(cluster, client, all_leave):
         sabotaged_fit(model, client, all_leave, 4)
     assert not hasattr(model, "classes_")
     wait_until(lambda: not cluster.scheduler.tasks)
+
+
+def set_paused(is_paused, dask_worker):
+    dask_worker.memory_manager.memory_pause_fraction = False  # do not look at the memory: it would end the pause
+    dask_worker.status = distributed.core.Status.paused if is_paused else distributed.core.Status.running
+
+
+def test_a_task_that_dask_keeps_for_a_lost_worker_is_a_clear_error(cluster, computed, client, all_leave):
+    executor, sizes = computed
+    lost = sizes.homes[0]
+    (left,) = set(client.scheduler_info()["workers"]) - {lost}
+    client.retire_workers([lost])  # the other worker gets what it held
+    wait_until(lambda: lost not in cluster.scheduler.workers)
+    try:
+        client.run(set_paused, True, workers=[left])
+        wait_until(lambda: not cluster.scheduler.running)
+        resume = threading.Timer(0.3, client.run, (set_paused, False), {"workers": [left]})
+        resume.start()
+        with pytest.raises(ConnectionError, match=f"has computed nothing for .* lost or paused, {lost}; fit again"):
+            executor.sum(abs, sizes)
+        resume.join()
+    finally:
+        all_leave()
 
 
 def test_workers_that_are_replaced_in_time_change_nothing(cluster, client, all_leave, undisturbed, monkeypatch):

@@ -14,11 +14,10 @@ from skecoc.classifiers.growing_code import GrowingCode
 from skecoc.classifiers.weight_fits import fit_weights
 from skecoc.classifiers.weighting import OptimizedWeightStrategy
 from skecoc.coding import one_vs_rest
-from skecoc.data.coded_rows import prepare_rows
+from skecoc.data.blocks import IterableBlocks
 from skecoc.data.executor import LocalExecutor, States
 from skecoc.data.folds import assign_folds
-from skecoc.data.raw_rows import IterableBlocks
-from skecoc.data.samples import ArraySamples, BlockSamples
+from skecoc.data.samples import ArraySamples, prepare_rows
 from skecoc.datasets import list_uci, load_uci
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.learners import StumpAdaBoostClassifier
@@ -302,7 +301,7 @@ def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n
         found = []
         in_memory = ArraySamples(y, weight, 4, folds, only_held_out=True)
         summed = SummedTrainer(STUMPS, None, None, 7, "predict_proba", clustered_learner=STUMPS, rows=rows)
-        for samples, of_samples in ((in_memory, trainer), (BlockSamples(rows), summed)):
+        for samples, of_samples in ((in_memory, trainer), (rows, summed)):
             code = GrowingCode(samples, of_samples)
             code.start([one_vs_rest(4)])
             strategy = OptimizedWeightStrategy(0.3, 0.1, 3, [3], None, is_capped=False)

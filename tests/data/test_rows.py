@@ -10,11 +10,19 @@ from skecoc import ECOCClassifier
 from skecoc.data import Blocks
 from skecoc.data import bins as module
 from skecoc.data.bins import code_values, make_bins
-from skecoc.data.coded_rows import code_block, make_layout
+from skecoc.data.blocks import (
+    ArrayBlocks,
+    IterableBlocks,
+    RawBlock,
+    check_block,
+    code_block,
+    make_layout,
+    merge_summaries,
+    summarise_block,
+)
 from skecoc.data.codes import code_features
 from skecoc.data.executor import merge_in_turn
 from skecoc.data.folds import assign_folds, sample_keys
-from skecoc.data.raw_rows import ArrayBlocks, IterableBlocks, RawBlock, check_block, merge_summaries, summarise_block
 from skecoc.learners import StumpAdaBoostClassifier
 from tests.reference.blocks import blobs, divided, ecoc_in_blocks
 

@@ -18,10 +18,10 @@ from sklearn.svm import LinearSVC
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.data import Blocks
 from skecoc.data.bins import SAMPLE_ROWS_OF_CLASS
-from skecoc.data.coded_rows import prepare_rows, sample_rows
+from skecoc.data.blocks import IterableBlocks
 from skecoc.data.executor import LocalExecutor, States
 from skecoc.data.folds import assign_folds, sample_keys
-from skecoc.data.raw_rows import IterableBlocks
+from skecoc.data.samples import prepare_rows, sample_rows
 from skecoc.datasets import load_uci
 from skecoc.learners import MulticlassLearner, RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.columns import Column, ColumnTrainer
@@ -262,8 +262,8 @@ def test_a_number_of_bins_that_is_given_counts_for_stumps_among_several_learners
 
 
 def test_a_larger_sample_changes_no_bins(monkeypatch):
-    monkeypatch.setattr("skecoc.data.coded_rows.SAMPLE_ROWS", 200)
-    monkeypatch.setattr("skecoc.data.raw_rows.SAMPLE_ROWS", 200)
+    monkeypatch.setattr("skecoc.data.samples.SAMPLE_ROWS", 200)
+    monkeypatch.setattr("skecoc.data.blocks.SAMPLE_ROWS", 200)
     X, y = blobs(3000, n_features=2)
     with LocalExecutor() as executor:
         small, large = (prepared(executor, X, y, sample_rows=size) for size in (100, 900))

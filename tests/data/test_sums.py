@@ -6,11 +6,10 @@ from hypothesis import strategies as st
 from skecoc.classifiers.growing_code import GrowingCode
 from skecoc.coding import one_vs_one, one_vs_rest, sparse_random
 from skecoc.data.bins import code_values
-from skecoc.data.coded_rows import prepare_rows
+from skecoc.data.blocks import IterableBlocks
 from skecoc.data.executor import LocalExecutor, States
 from skecoc.data.folds import assign_folds, sample_keys
-from skecoc.data.raw_rows import IterableBlocks
-from skecoc.data.samples import BlockSamples
+from skecoc.data.samples import prepare_rows
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, boosting
 from skecoc.learners.boosting import boost_columns, column_groups
 from skecoc.learners.coded_outputs import code_learners, evaluate_coded, squared_distances
@@ -159,7 +158,7 @@ def test_columns_without_a_fold_are_those_of_the_other_rows():
         rows = prepare_rows(executor, States(IterableBlocks(divided(X, y, [90, 200]))), 5, 256, 3)
         learner = StumpAdaBoostClassifier(10)
         trainer = SummedTrainer(learner, None, None, 5, "predict_proba", clustered_learner=learner, rows=rows)
-        code = GrowingCode(BlockSamples(rows), trainer)
+        code = GrowingCode(rows, trainer)
         fitted = [trainer.fit([Column(pattern)], fold) for fold in (ALL_SAMPLES, 0, 1, 2)]
         code.start([pattern[:, np.newaxis]])
         learners, parts = code.learners, code.sum(_as_list)

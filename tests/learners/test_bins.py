@@ -2,11 +2,10 @@ import numpy as np
 import pytest
 
 from skecoc.data.bins import RowSample, bin_samples, make_bins
-from skecoc.data.coded_rows import make_layout
+from skecoc.data.blocks import RawBlock, make_layout, merge_summaries, summarise_block
 from skecoc.data.codes import rounded
 from skecoc.data.executor import merge_in_turn
 from skecoc.data.folds import sample_keys
-from skecoc.data.raw_rows import RawBlock, merge_summaries, summarise_block
 from skecoc.learners import StumpAdaBoostClassifier
 from skecoc.learners.columns import Column, ColumnTrainer
 from tests.reference.blocks import blobs, divided

@@ -7,7 +7,7 @@ import pytest
 from joblib import delayed, parallel_config
 
 from skecoc.support import processes
-from skecoc.support.notices import notices_shown
+from skecoc.support.compiling import notices_shown
 from skecoc.support.processes import run_all
 
 

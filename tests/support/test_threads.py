@@ -5,7 +5,7 @@ from time import sleep
 
 import numpy as np
 
-from skecoc.support.threads import one_thread, thread_pools
+from skecoc.support.processes import one_thread, thread_pools
 
 
 def n_threads():

@@ -42,10 +42,9 @@ from skecoc.classifiers.warm import warm_random_state
 from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.bins import MANY_TO_BIN, SAMPLE_ROWS
-from skecoc.data.coded_rows import PreparedRows, prepare_rows, sample_rows
 from skecoc.data.described import DescribedData, described, is_dask, refuse_data
 from skecoc.data.folds import Keys, assign_folds, resolve_folds, sample_keys
-from skecoc.data.samples import ArraySamples, BlockSamples
+from skecoc.data.samples import ArraySamples, BlockSamples, prepare_rows, sample_rows
 from skecoc.decoding import DECODERS, decoding_name, resolve_decoder
 from skecoc.decoding.scoring import decode
 from skecoc.learners.base import set_features
@@ -119,7 +118,7 @@ class TrainingData:
     params: dict[str, dict[str, Any]]  # arguments of each learner's `fit`, by its name; these are trained
     random_state: np.random.RandomState
     root: int  # seed of the whole fit
-    rows: PreparedRows | None = None
+    rows: BlockSamples | None = None
     keys: Keys | None = None  # hashes of the samples in `X`, if they are from `rows`
 
     @property
@@ -306,7 +305,7 @@ class BaseCodeClassifier(PairInsight, LearnerComposition, ClassifierMixin, BaseE
                 on_fit=(lambda: None) if bar is None else lambda: advance(bar, trainer),
             )
             if data.rows is not None and data.X is None:
-                samples: ArraySamples | BlockSamples = BlockSamples(data.rows)
+                samples: ArraySamples | BlockSamples = data.rows
             else:
                 is_one = strategy.only_held_out and not is_several(self.estimator)
                 samples = ArraySamples(

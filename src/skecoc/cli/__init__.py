@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 import skecoc
 from skecoc.cli.console import STANDARD, default_jobs, discard_output, say
+from skecoc.support.compiling import notices_shown
 from skecoc.support.errors import InputError, did_you_mean
-from skecoc.support.notices import notices_shown
 
 # The commands, each of a module that is imported when it is given, and what --help says about them.
 _COMMANDS = {

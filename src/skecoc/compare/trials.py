@@ -33,7 +33,7 @@ from skecoc.compare.runs import Batch, RoundRecord, RunKey, RunRecord, seed_of, 
 from skecoc.learners.columns import evaluate_columns, first_learner, margin_scale, resolve_response
 from skecoc.support.errors import InputError
 from skecoc.support.names import METRICS
-from skecoc.support.threads import thread_pools
+from skecoc.support.processes import thread_pools
 
 Floats = NDArray[np.float64]
 

@@ -22,9 +22,9 @@ Ints = NDArray[np.int64]
 MANY_TO_BIN = 10_000
 #: Distinct rows of the sample, beside some of every class: all rows if folds are dealt out in turn.
 SAMPLE_ROWS = MOST_DEALT
-#: Distinct rows of every class that are in the sample if there are so many.
+#: Distinct rows of every class that are in the sample, if it has this many.
 SAMPLE_ROWS_OF_CLASS = FEW_OF_CLASS
-# Masses that were summed up in another order give the same bins.
+# So that masses summed up in another order give the same bins.
 _ROUNDING = 1e-9
 
 
@@ -49,7 +49,7 @@ class Bins:
     starts: Ints  # feature f has the bins starts[f]:starts[f + 1]
     lower: Floats  # smallest and largest value of each bin that is known; infinite for missing values
     upper: Floats
-    centres: Floats  # middle of each bin: the mean of its sampled values; NaN for missing values
+    centres: Floats  # centre of each bin: the mean of its sampled values; NaN for missing values
     edges: Floats  # where each bin ends: values up to it belong to the bin or to one before; infinite for the last
     missing: NDArray[np.bool_]  # whether the last bin of a feature is that of missing values, with infinite ends
     exact: NDArray[np.bool_]  # whether every bin of a feature is a single value, so that no threshold is lost
@@ -175,7 +175,7 @@ def limited(values: Floats | None, most_values: int) -> Floats | None:
 
 
 def smallest_keys(keys: Keys, label: NDArray[np.intp], n_rows: int) -> NDArray[np.intp]:
-    """Find so many rows of the smallest keys over all, and some per label, sorted by key."""
+    """Find the `n_rows` rows with the smallest keys, and some of every label, sorted by key."""
     in_order = np.lexsort((keys, label))
     by_label = label[in_order]
     is_first = np.concatenate([[True], by_label[1:] != by_label[:-1]])
@@ -188,23 +188,19 @@ def smallest_keys(keys: Keys, label: NDArray[np.intp], n_rows: int) -> NDArray[n
     return taken[np.lexsort((label[taken], keys[taken]))]
 
 
-def put_together(keys: Keys, label: NDArray[np.intp], *amounts: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Find the first row of each key and label, sorted by key, and sum up amounts over the rows that equal it."""
-    order = np.lexsort((label, keys))
-    in_order, labels = keys[order], label[order]
-    is_first = np.concatenate([[True], (in_order[1:] != in_order[:-1]) | (labels[1:] != labels[:-1])])
-    first = np.flatnonzero(is_first)
-    return order[first], *(np.add.reduceat(amount[order], first) for amount in amounts)
-
-
 def choose_rows(
     keys: Keys, label: NDArray[np.intp], weight: Floats, n_rows: int = SAMPLE_ROWS, counts: Ints | None = None
 ) -> tuple[NDArray[np.intp], Floats, Ints, bool]:
-    """Choose distinct rows of the smallest keys, sorted by key, however rows are divided into blocks.
+    """Choose the distinct rows with the smallest keys, sorted by key; how rows are divided into blocks is no matter.
 
     Returns them, the weights and numbers of the rows that equal them, and whether all distinct rows are among them.
     """
-    first, mass, count = put_together(keys, label, weight, np.ones(len(keys), np.int64) if counts is None else counts)
+    order = np.lexsort((label, keys))
+    in_order, labels = keys[order], label[order]
+    is_first = np.concatenate([[True], (in_order[1:] != in_order[:-1]) | (labels[1:] != labels[:-1])])
+    start = np.flatnonzero(is_first)
+    first, mass = order[start], np.add.reduceat(weight[order], start)
+    count = np.add.reduceat((np.ones(len(keys), np.int64) if counts is None else counts)[order], start)
     taken = smallest_keys(keys[first], label[first], n_rows)
     return first[taken], mass[taken], count[taken], len(taken) == len(first)
 

@@ -20,8 +20,8 @@ MAX_BINS = 65_536
 #: Distinct values that an 8-bit code can tell apart; up to here a hash table finds them without a sort.
 FEW_VALUES = 256
 
-#: Codes of more cells than this have 8 bits where these do, to save memory. They are hardly faster, and kernels have to
-#: be compiled for either width.
+#: Codes of more cells than this have 8 bits if that is enough, to save memory. They are hardly faster, and kernels have
+#: to be compiled for either width.
 MANY_CELLS = 2**22
 
 _HASH_BITS = 10
@@ -144,7 +144,8 @@ def code_features(
     codes: Codes = np.empty((n_features, n_samples), np.uint16)
     if X.size > MANY_CELLS:
         codes = np.empty((n_features, n_samples), np.uint8)
-    lowers, uppers = [], []
+    lowers, uppers, are_exact = [], [], True
+    starts = np.zeros(n_features + 1, np.int64)
     with np.errstate(over="ignore", invalid="ignore"):
         has_missing = bool(np.isnan(X.sum(dtype=np.float64)))
     for f in range(n_features):
@@ -152,37 +153,41 @@ def code_features(
         column = np.add(X[:, f], 0.0, dtype=np.float64)
         while (ends := _code_feature(column, codes[f], has_missing)) is None:
             codes = codes.astype(np.uint16)
-        lowers.append(ends[0])
-        uppers.append(ends[1])
-    starts = np.zeros(n_features + 1, np.int64)
-    np.cumsum([len(lower) for lower in lowers], out=starts[1:])
+        lower, upper = ends
+        lowers.append(lower)
+        uppers.append(upper)
+        starts[f + 1] = starts[f] + len(lower)
+        are_exact = are_exact and upper is lower
     all_lower = np.concatenate(lowers)
-    exact = all(low is high for low, high in zip(lowers, uppers, strict=True))
-    all_upper = all_lower if exact else np.concatenate(uppers)
+    all_upper = all_lower if are_exact else np.concatenate(uppers)
     return FeatureCodes(codes, starts, all_lower, all_upper, feature_names, categories)
 
 
 def _code_feature(column: Floats, codes: Codes, has_missing: bool) -> tuple[Floats, Floats] | None:
     """Write the codes of a feature; return the ends of its bins, or None if there are more bins than codes."""
     is_missing = np.isnan(column) if has_missing else None
-    if is_missing is None or not is_missing.any():
-        return _rank_values(column, codes, MAX_BINS)
-    known = np.flatnonzero(~is_missing)
-    ranks: Codes = np.empty(len(known), codes.dtype)
-    ends = _rank_values(column[known], ranks, MAX_BINS - 1) if len(known) else (column[:0],) * 2
-    if ends is None or len(ends[0]) > np.iinfo(codes.dtype).max:
+    values, ranks, most_bins = column, codes, MAX_BINS
+    if is_missing is not None and is_missing.any():
+        values, most_bins = column[~is_missing], MAX_BINS - 1
+        ranks = np.empty(len(values), codes.dtype)
+    ends = rank_few_values(values, ranks)
+    if ends is None and codes.dtype == np.uint8:
         return None
-    codes[known], codes[is_missing] = ranks, len(ends[0])
+    if ends is None:
+        order = np.argsort(values)
+        in_order = values[order]
+        n_values = 1 + int(np.count_nonzero(in_order[1:] != in_order[:-1]))
+        n_bins = min(n_values, most_bins)
+        lower = np.empty(n_bins)
+        ends = lower, np.empty(n_bins) if n_values > n_bins else lower
+        _code_sorted(in_order, order, n_values, ranks, *ends)
+    if is_missing is None or len(values) == len(column):
+        return ends
+    if len(ends[0]) > np.iinfo(codes.dtype).max:
+        return None
+    codes[~is_missing], codes[is_missing] = ranks, len(ends[0])
     lower = np.append(ends[0], np.inf)
     return lower, lower if ends[1] is ends[0] else np.append(ends[1], np.inf)
-
-
-def _rank_values(column: Floats, codes: Codes, most_bins: int) -> tuple[Floats, Floats] | None:
-    """Write the ranks of values or bins of them; return the ends of bins, or None if there are more than codes."""
-    ends = rank_few_values(column, codes)
-    if ends is not None or codes.dtype == np.uint8:
-        return ends
-    return _rank_by_sorting(column, codes, most_bins)
 
 
 def rank_few_values(column: Floats, codes: Codes) -> tuple[Floats, Floats] | None:
@@ -198,18 +203,6 @@ def rank_few_values(column: Floats, codes: Codes) -> tuple[Floats, Floats] | Non
     _translate(codes, ranks)
     lower = values[order]
     return lower, lower
-
-
-def _rank_by_sorting(column: Floats, codes: Codes, most_bins: int) -> tuple[Floats, Floats]:
-    """Write the codes of a feature with many values; return the smallest and largest value of each bin."""
-    order = np.argsort(column)
-    in_order = column[order]
-    n_values = 1 + int(np.count_nonzero(in_order[1:] != in_order[:-1]))
-    n_bins = min(n_values, most_bins)
-    lower = np.empty(n_bins)
-    upper = np.empty(n_bins) if n_values > n_bins else lower
-    _code_sorted(in_order, order, n_values, codes, lower, upper)
-    return lower, upper
 
 
 @kernel

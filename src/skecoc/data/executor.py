@@ -8,7 +8,6 @@ import pickle
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
@@ -16,7 +15,7 @@ from weakref import finalize
 
 from joblib import Parallel, delayed, effective_n_jobs
 
-#: So many summands are merged at once.
+#: Number of summands that are merged at once.
 FAN_IN = 8
 
 Merge = Callable[[Any, Any], Any]
@@ -70,7 +69,7 @@ def merge_tree(merge: Merge, summands: Iterable[Any]) -> Any:
 
 
 class States:
-    """The states of all blocks at one moment of a fit; only its executor knows what the handles are."""
+    """The states of all blocks at one moment of a fit; what the handles are is known to the executor alone."""
 
     def __init__(self, handles: Iterable[Any]) -> None:
         self.handles = handles
@@ -84,29 +83,19 @@ class Executor(ABC):
 
     def map(self, function: Callable[..., Any], *states: States, message: tuple[Any, ...] = ()) -> States:
         """Return the new states ``function(*states_of_a_block, *message)``."""
-        return self.step(partial(_state_only, function), *states, message=message)[0]
+        return self.step(lambda *arguments: (function(*arguments), None), *states, message=message)[0]
 
     def sum(
         self, function: Callable[..., Any], *states: States, message: tuple[Any, ...] = (), merge: Merge = add
     ) -> Any:
         """Merge ``function(*states_of_a_block, *message)`` over all blocks; None stands for nothing."""
-        return self.step(partial(_summand_only, function), *states, message=message, merge=merge)[1]
+        return self.step(lambda *arguments: (None, function(*arguments)), *states, message=message, merge=merge)[1]
 
     @abstractmethod
     def step(
         self, function: Callable[..., Any], *states: States, message: tuple[Any, ...] = (), merge: Merge = add
     ) -> tuple[States, Any]:
         """Compute new states and merge summands, from a function that returns both for a block."""
-
-
-def _state_only(function: Callable[..., Any], *arguments: Any) -> tuple[Any, None]:
-    """Make a step of a function that returns a state."""
-    return function(*arguments), None
-
-
-def _summand_only(function: Callable[..., Any], *arguments: Any) -> tuple[None, Any]:
-    """Make a step of a function that returns a summand."""
-    return None, function(*arguments)
 
 
 class LocalExecutor(Executor):
@@ -127,38 +116,39 @@ class LocalExecutor(Executor):
         self, function: Callable[..., Any], *states: States, message: tuple[Any, ...] = (), merge: Merge = add
     ) -> tuple[States, Any]:
         """Compute new states and merge one summand per block; see `Executor.step`."""
-        handles: list[Any] = []
+        blocks = zip(*(part.handles for part in states), strict=True)
+        if effective_n_jobs(self.n_jobs) == 1:
+            results = (self._step_block(function, handles, message) for handles in blocks)
+        else:
+            # Each thread takes one block at a time, so that no more than twice as many are held as there are threads.
+            threads = Parallel(
+                n_jobs=self.n_jobs, require="sharedmem", return_as="generator", batch_size=1, pre_dispatch="n_jobs"
+            )
+            results = threads(delayed(self._step_block)(function, handles, message) for handles in blocks)
+        new_handles: list[Any] = []
 
         def summands() -> Iterator[Any]:
-            for handle, summand in self._run(
-                function, zip(*(blocks.handles for blocks in states), strict=True), message
-            ):
-                handles.append(handle)
+            for handle, summand in results:
+                new_handles.append(handle)
                 yield summand
 
         total = merge_tree(merge, summands())
-        return States(handles), total
+        return States(new_handles), total
 
-    def _run(self, function: Callable[..., Any], blocks: Iterable[Any], message: tuple[Any, ...]) -> Iterator[Any]:
-        """Take a step for each block, and give the results in the order of the blocks."""
-        if effective_n_jobs(self.n_jobs) == 1:
-            return (_step_block(self._new_path(), function, handles, message) for handles in blocks)
-        # Each thread takes one block at a time, so that no more than twice as many are held as there are threads.
-        threads = Parallel(
-            n_jobs=self.n_jobs, require="sharedmem", return_as="generator", batch_size=1, pre_dispatch="n_jobs"
-        )
-        results: Iterator[Any] = threads(
-            delayed(_step_block)(self._new_path(), function, handles, message) for handles in blocks
-        )
-        return results
-
-    def _new_path(self) -> Path:
-        """Return the name of a file that does not exist yet."""
-        return Path(self._folder.name, f"{next(self._numbers)}.state")
+    def _step_block(
+        self, function: Callable[..., Any], handles: tuple[Any, ...], message: tuple[Any, ...]
+    ) -> tuple[Any, Any]:
+        """Compute and store a new state, if there is one, and compute a summand."""
+        # Blocks of the user are not stored.
+        states = [handle.load() if isinstance(handle, _Stored) else handle for handle in handles]
+        state, summand = function(*states, *message)
+        if state is not None:
+            state = _Stored(Path(self._folder.name, f"{next(self._numbers)}.state"), state)
+        return state, summand
 
 
 class _Stored:
-    """A state in a file, which goes when nothing refers to the state any more."""
+    """A state in a file that is removed when nothing refers to the state any more."""
 
     def __init__(self, path: Path, state: Any) -> None:
         self._path = path
@@ -167,15 +157,5 @@ class _Stored:
         finalize(self, path.unlink, missing_ok=True)
 
     def load(self) -> Any:
-        """Read the state."""
         with self._path.open("rb") as file:
             return pickle.load(file)  # noqa: S301 (this process has written it)
-
-
-def _step_block(
-    path: Path, function: Callable[..., Any], handles: tuple[Any, ...], message: tuple[Any, ...]
-) -> tuple[Any, Any]:
-    """Compute and store a new state, if there is one, and compute a summand; what a user gave is taken as it is."""
-    states = [handle.load() if isinstance(handle, _Stored) else handle for handle in handles]
-    state, summand = function(*states, *message)
-    return (None if state is None else _Stored(path, state)), summand

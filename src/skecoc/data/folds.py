@@ -1,7 +1,7 @@
 """Folds that do not depend on where samples are: a sample's fold follows from a hash of its features.
 
 So arrays, memory-mapped blocks and partitions of a cluster all have the same folds, and a sample that is given twice is
-held out as one: a learner that has seen its twin has seen it.
+held out as one: a learner that was trained on one of them has seen the other.
 """
 
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ Integers = NDArray[np.intp]
 
 #: Fold of a sample that is never held out.
 NEVER_HELD_OUT = -1
-#: Up to so many distinct samples folds are dealt out in turn, so that they are equally large.
+#: Up to this many distinct samples, folds are dealt out in turn, so that they are equally large.
 MOST_DEALT = 32_768
-#: Classes with fewer distinct samples than this are dealt out in turn however many samples there are.
+#: The folds of classes with fewer distinct samples than this are dealt out in turn however many samples there are.
 FEW_OF_CLASS = 64
 #: With more samples than this, ``n_folds="auto"`` holds one third out and does without the other two.
 MANY_SAMPLES = 5_000
 _FOLDS = 3
-# With several learners, whose weights are many.
+# The same with several learners, which have more weights to fit.
 _FOLDS_OF_SEVERAL = 5
 
-# Another scrambling than those that draw samples: folds must not depend on these.
+# Scrambles keys for folds, which must not depend on the keys that samples are drawn by.
 _FOLDING = np.uint64(0x2545F4914F6CDD1D)
-# Values that are hashed at a time: what is worked with stays in a core's cache.
+# Values that are hashed at a time, few enough for a core's cache.
 _CHUNK_VALUES = 16_384
 
 
@@ -45,7 +45,7 @@ def mix(keys: Keys) -> Keys:
 
 
 def _hash_values(values: NDArray[np.float64], features: Integers, seed: np.uint64) -> Keys:
-    """Hash values of features; zeros count for nothing, so that they need not be stored."""
+    """Hash values of features; zeros count for nothing."""
     known = np.where(np.isnan(values), np.nan, values)
     hashes = mix(known.view(np.uint64) ^ mix(features.astype(np.uint64) ^ seed))
     hashes[values == 0] = 0
@@ -63,37 +63,10 @@ def hash_rows(X: NDArray[Any], seed: np.uint64) -> Keys:
     return keys
 
 
-def _hash_sparse_rows(
-    starts: NDArray[Any], features: NDArray[Any], values: NDArray[np.float64], seed: np.uint64
-) -> Keys:
-    """Hash the rows of a sparse matrix, as `hash_rows` would those of the dense one."""
-    sums = np.zeros(len(values) + 1, np.uint64)
-    np.cumsum(_hash_values(values, features, seed), out=sums[1:])
-    return mix(seed + sums[starts[1:]] - sums[starts[:-1]])
-
-
-def _numbered(X: Any) -> NDArray[np.float64]:
-    """Replace the values of each column by numbers, the same for values that are the same as text."""
-    from sklearn.utils import _safe_indexing  # the workers of a cluster do without scikit-learn
-
-    columns = (np.asarray(_safe_indexing(X, j, axis=1), dtype=object) for j in range(X.shape[1]))
-    return np.column_stack([_text_ranks(column) for column in columns])
-
-
-def _text_ranks(values: NDArray[np.object_]) -> NDArray[np.float64]:
-    """Return the place of each value among the sorted distinct ones, as text.
-
-    An array of texts would have as much room for each of them as for the longest.
-    """
-    texts = [str(value) for value in values]
-    ranks = {text: float(rank) for rank, text in enumerate(sorted(set(texts)))}
-    return np.array([ranks[text] for text in texts])
-
-
 def without_last_digits(X: Any) -> Any:
-    """Return samples with their numbers rounded, so that keys do not hang on how these were read; texts as they are.
+    """Return samples with their numbers rounded, so that keys do not depend on how they were read.
 
-    Sparse matrices and frames of numbers have the keys of the same samples in an array.
+    Sparse matrices and frames of numbers have the keys of the same samples in an array. Texts stay as they are.
     """
     from scipy.sparse import issparse
 
@@ -108,6 +81,19 @@ def without_last_digits(X: Any) -> Any:
         return X
 
 
+def _text_ranks(X: Any) -> NDArray[np.float64]:
+    """Replace each value by its place among the sorted distinct ones of its column, as text."""
+    from sklearn.utils import _safe_indexing  # the workers of a cluster do without scikit-learn
+
+    columns = []
+    for j in range(X.shape[1]):
+        # A list: an array of texts would have as much room for each of them as for the longest.
+        texts = [str(value) for value in np.asarray(_safe_indexing(X, j, axis=1), dtype=object)]
+        ranks = {text: float(rank) for rank, text in enumerate(sorted(set(texts)))}
+        columns.append(np.array([ranks[text] for text in texts]))
+    return np.column_stack(columns)
+
+
 def sample_keys(X: Any, seed: int) -> Keys:
     """Hash samples in memory, also those of a frame with text."""
     from scipy.sparse import issparse
@@ -115,14 +101,17 @@ def sample_keys(X: Any, seed: int) -> Keys:
     if issparse(X):
         rows = X.tocsr(copy=True)
         rows.sum_duplicates()
-        return _hash_sparse_rows(rows.indptr, rows.indices, rows.data.astype(np.float64), np.uint64(seed))
+        # Zeros count for nothing, so that the dense rows have the same keys.
+        sums = np.zeros(rows.nnz + 1, np.uint64)
+        np.cumsum(_hash_values(rows.data.astype(np.float64), rows.indices, np.uint64(seed)), out=sums[1:])
+        return mix(np.uint64(seed) + sums[rows.indptr[1:]] - sums[rows.indptr[:-1]])
     try:
         values = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
-        values = _numbered(X)
+        values = _text_ranks(X)
     is_missing = np.isnan(values)
     if is_missing.any():
-        values = np.where(is_missing, np.nan, values)  # there are many, which differ in their bits
+        values = np.where(is_missing, np.nan, values)  # one NaN, as there are many that differ in their bits
     return hash_rows(values, np.uint64(seed))
 
 
@@ -137,8 +126,8 @@ class FoldRule:
     def assign(self, keys: Keys, y: Integers) -> Integers:
         """Return the fold of each sample, or -1 for the samples of a class that has only one distinct sample.
 
-        Were that held out, no learner would know the class. If `is_single`, the numbers are those of the parts of the
-        one fold, and -1 for all other samples.
+        If that one were held out, no learner would know the class. If `is_single`, the numbers are those of the parts
+        of the one fold, and -1 for all other samples.
         """
         n_folds = np.uint64(self.n_folds)
         scrambled = mix(keys ^ _FOLDING)

@@ -16,19 +16,19 @@ from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
 import dask
+from skecoc.data.blocks import RawBlock
 from skecoc.data.executor import FAN_IN, Executor, Merge, States, add, merge_in_turn
-from skecoc.data.raw_rows import RawBlock
 from skecoc.data.worker_memory import largest_summand
 from skecoc.support.errors import name_place, naming, spell_out
 
-# A message of up to so many bytes goes with every task; a longer one is a task of its own.
+# A message of at most this many bytes is sent with every task; a longer one is a task of its own.
 _SMALL = 10_000
-# So long the news of a partition's failure may come after that of the sum that it is a part of.
+# The error of a partition may arrive this much later than that of the sum that it belongs to.
 _NEWS_SECONDS = 0.5
-# So often the workers are looked at while a pass takes its time, and so long all of them may be paused or lost: between
-# two looks that are fifty seconds apart, so that a fit has ended a minute later.
+# Workers are checked this often while a fit waits for a result, and may all be paused or lost for this long. As checks
+# are ten seconds apart, a fit that waits in vain ends within a minute.
 _LOOK_SECONDS, _PATIENCE_SECONDS = 10.0, 45.0
-# What a client raises when its scheduler has gone.
+# What a client raises if its scheduler is lost.
 _LOST = (CommClosedError, distributed.CancelledError, TimeoutError, OSError)
 
 
@@ -47,7 +47,7 @@ class DaskExecutor(Executor):
 
     Dask remembers how each state was computed, so that it can do so again if a worker is lost. Left to itself it would
     rather move a large state to a worker that is idle for a moment; so every task is sent to the worker of its block,
-    and goes elsewhere only if that is gone.
+    and to another one only if that worker is lost.
 
     It is a context: if a fit ends by an error or an interrupt, what was still to be computed is given up.
     """
@@ -57,6 +57,7 @@ class DaskExecutor(Executor):
         workers = self.workers()
         self.largest_summand = largest_summand(workers)
         self._had_workers = bool(workers)
+        self._homes: set[str] = set()
         self._started: WeakSet[distributed.Future] = WeakSet()
         self._task = ExitStack()
         self._is_told = False
@@ -70,7 +71,7 @@ class DaskExecutor(Executor):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            for future in list(self._started):  # which the traceback may still refer to
+            for future in list(self._started):  # the traceback may still refer to them
                 with suppress(RuntimeError):  # the client is closed
                     future.release()
         self._task.close()
@@ -92,7 +93,8 @@ class DaskExecutor(Executor):
             if _is_computed(states):
                 summands = self._applied(_call, function, states, message).handles
                 return self._merged(merge, summands, [summand.key for summand in summands])
-            # In one graph, so that what is read is forgotten before more is read; only how each block fares is kept.
+            # In one graph, so that partitions are forgotten before more are read. What is kept of each is a task that
+            # shows whether it could be computed.
             calls = _graph(_call, function, states, message)
             forget = dask.delayed(_forget, pure=False, traverse=False)
             total, *fates = self._noted(self._client.compute([merged(merge, calls), *map(forget, calls)]))
@@ -104,7 +106,7 @@ class DaskExecutor(Executor):
         """Compute new states and merge one summand per block; see `Executor.step`."""
         with self._scheduler_needed():
             steps = self._applied(_call_step, function, states, message)
-            # Only summands must travel, and only they are what is merged.
+            # Only summands are sent to other workers, not the states.
             summands = self._applied(_take_summand, _itself, [steps], ()).handles
             return steps, self._merged(merge, summands, [step.key for step in steps.handles])
 
@@ -122,7 +124,9 @@ class DaskExecutor(Executor):
                 if self._awaited(future) is not None:
                     self._fetched(future, [other.key for other in futures])
             where = self._client.who_has(futures)
-            return DaskStates(futures, [next(iter(where.get(future.key, ())), None) for future in futures])
+            homes = [next(iter(where.get(future.key, ())), None) for future in futures]
+            self._homes.update(home for home in homes if home is not None)
+            return DaskStates(futures, homes)
         first = cast("DaskStates", states[0])
         shared: Any = message
         if sizeof(message) > _SMALL:
@@ -155,12 +159,11 @@ class DaskExecutor(Executor):
                 return self._fetched(level[0], keys)
 
     def _noted(self, futures: list[Any]) -> list[Any]:
-        """Note futures as started."""
         self._started.update(futures)
         return futures
 
     def _fetched(self, future: Any, keys: Sequence[Any]) -> Any:
-        """Fetch a result; if that fails, name the partitions whose tasks, known by their keys, failed in this way."""
+        """Fetch a result; if that fails, name the partitions whose tasks, by their keys, failed in the same way."""
         seconds = _LOOK_SECONDS
         try:
             while self._awaited(future) is None:
@@ -184,18 +187,21 @@ class DaskExecutor(Executor):
             raise known from error
 
     def _awaited(self, future: Any) -> BaseException | None:
-        """Wait until a task has ended and return its error, if any; not for workers that are all paused or lost.
+        """Wait until a task has ended and return its error, if any; raise an error if it would be waited for in vain.
 
         A future that is lost with its worker is computed again by Dask, or cancelled if that is impossible. But a
         cluster may give up workers for good, without a word: `distributed.deploy.lost-worker-timeout` after their end.
-        If there have not been any yet, they may still be to come, such as from a queue: that is a warning.
+        And if no worker is running at the moment when a task could start, such as because the others are paused, Dask
+        keeps it for the worker that it was sent to: one that is lost is waited for, whoever else comes back.
+        If there have not been any workers yet, they may still be to come, such as from a queue: that is a warning.
         """
         last_useful = time.monotonic()
         while True:
             try:
                 error: BaseException | None = future.exception(timeout=_LOOK_SECONDS)
             except TimeoutError:
-                now, workers = time.monotonic(), self.workers().values()
+                now, workers = time.monotonic(), self.workers()
+                running = {name for name, worker in workers.items() if worker["status"] != "paused"}
                 address = self._client.scheduler.address
                 self._had_workers = self._had_workers or bool(workers)
                 if not self._had_workers and not self._is_told:
@@ -205,25 +211,33 @@ class DaskExecutor(Executor):
                         UserWarning,
                         stacklevel=2,
                     )
-                if not self._had_workers or any(worker["status"] != "paused" for worker in workers):
+                missing = self._homes - running
+                is_working = bool(running) and (not missing or any(self._client.processing().values()))
+                if is_working or not self._had_workers:
                     last_useful = now
                 useless = now - last_useful
-                if useless > _PATIENCE_SECONDS and workers:
+                if useless <= _PATIENCE_SECONDS:
+                    continue
+                if running:
+                    raise ConnectionError(
+                        f"the Dask cluster at {address} has computed nothing for {useless:.0f} s: its tasks were "
+                        f"sent to workers that are lost or paused, {spell_out(sorted(missing))}; fit again"
+                    ) from None
+                if workers:
                     raise MemoryError(
                         f"all workers ({len(workers)}) have been paused for {useless:.0f} s: their memory is "
                         "full of what cannot be moved to disk; give them more memory, or make partitions smaller"
                     ) from None
-                if useless > _PATIENCE_SECONDS:
-                    raise ConnectionError(
-                        f"lost all workers of the Dask cluster at {address} during fit, and none has come back; start "
-                        "workers, and fit again"
-                    ) from None
+                raise ConnectionError(
+                    f"lost all workers of the Dask cluster at {address} during fit, and none has come back; start "
+                    "workers, and fit again"
+                ) from None
             else:
                 return error
 
     @contextmanager
     def _scheduler_needed(self) -> Iterator[None]:
-        """Turn the many errors that a lost scheduler causes into one that says so."""
+        """Turn the various errors of a lost scheduler into a ConnectionError."""
         try:
             yield
         except _LOST as error:
@@ -243,8 +257,6 @@ class DaskExecutor(Executor):
 
 
 class _Step(NamedTuple):
-    """What a step makes of a block."""
-
     state: Any
     summand: Any
 
@@ -266,7 +278,7 @@ def _failed_like(error: Exception, of_blocks: Sequence[Any]) -> list[int]:
     while True:
         failed = {number: future.exception() for number, future in enumerate(of_blocks) if future.status == "error"}
         if failed or time.monotonic() > end:
-            is_killed = isinstance(error, distributed.KilledWorker)  # whose text is another for each task
+            is_killed = isinstance(error, distributed.KilledWorker)  # its text differs from task to task
             return [
                 number
                 for number, found in failed.items()
@@ -276,14 +288,13 @@ def _failed_like(error: Exception, of_blocks: Sequence[Any]) -> list[int]:
 
 
 def _is_computed(states: Sequence[States]) -> bool:
-    """Tell whether states are on the cluster already."""
     return not any(isinstance(handle, Delayed) for blocks in states for handle in islice(blocks.handles, 1))
 
 
 def _graph(
     task: Callable[..., Any], function: Callable[..., Any], states: Sequence[States], message: tuple[Any, ...]
 ) -> list[Delayed]:
-    """Return the calls of a task for each block, not computed yet; the message travels once to each worker."""
+    """Return the calls of a task for each block, not computed yet; the message is sent once to each worker."""
     call = dask.delayed(task, pure=False, traverse=False)
     shared = dask.delayed(message, traverse=False)
     blocks = zip(*(blocks.handles for blocks in states), strict=True)
@@ -291,12 +302,12 @@ def _graph(
 
 
 def _itself(value: Any) -> Any:
-    """Return a value: the task that a message is, so that it can be computed again if its worker is lost."""
+    """Return a value; as a task, a message can be computed again if its worker is lost."""
     return value
 
 
 def _forget(value: Any) -> None:
-    """Take a value and keep nothing of it: what is known of this task is whether the value could be computed."""
+    """Return nothing: whether this task ends without an error shows whether the value could be computed."""
 
 
 def _call_named(
@@ -308,22 +319,19 @@ def _call_named(
 
 
 def _call(function: Callable[..., Any], message: tuple[Any, ...], *states: Any) -> Any:
-    """Call a function of blocks."""
     return function(*(state.state if isinstance(state, _Step) else state for state in states), *message)
 
 
 def _call_step(function: Callable[..., Any], message: tuple[Any, ...], *states: Any) -> _Step:
-    """Call a function of blocks that returns a state and a summand."""
     return _Step(*_call(function, message, *states))
 
 
 def _take_summand(function: Callable[..., Any], message: tuple[Any, ...], step: _Step) -> Any:
-    """Call a function of a step's summand."""
     return function(step.summand, *message)
 
 
 def merged(merge: Merge, summands: Sequence[Delayed]) -> Delayed:
-    """Merge at least one summand, in pairs so that few wait for others, on the cluster; not computed yet."""
+    """Merge at least one summand on the cluster, lazily, in pairs so that few summands wait for others."""
     level = list(summands)
     call = dask.delayed(_merge_group, pure=False)
     while True:
@@ -333,20 +341,19 @@ def merged(merge: Merge, summands: Sequence[Delayed]) -> Delayed:
 
 
 def _merge_group(merge: Merge, summands: Sequence[Any]) -> Any:
-    """Merge some summands. The first may be changed by that, which belongs to another task: take a copy."""
+    """Merge copies of some summands: merging may change the first, which belongs to another task."""
     return merge_in_turn(merge, map(_copied, summands))
 
 
 def _copied(value: Any) -> Any:
-    """Copy arrays, also in tuples."""
     if isinstance(value, tuple) and type(value) is tuple:
         return tuple(map(_copied, value))
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def source_of(X: Any, y: Any, weight: Any = None) -> DaskStates:
-    """Make blocks of Dask collections; labels and weights are divided as X is, or can be divided so."""
-    from dask import array as da  # not on workers, which have no use for it
+    """Make blocks of Dask collections; labels and weights are divided by samples as X is, if they are not yet."""
+    from dask import array as da  # not loaded by workers, which do not need it
 
     if isinstance(X, da.Array):
         if X.ndim != 2:
@@ -356,50 +363,32 @@ def source_of(X: Any, y: Any, weight: Any = None) -> DaskStates:
         raise ValueError(
             f"X must be a Dask array or DataFrame if y or sample_weight is a Dask collection, got {type(X).__name__}"
         )
-    sizes = X.chunks[0] if isinstance(X, da.Array) else None
     collections = [X]
     for name, values in (("y", y), ("sample_weight", weight)):
         if values is not None:
-            collections.append(_divided_like(name, values, sizes))
-            _check_division(name, collections[-1], X)
+            collections.append(_divided_like(name, values, X))
     make = dask.delayed(_raw_block, pure=False, traverse=False)
     blocks = [make(parts, f"partition {number}") for number, parts in enumerate(_partitions(collections))]
     return DaskStates(blocks, [None] * len(blocks))
 
 
-def _check_division(name: str, values: Any, X: Any) -> None:
-    """Check that values are divided into as many partitions as X."""
-    if not hasattr(values, "to_delayed"):
-        raise ValueError(f"{name} must be a Dask collection, got {type(values).__name__}")
-    if values.npartitions != X.npartitions:
-        raise ValueError(
-            f"{name} must have as many partitions as X: got {values.npartitions} and {X.npartitions}. The columns of "
-            "a frame do, unless they are persisted or converted to arrays separately: persist the whole frame"
-        )
-
-
 def _partitions(collections: list[Any]) -> list[Delayed]:
-    """List the partitions that collections have in common, each as a tuple.
+    """List the partitions that collections have in common, each as a tuple; those of one collection as they are.
 
     Dask puts partitions of a frame together where few of its columns are needed. So frames are optimised together, and
     only in ways that leave their partitions as they are, such as reading no other columns.
     """
-    if all(map(_is_frame, collections)):
+    are_frames = [hasattr(collection, "simplify") and not hasattr(collection, "chunks") for collection in collections]
+    if all(are_frames):
         X, *others = collections
         settings = {"meta": X._meta, "enforce_metadata": False, "align_dataframes": False}
         return list(X.map_partitions(_together, *others, **settings).simplify().to_delayed(optimize_graph=False))
+    listed = [
+        _partitions([collection]) if is_frame else np.ravel(collection.to_delayed()).tolist()
+        for collection, is_frame in zip(collections, are_frames, strict=True)
+    ]
     put_together = dask.delayed(_together, pure=False, traverse=False)
-    return [put_together(*parts) for parts in zip(*map(_listed, collections), strict=True)]
-
-
-def _listed(collection: Any) -> list[Delayed]:
-    """List the partitions of a collection, as many as it says it has."""
-    return _partitions([collection]) if _is_frame(collection) else list(np.ravel(collection.to_delayed()))
-
-
-def _is_frame(collection: Any) -> bool:
-    """Tell whether a Dask collection is a frame, or a column of one."""
-    return hasattr(collection, "simplify") and not hasattr(collection, "chunks")
+    return [put_together(*parts) for parts in zip(*listed, strict=True)]
 
 
 def _together(*parts: Any) -> Any:
@@ -408,25 +397,32 @@ def _together(*parts: Any) -> Any:
 
 
 def _raw_block(parts: tuple[Any, ...], place: str) -> RawBlock:
-    """Make a block of features, labels and weights."""
     return RawBlock(*parts)._replace(place=place)
 
 
-def _divided_like(name: str, values: Any, sizes: tuple[float, ...] | None) -> Any:
-    """Divide an array of one value per row as the rows are divided, if their numbers are known."""
+def _divided_like(name: str, values: Any, X: Any) -> Any:
+    """Divide values, one per row, as X is divided; refuse those that cannot be divided so."""
     from dask import array as da
 
     if getattr(values, "ndim", 1) != 1:
         raise ValueError(f"{name} must be one-dimensional, got {values.ndim} dimensions")
-    if sizes is None or np.isnan(sizes).any() or (hasattr(values, "npartitions") and not isinstance(values, da.Array)):
-        return values
-    if not isinstance(values, da.Array):
-        values = da.from_array(np.asarray(values), chunks=-1)
-    if np.isnan(values.shape).any():
-        return values
-    if values.shape != (sum(sizes),):
-        raise ValueError(f"{name} must have shape ({sum(sizes)},), got {values.shape}")
-    return values.rechunk((sizes,))
+    is_series = hasattr(values, "npartitions") and not isinstance(values, da.Array)
+    if isinstance(X, da.Array) and not is_series and not np.isnan(X.chunks[0]).any():
+        sizes = X.chunks[0]
+        if not isinstance(values, da.Array):
+            values = da.from_array(np.asarray(values), chunks=-1)
+        if not np.isnan(values.shape).any():
+            if values.shape != (sum(sizes),):
+                raise ValueError(f"{name} must have shape ({sum(sizes)},), got {values.shape}")
+            values = values.rechunk((sizes,))
+    if not hasattr(values, "to_delayed"):
+        raise ValueError(f"{name} must be a Dask collection, got {type(values).__name__}")
+    if values.npartitions != X.npartitions:
+        raise ValueError(
+            f"{name} must have as many partitions as X: got {values.npartitions} and {X.npartitions}. The columns of "
+            "a frame do, unless they are persisted or converted to arrays separately: persist the whole frame"
+        )
+    return values
 
 
 def connected(client: distributed.Client | None) -> distributed.Client:
@@ -469,22 +465,15 @@ def mapped(model: Any, method: str, X: Any, options: Mapping[str, Any]) -> Any:
 
 def _evaluated_part(X: Any, model: Any, method: str, options: Mapping[str, Any]) -> NDArray[Any]:
     """Call a method of a fitted classifier for the rows of a partition, which may be empty."""
-    if len(X):
-        outputs: NDArray[Any] = getattr(model, method)(X, **options)
-        return outputs
-    # One row of zeros shows what kind of outputs there are.
-    example: NDArray[Any] = getattr(model, method)(_zeros(model), **options)
-    return example[:0]
+    n_rows = len(X)
+    if n_rows == 0:  # one row of zeros shows what kind of outputs there are
+        X = np.zeros((1, model.n_features_in_))
+        if hasattr(model, "feature_names_in_"):
+            import pandas as pd
 
-
-def _zeros(model: Any) -> Any:
-    """Return a row of zeros, with the names of the features if the model knows any."""
-    row = np.zeros((1, model.n_features_in_))
-    if not hasattr(model, "feature_names_in_"):
-        return row
-    import pandas as pd
-
-    return pd.DataFrame(row, columns=model.feature_names_in_)
+            X = pd.DataFrame(X, columns=model.feature_names_in_)
+    outputs: NDArray[Any] = getattr(model, method)(X, **options)
+    return outputs[:n_rows]
 
 
 def _evaluated_frame(X: Any, model: Any, method: str, options: Mapping[str, Any]) -> Any:
@@ -501,7 +490,7 @@ def _labelled(outputs: NDArray[Any], index: Any, model: Any) -> Any:
 
     if outputs.ndim > 1:
         return pd.DataFrame(outputs, index=index, columns=model.classes_)
-    labels = [*model.classes_, *outputs[:1000]]  # a label of samples that are left undecided may be of another type
+    labels = [*model.classes_, *outputs[:1000]]  # the label of undecided samples may have another type
     is_text = outputs.dtype.kind in "OU" and all(isinstance(label, str) for label in labels)
     return pd.Series(outputs, index=index, dtype=pd.StringDtype() if is_text else outputs.dtype)
 

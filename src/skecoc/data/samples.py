@@ -1,21 +1,36 @@
-"""Training samples with their codewords, in arrays or in blocks, and sums over them.
+"""Samples in arrays or in blocks: what is known about all of them, and functions of them and sums over them.
 
-A function of samples gets a `CodedSamples` and returns values of these samples, a summand, or both. It is called with
-the arrays themselves, or where the blocks are; so the same code grows on arrays, on files and on a cluster.
+While a code grows, a function of samples gets a `CodedSamples` and returns values of these samples, a summand, or both.
+It is called with the arrays themselves, or where the blocks are; so the same code grows on arrays, on files and on a
+cluster.
 """
 
 from collections.abc import Callable
-from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.data.bins import choose_rows, code_values
-from skecoc.data.coded_rows import CodedBlock, PreparedRows
-from skecoc.data.codes import Codes
-from skecoc.data.executor import States
+from skecoc.data.bins import SAMPLE_ROWS, Ints, RowSample, choose_rows, code_values, smallest_keys
+from skecoc.data.blocks import (
+    OTHER_ROWS,
+    UNIT,
+    CodedBlock,
+    Factors,
+    Layout,
+    RowSummary,
+    cell_totals,
+    code_block,
+    label_totals,
+    make_layout,
+    merge_summaries,
+    summarise_block,
+)
+from skecoc.data.codes import FEW_VALUES, Codes
+from skecoc.data.executor import Executor, States
 from skecoc.data.folds import Keys
+from skecoc.support.weights import ClassWeight, add_totals, class_factors, usable_weights
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -64,7 +79,7 @@ class CodedSamples(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Some samples, by whose codewords probabilities are calibrated."""
+    """Some samples, whose codewords probabilities are calibrated on."""
 
     rows: Integers  # their numbers; of blocks, their places in `codes`
     y: Integers
@@ -108,21 +123,15 @@ class ArraySamples:
         weight = self.sample_weight / self.unit_weight
         return CodedSamples(empty, empty, self.y[rows], weight[rows], fold[rows], self.keys[rows])
 
-    def map(self, function: Callable[..., Any], *values: Any, message: tuple[Any, ...] = ()) -> Any:
-        """Return what a function makes of samples and values of theirs."""
-        return function(*values, *message)
-
-    def sum(self, function: Callable[..., Any], *values: Any, message: tuple[Any, ...] = (), merge: Any = None) -> Any:
-        """Return what a function makes of samples, a sum over them."""
+    def map(self, function: Callable[..., Any], *values: Any, message: tuple[Any, ...] = (), merge: Any = None) -> Any:
+        """Return what a function makes of samples and values of theirs: such values, a sum over samples, or both."""
         del merge
         return function(*values, *message)
 
-    def step(self, function: Callable[..., Any], *values: Any, message: tuple[Any, ...] = ()) -> Any:
-        """Return what a function makes of samples: values of theirs and a sum over them."""
-        return function(*values, *message)
+    sum = step = map  # noqa: A003
 
     def sampled(self, keys: Keys | None) -> Sample:
-        """Return all samples or, if there are `keys`, those that blocks would draw by them."""
+        """Return all samples or, if there are `keys`, those that would be drawn from blocks."""
         if keys is None:
             return Sample(np.arange(self.n_samples), self.y, self.sample_weight)
         rows, mass, *_ = choose_rows(keys, self.y, self.sample_weight)
@@ -130,29 +139,42 @@ class ArraySamples:
 
 
 class BlockSamples:
-    """Rows in blocks: functions are called where these are, and their summands are merged."""
+    """Samples in blocks, coded: functions are called where the blocks are, and their summands are merged."""
 
-    def __init__(self, rows: PreparedRows) -> None:
-        self.rows, self.executor = rows, rows.executor
-        self.map, self.sum, self.step = self.executor.map, self.executor.sum, self.executor.step
-        self.n_samples, self.n_classes, self.n_folds = rows.summary.n_rows, rows.n_classes, rows.n_folds
-        self.total_weight, self.unit_weight, self.prior = rows.total_weight, rows.summary.largest_weight, rows.prior
-        self.class_counts = rows.cell_counts.reshape(rows.n_classes, -1).sum(axis=1)
+    def __init__(
+        self,
+        executor: Executor,
+        summary: RowSummary,
+        layout: Layout,
+        coded: States,
+        cell_counts: Ints,
+        cell_weights: Ints,
+    ) -> None:
+        self.executor, self.summary, self.layout = executor, summary, layout
+        self.map, self.sum, self.step = executor.map, executor.sum, executor.step
+        self.coded = coded  # states of CodedBlock
+        self.cell_counts, self.cell_weights = cell_counts, cell_weights  # the latter in parts of `UNIT`
+        self.bins = layout.bins
+        self.sample: RowSample = summary.first_rows()  # decides on bins, codings that learn from data, and temperatures
+        self.n_samples, self.n_classes, self.n_folds = summary.n_rows, len(layout.classes), layout.n_folds
+        self.class_counts = cell_counts.reshape(self.n_classes, -1).sum(axis=1)
+        self.unit_weight = summary.largest_weight
+        self.total_weight = float(cell_weights.sum() / UNIT) * summary.largest_weight
+        self.prior = cell_weights.reshape(self.n_classes, -1).sum(axis=1) / cell_weights.sum()
 
-    def without_columns(self) -> States:
-        """Return the blocks before there are any columns; if there are folds, only rows that one holds out."""
-        return self.executor.map(_without_columns, self.rows.coded, message=(self.n_folds,))
+    def sample_classes(self) -> Integers:
+        """Return the class indices of the sampled rows."""
+        return np.searchsorted(self.layout.classes, self.sample.y)
 
     def sampled(self, keys: Any = None) -> Sample:
         """Return the sample of the rows."""
         del keys
-        return self._sample
+        codes = code_values(self.sample.X, self.bins)
+        return Sample(np.arange(len(self.sample.y)), self.sample_classes(), self.sample.mass, codes)
 
-    @cached_property
-    def _sample(self) -> Sample:
-        sample = self.rows.sample
-        codes = code_values(sample.X, self.rows.bins)
-        return Sample(np.arange(len(sample.y)), self.rows.sample_classes(), sample.mass, codes)
+    def without_columns(self) -> States:
+        """Return the blocks before there are any columns; if there are folds, only rows that one holds out."""
+        return self.map(_without_columns, self.coded, message=(self.n_folds,))
 
 
 def _without_columns(block: CodedBlock, n_folds: int) -> CodedSamples:
@@ -160,3 +182,75 @@ def _without_columns(block: CodedBlock, n_folds: int) -> CodedSamples:
     y, fold = np.divmod(block.cell[rows], n_folds + 1)
     empty = np.empty((len(rows), 0), np.float32)
     return CodedSamples(empty, empty, y, block.weights[rows], fold - 1, block.keys[rows])
+
+
+def prepare_rows(
+    executor: Executor,
+    source: States,
+    seed: int,
+    max_bins: int | str,
+    n_folds: int | str | None,
+    *,
+    has_several: bool = False,
+    sample_rows: int = SAMPLE_ROWS,
+    class_weight: ClassWeight = None,
+) -> BlockSamples:
+    """Summarise all blocks, decide on bins and folds, and code the rows.
+
+    Blocks are read twice, and once more before that if classes are balanced.
+    """
+    factors: Factors = None
+    if isinstance(class_weight, str):
+        factors = class_factors(class_weight, executor.sum(label_totals, source, merge=add_totals) or {})
+    elif class_weight is not None:
+        factors = class_factors(class_weight, dict.fromkeys(class_weight, 1))
+    most_values = FEW_VALUES if isinstance(max_bins, str) else max_bins
+    message = (seed, most_values, max(sample_rows, SAMPLE_ROWS), factors)  # folds and bins need at least SAMPLE_ROWS
+    summary: RowSummary | None = executor.sum(summarise_block, source, message=message, merge=merge_summaries)
+    if summary is None:
+        raise ValueError("X must have at least one row of positive weight; there are no rows, or all weights are zero")
+    if len(summary.labels) < 2:
+        raise ValueError("y must hold at least 2 classes, got 1 class")
+    if isinstance(class_weight, dict):
+        left_out = [label for label, weight in class_weight.items() if weight == 0]
+        class_factors(class_weight, dict.fromkeys([*summary.labels.tolist(), *left_out], 1))  # are the labels known?
+    layout = make_layout(summary, seed, n_folds, has_several=has_several, factors=factors)
+    coded = executor.map(code_block, source, message=(layout,))
+    nothing = np.zeros(layout.n_cells, np.int64)
+    counts, weights = executor.sum(cell_totals, coded) or (nothing, nothing)
+    if int(counts.sum()) != summary.n_rows:
+        raise ValueError(f"{OTHER_ROWS}: got {int(counts.sum())} rows after {summary.n_rows}")
+    return BlockSamples(executor, summary, layout, coded, counts, weights)
+
+
+class SampledRows(NamedTuple):
+    """Rows to train on in memory."""
+
+    X: Any  # a frame if features have names
+    y: Integers
+    weight: Floats
+    keys: Keys
+    is_all: bool  # whether these are all rows
+
+
+def sample_rows(rows: BlockSamples, size: int) -> SampledRows:
+    """Take all rows if there are no more than `size`; else this many distinct ones, and some of every class.
+
+    If all are taken, equal rows are repeated, with the same weight each. Distinct rows have weights by which every
+    class has its share in all rows.
+    """
+    summary = rows.summary
+    keys, labels, X, mass, counts = summary.sample
+    y = np.searchsorted(rows.layout.classes, labels)
+    is_all = summary.n_rows <= size
+    if is_all:
+        taken, weight = np.repeat(np.arange(len(y)), counts), np.repeat(mass / counts, counts)
+    else:
+        taken = smallest_keys(keys, y, size)
+        weight = mass[taken] * (rows.prior / np.bincount(y[taken], mass[taken]))[y[taken]] * mass[taken].sum()
+    samples: Any = X[taken]
+    if summary.names is not None and find_spec("pandas") is not None:  # learners check names when they predict
+        import pandas as pd
+
+        samples = pd.DataFrame(samples, columns=summary.names)
+    return SampledRows(samples, y[taken], usable_weights(weight), keys[taken], is_all)

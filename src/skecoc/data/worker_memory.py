@@ -13,23 +13,23 @@ from skecoc.data.bins import SAMPLE_ROWS
 from skecoc.data.executor import FAN_IN
 
 MB = 2**20
-#: What a worker takes before it holds any rows: Python, the packages that a fit loads, and compiled loops.
+#: Memory of a worker before it holds any rows: Python, the packages that a fit loads, and compiled loops.
 BASE_BYTES = 360 * MB
 #: The same where scikit-learn and pandas are not loaded.
 LIGHT_BASE_BYTES = 220 * MB
-#: The same, for certain: fits of 300 rows took 331 and 197 MB.
+#: Lower bounds of both: fits of 300 rows took 331 and 197 MB.
 LEAST_BYTES, LEAST_LIGHT_BYTES = 290 * MB, 170 * MB
-#: Partitions of rows as they are read that a thread holds at a time, with copies made while they are read, and bytes
-#: per row that are needed to hash, sort and summarise them: as many as were seen, and as few as there can be.
+#: Copies of a partition that a thread holds while it reads it, and bytes per row that are needed to hash, sort and
+#: summarise them: the most that were measured, and the least possible.
 RAW_COPIES, LEAST_COPIES = 4, 1
 BYTES_PER_ROW, LEAST_BYTES_PER_ROW = 100, 32
-#: Samples of the rows that a worker holds at a time while they are merged.
+#: Number of samples of rows that a worker holds at a time while they are merged.
 SAMPLES = 4
-#: The share of its limit that a worker may fill for good: above it, Dask gives it no further tasks.
+#: The share of its limit that a worker may fill permanently: above it, Dask gives it no further tasks.
 USABLE = 0.8
 #: The share of its limit at which Dask ends a worker.
 _DEADLY = 0.95
-#: A worker's limit is so many times what summands may have: those of a group, while the next group's are computed.
+#: A worker's limit divided by the size that a summand may have: it holds those of a group while the next are computed.
 _SUMMANDS = 8 * FAN_IN
 _SMALLEST_SUMMAND, _LARGEST_SUMMAND = 2**20, 2**25
 
@@ -55,7 +55,7 @@ class PartitionSizes(NamedTuple):
 
 
 def partitions_of(X: Any) -> PartitionSizes:
-    """Measure the partitions of a Dask array as they are when they have been read: other numbers become float64."""
+    """Measure the partitions of a Dask array once they are read; numbers that are not floats become float64."""
     chunks = getattr(X, "chunks", None)
     if chunks is None or any(isnan(size) for sizes in chunks for size in sizes):
         return PartitionSizes((), 0, 0)
@@ -64,12 +64,12 @@ def partitions_of(X: Any) -> PartitionSizes:
 
 
 def _is_float(X: Any) -> bool:
-    """Tell whether blocks of an array are taken as they are."""
+    """Tell whether blocks of an array are not converted."""
     return str(X.dtype) in {"float64", "float32"}
 
 
 def needed_bytes(partitions: PartitionSizes, n_threads: int, sample_rows: int, *, is_light: bool) -> int:
-    """Return what is enough for a worker, whatever Dask moves to its disk: each thread reads a large partition.
+    """Return the memory that is enough for a worker of which each thread reads a large partition.
 
     >>> needed_bytes(PartitionSizes((50_000,) * 80, 20, 8), 1, 32_768, is_light=True) // MB
     275
@@ -81,7 +81,7 @@ def needed_bytes(partitions: PartitionSizes, n_threads: int, sample_rows: int, *
 
 
 def least_bytes(partitions: PartitionSizes, *, is_light: bool) -> int:
-    """Return what no worker can do without that is given the largest partition, even if nothing is copied.
+    """Return the memory that a worker needs at least for the largest partition, even if nothing is copied.
 
     >>> least_bytes(PartitionSizes((600_000,), 20, 8), is_light=True) // MB
     279

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.data.bins import Bins, Ints
-from skecoc.data.coded_rows import UNIT, CodedBlock
+from skecoc.data.blocks import UNIT, CodedBlock
 from skecoc.data.codes import Names
 from skecoc.data.executor import Executor, States
 from skecoc.learners.stump_kernels import SMALLEST_ERROR, TIE_TOLERANCE, best_stump

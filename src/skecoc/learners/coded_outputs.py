@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from skecoc.data.bins import Bins, Ints
-from skecoc.data.coded_rows import UNIT, CodedBlock, copy_rows
+from skecoc.data.blocks import UNIT, CodedBlock, copy_rows
 from skecoc.data.codes import Codes, Floats
 from skecoc.data.folds import NEVER_HELD_OUT
 from skecoc.data.samples import CodedSamples

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skecoc.data.bins import Bins, Ints
-from skecoc.data.coded_rows import UNIT, CodedBlock, cell_totals, copy_rows
+from skecoc.data.blocks import UNIT, CodedBlock, cell_totals, copy_rows
 from skecoc.data.codes import Names, rounded
 from skecoc.data.executor import Executor, States
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier

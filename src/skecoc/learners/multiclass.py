@@ -42,8 +42,7 @@ from skecoc.learners.columns import (
     weight_params,
 )
 from skecoc.support.errors import advising
-from skecoc.support.processes import results_here
-from skecoc.support.threads import one_thread
+from skecoc.support.processes import one_thread, results_here
 
 #: Probabilities below this, such as the zeros of trees, count as this much.
 LEAST_PROBABILITY = 1e-12

@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skecoc.data.bins import code_values
-from skecoc.data.coded_rows import PreparedRows
 from skecoc.data.executor import States
-from skecoc.data.samples import Sample
+from skecoc.data.samples import BlockSamples, Sample
 from skecoc.learners.boosting import boost_columns
 from skecoc.learners.coded_outputs import (
     CodedLearners,
@@ -45,11 +44,11 @@ class SummedTrainer(ColumnTrainer):
     If `X` is None columns are evaluated where the blocks are, else on `X`, which are some of their rows.
     """
 
-    rows: Any = None  # PreparedRows
+    rows: Any = None  # BlockSamples
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        rows: PreparedRows = self.rows
+        rows: BlockSamples = self.rows
         # A code that does not grow needs no folds of blocks: it has no clustering-based columns either.
         needs_folds = self.clustered_learner is not None if self.X is None else self.folds is not None
         folds = list(range(rows.n_folds if needs_folds else 0))
@@ -139,12 +138,12 @@ class SummedTrainer(ColumnTrainer):
         return None if side is None else ConstantClassifier(side)
 
     def _boost(self, patterns: list[Pattern]) -> list[BaseEstimator]:
-        rows: PreparedRows = self.rows
+        rows: BlockSamples = self.rows
         given = (rows.executor, rows.coded, rows.bins, np.column_stack(patterns), rows.cell_weights)
         return boost_columns(*given, self.learner, rows.summary.names)
 
     def _cluster(self, patterns: list[Pattern], columns: list[Column]) -> list[BaseEstimator]:
-        rows: PreparedRows = self.rows
+        rows: BlockSamples = self.rows
         sample, bins = rows.sample, rows.bins
         codes = code_values(sample.X, bins).T
         cell = rows.layout.cells(sample.keys, rows.sample_classes())

@@ -1,4 +1,4 @@
-"""Decorators for compiled loops, and a notice when one is compiled.
+"""Decorators for compiled loops, and notices of work that takes long, such as compilation.
 
 Compiled code is cached on disk for each combination of array types. Array expressions, methods such as ``max`` and
 slices take many times longer to compile than loops, and an inlined function is optimised again in each function that
@@ -6,11 +6,28 @@ contains it. So kernels are plain loops, and an argument always has the same arr
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from skecoc.support.notices import give_notice
+_watchers: list[Callable[[str], None]] = []
+
+
+@contextmanager
+def notices_shown(show: Callable[[str], None]) -> Iterator[None]:
+    """Call a function with each notice that is given inside the block; the command line prints them."""
+    _watchers.append(show)
+    try:
+        yield
+    finally:
+        _watchers.remove(show)
+
+
+def give_notice(message: str) -> None:
+    """Show a notice, where notices are shown."""
+    for show in _watchers:
+        show(message)
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -86,28 +86,21 @@ def remove_leftovers(folder: Path) -> None:
         return
     _cleaned.add(str(folder))
     with suppress(OSError), os.scandir(folder) as entries:
-        found = [entry.path for entry in entries if _TEMPORARY.fullmatch(entry.name)]
-        for name in found:
+        found = [(Path(entry.path), named[1]) for entry in entries if (named := _TEMPORARY.fullmatch(entry.name))]
+        for path, system in found:
             with suppress(OSError):  # another process may have removed it
-                _remove_leftover(Path(name))
-
-
-def _remove_leftover(path: Path) -> None:
-    """Remove a temporary file if its writer has ended."""
-    status = path.lstat()
-    if not stat.S_ISREG(status.st_mode) or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
-        return
-    named = _TEMPORARY.fullmatch(path.name)
-    is_old = time.time() - status.st_mtime > _DAY
-    if named is None or (named[1] != _system() and not is_old):
-        return
-    handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
-    try:
-        is_free = _lock(handle, wait=False)
-        if is_free or (is_free is None and is_old):
-            path.unlink()
-    finally:
-        os.close(handle)
+                status = path.lstat()
+                is_own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+                is_old = time.time() - status.st_mtime > _DAY
+                if not (stat.S_ISREG(status.st_mode) and is_own and (is_old or system == _system())):
+                    continue
+                handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+                try:
+                    is_free = _lock(handle, wait=False)
+                    if is_free or (is_free is None and is_old):
+                        path.unlink()
+                finally:
+                    os.close(handle)
 
 
 def _lock(handle: int, *, wait: bool) -> bool | None:

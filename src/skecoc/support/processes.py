@@ -1,25 +1,26 @@
-"""Worker processes, and a Ctrl-C that ends all of them once and without noise."""
+"""Worker processes, a Ctrl-C that ends all of them once and without noise, and threads of compiled libraries."""
 
 import signal
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import lru_cache
 from types import FrameType
 from typing import Any
 
 from joblib import Parallel, effective_n_jobs
 from joblib.parallel import get_active_backend
+from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
-from skecoc.support.compiling import seconds_of_compilation
-from skecoc.support.notices import give_notice
+from skecoc.support.compiling import give_notice, seconds_of_compilation
 
-#: What it costs to start workers of this machine, in seconds: processes load all libraries first, and more slowly than
-#: one process does.
+#: Seconds that it takes to start workers on this machine: processes load all libraries first, slower than a single one.
 _START_SECONDS = {"LokyBackend": 6.0, "MultiprocessingBackend": 6.0, "ThreadingBackend": 0.05}
-#: Notices of how many runs are done, where no bar is drawn, are so many seconds apart.
+#: Seconds between notices of how many runs are done, if no bar is drawn.
 _SECONDS_BETWEEN_NOTICES = 10.0
 
 
@@ -37,7 +38,7 @@ def results_of(tasks: Iterable[Any], n_jobs: int | None) -> Iterator[Generator[A
             results.close()
 
 
-#: A delay that keeps a progress bar from being drawn while it is made: a Ctrl-C then would leave half a bar behind.
+#: A delay so that a progress bar is not drawn while it is created: a Ctrl-C at that moment would leave a part of it.
 DRAWN_LATER = 1e-9
 
 
@@ -89,15 +90,16 @@ def results_here(
 ) -> Iterator[Any]:
     """Call a function with the arguments of tasks, one after the other, until workers would pay; others are left.
 
-    They do if what they save exceeds what starting them takes. How long the others take is estimated from those that
-    are done, once these have taken as long as that: the first ones are not like all others. Compilation happens once,
-    and does not count. With a single worker, or workers elsewhere, all tasks are left.
+    Workers pay if they save more time than it takes to start them. The time of the tasks that are left is estimated
+    from those that are done, once these have taken as long as starting workers would: the first tasks may not be
+    typical. Compilation happens once, and does not count. With a single worker, or workers on other machines, all tasks
+    are left.
     """
     n_workers = effective_n_jobs(n_jobs)
     cost = _START_SECONDS.get(type(get_active_backend(prefer=prefer)[0]).__name__)
     if n_workers == 1 or cost is None:
         return
-    # Time of the processor: where others keep it busy, workers would only wait longer.
+    # Time of the processor: if other programs keep it busy, workers would wait longer, too.
     begin, compiled = time.process_time(), seconds_of_compilation()
     for n_done, task in enumerate(tasks, start=1):
         yield function(*task)
@@ -110,28 +112,22 @@ def results_here(
 
 @contextmanager
 def _progress(total: int, *, is_shown: bool) -> Iterator[Callable[[int], None]]:
-    """Yield a function that counts runs; show how many are done by a bar, or else give notice of it."""
-    if not is_shown:
-        yield _Notices(total).advance
+    """Yield a function that counts runs; a bar shows how many are done, or else a notice now and then."""
+    if is_shown:
+        with tqdm(total=total, unit="run", delay=DRAWN_LATER) as bar:
+            bar.refresh()
+            yield bar.update
         return
-    with tqdm(total=total, unit="run", delay=DRAWN_LATER) as bar:
-        bar.refresh()
-        yield bar.update
+    n_done, next_notice = 0, time.monotonic() + _SECONDS_BETWEEN_NOTICES
 
+    def advance(n_runs: int) -> None:
+        nonlocal n_done, next_notice
+        n_done += n_runs
+        if time.monotonic() >= next_notice and n_done < total:
+            give_notice(f"{n_done} of {total} runs done")
+            next_notice = time.monotonic() + _SECONDS_BETWEEN_NOTICES
 
-class _Notices:
-    """Gives notice of how many runs are done, now and then; not of a short run."""
-
-    def __init__(self, total: int) -> None:
-        self._total, self._n_done = total, 0
-        self._next = time.monotonic() + _SECONDS_BETWEEN_NOTICES
-
-    def advance(self, n_runs: int) -> None:
-        """Count runs that are done."""
-        self._n_done += n_runs
-        if time.monotonic() >= self._next and self._n_done < self._total:
-            give_notice(f"{self._n_done} of {self._total} runs done")
-            self._next = time.monotonic() + _SECONDS_BETWEEN_NOTICES
+    yield advance
 
 
 @contextmanager
@@ -183,3 +179,49 @@ def interrupts_remembered() -> Iterator[Callable[[], None]]:
         raise
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> ThreadpoolController:
+    """Find the libraries that a number of modules have loaded."""
+    del n_modules
+    return ThreadpoolController()
+
+
+def thread_pools() -> ThreadpoolController:
+    """Find the libraries of this process that have threads, again if modules were imported since the last time."""
+    return _thread_pools(len(sys.modules))
+
+
+class _Limit:
+    """One thread for linear algebra, in the whole process, from the first `enter` to the last `leave`."""
+
+    def __init__(self) -> None:
+        self._lock, self._n_users = threading.Lock(), 0
+        self._limited: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            self._n_users += 1
+            if self._n_users == 1:
+                self._limited = thread_pools().limit(limits=1, user_api="blas")
+
+    def leave(self) -> None:
+        with self._lock:
+            self._n_users -= 1
+            if self._n_users == 0:
+                self._limited.restore_original_limits()
+
+
+_LIMIT = _Limit()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let compiled libraries use one thread; several threads may enter the block at the same time."""
+    _LIMIT.enter()
+    try:
+        with thread_pools().limit(limits=1, user_api="openmp"):  # OpenMP has a limit for each thread that calls it
+            yield
+    finally:
+        _LIMIT.leave()

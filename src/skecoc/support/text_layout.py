@@ -6,7 +6,7 @@ from typing import Any
 
 
 def printable(text: str) -> str:
-    r"""Escape characters that do not print: names come from files, and a terminal would obey control characters.
+    r"""Escape characters that do not print: names come from files, and may have control characters of terminals.
 
     >>> printable("caf\u00e9 \x1b[2J\n")
     'caf\xe9 \\x1b[2J\\n'

@@ -19,8 +19,8 @@ from skecoc.compare.metrics import Metric, common_measures
 from skecoc.compare.statistics import TIE_DECIMALS, corrected_t_test, holm, interval_of_folds, wilson_interval
 from skecoc.plotting.probabilities import reliability_bins
 from skecoc.support.errors import InputError, spell_out
+from skecoc.support.processes import thread_pools
 from skecoc.support.scores import ALPHA, p_phrase
-from skecoc.support.threads import thread_pools
 from skecoc.tables.importance import columns_that_matter
 from skecoc.tables.kinds import names_of_classes
 from skecoc.tables.model import TableClassifier

@@ -31,8 +31,7 @@ from skecoc.compare.metrics import Metric, find_metric
 from skecoc.compare.named_learners import make_learner
 from skecoc.persistence import ModelFileError, dump_model
 from skecoc.support.errors import InputError, spell_out
-from skecoc.support.processes import interrupts_remembered
-from skecoc.support.threads import thread_pools
+from skecoc.support.processes import interrupts_remembered, thread_pools
 from skecoc.tables.card import make_card, match_classes, score_on
 from skecoc.tables.model import TableClassifier
 from skecoc.tables.preparation import MOST_COMPARED_ROWS, PreparedTable, limit_rows, prepare_table

@@ -10,7 +10,7 @@ from sklearn.feature_selection import f_classif
 
 from skecoc.classifiers.pairs import count_correct, shuffled_scores
 from skecoc.compare.trials import KeptTrial
-from skecoc.support.threads import thread_pools
+from skecoc.support.processes import thread_pools
 from skecoc.tables.preprocessing import encoded_sources
 
 Floats = NDArray[np.float64]

@@ -1,7 +1,11 @@
-"""What a user's blocks of rows look like, and everything that one pass over them tells.
+"""Blocks of samples: how a user's are read and checked, what one pass over them tells, and how they are coded.
 
-A summary is the same however rows are divided into blocks and in whatever order they come: counts, sets of distinct
-values, and a sample of rows that is drawn by a hash of what is in them.
+A summary is the same however samples are divided into blocks and in whatever order they come: counts, sets of distinct
+values, and a sample that is drawn by a hash of the features. It decides on the bins of each feature and on the folds.
+
+Coded rows of a block are sorted by *cell*, that is by class and, within a class, by the fold that holds them out. So a
+column without a fold is a column of the same rows whose sides are zero in the cells of that fold, and all of them can
+be boosted together.
 """
 
 import mmap
@@ -13,15 +17,32 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.data.bins import SAMPLE_ROWS, RowSample, choose_rows, distinct_values, limited, smallest_keys
-from skecoc.data.codes import read_only
-from skecoc.data.folds import Keys, hash_rows
+from skecoc.data.bins import (
+    SAMPLE_ROWS,
+    Bins,
+    Ints,
+    RowSample,
+    choose_rows,
+    code_values,
+    distinct_values,
+    limited,
+    make_bins,
+    smallest_keys,
+)
+from skecoc.data.codes import Codes, read_only
+from skecoc.data.folds import NEVER_HELD_OUT, FoldRule, Keys, hash_rows, make_fold_rule, resolve_folds
 from skecoc.support.errors import naming
 from skecoc.support.weights import LARGEST_WEIGHT, SMALLEST_WEIGHT, class_totals, multiplied
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
 #: What the weights of each class are multiplied by; None for nothing.
 Factors = Mapping[Hashable, float] | None
+
+#: A weight of 1, the largest, in sums of weights: these are integers, so that sums in any order are the same.
+UNIT = 2.0**30
+# The beginning of errors if the second pass over blocks gives other rows than the first.
+OTHER_ROWS = "blocks gave other rows when they were read again; they must be the same every time"
 
 # Bytes of raw features in a block, if the user does not say how many rows.
 _BLOCK_BYTES = 2**24
@@ -31,7 +52,7 @@ _NUMBERS: dict[type, type] = {int: np.generic, float: np.generic, bool: np.gener
 
 
 class RawBlock(NamedTuple):
-    """Rows as a user gives them: features, labels, weights or None, and what errors call the block."""
+    """Rows as a user gives them: features, labels, weights or None, and the name of the block in errors."""
 
     X: Any
     y: Any
@@ -70,18 +91,14 @@ def _part_of(array: Any, part: slice) -> Any:
         return array.iloc[part]
     copied: NDArray[Any] = np.array(array[part])
     advice = getattr(mmap, "MADV_DONTNEED", None)
-    if advice is not None and _can_be_read_again(array):
-        array._mmap.madvise(advice)
+    mapped = getattr(array, "_mmap", None) if isinstance(array, np.memmap) else None
+    if advice is not None and mapped is not None and array.mode != "c":
+        mapped.madvise(advice)  # not in mode "c", which keeps changes in memory alone
     return copied
 
 
-def _can_be_read_again(array: Any) -> bool:
-    """Tell whether an array is mapped from a file that holds all changes; those of mode "c" are in memory alone."""
-    return isinstance(array, np.memmap) and array._mmap is not None and array.mode != "c"  # type: ignore[attr-defined]
-
-
 class IterableBlocks:
-    """Blocks (X, y) or (X, y, sample_weight) of an iterable that starts afresh whenever it is read."""
+    """Blocks (X, y) or (X, y, sample_weight) of an iterable that can be read several times."""
 
     def __init__(self, blocks: Iterable[Any]) -> None:
         if iter(blocks) is blocks:
@@ -120,12 +137,6 @@ def label_totals(block: RawBlock) -> dict[Hashable, int]:
         return class_totals(_check_labels(block.y, n_rows), weight)
 
 
-def check_block(block: RawBlock, seed: int, factors: Factors = None) -> CleanBlock:
-    """Check a block, weight its classes, leave out rows of weight zero, and hash the features of rows."""
-    with naming(block.place):
-        return _checked(block, seed, factors)
-
-
 def _check_weight(given: Any, n_rows: int) -> Floats:
     """Check that there is a weight for every row."""
     weight = np.asarray(given, dtype=np.float64)
@@ -134,24 +145,25 @@ def _check_weight(given: Any, n_rows: int) -> Floats:
     return weight
 
 
-def _checked(block: RawBlock, seed: int, factors: Factors) -> CleanBlock:
-    """Check a block; see `check_block`."""
-    X, names = check_features(block.X)
-    y = _check_labels(block.y, len(X))
-    given = None if block.weight is None else _check_weight(block.weight, len(X))
-    if factors is not None:
-        given = multiplied(given, y, factors)
-    weight = np.empty(0)
-    if given is not None:
-        weight, counted = given, given > 0
-        if not ((weight[counted] >= SMALLEST_WEIGHT) & (weight[counted] <= LARGEST_WEIGHT)).all():
-            raise ValueError(
-                "sample_weight times class_weight must be zero or from 1e-60 to 1e60 for every sample; got "
-                f"{weight[counted].min():g} to {weight[counted].max():g}: rescale all weights by a common factor"
-            )
-        X, y, weight = X[counted], y[counted], weight[counted]
-    X = read_only(np.ascontiguousarray(X))  # one compiled version serves all
-    return CleanBlock(X, y, weight, hash_rows(X, np.uint64(seed)), names)
+def check_block(block: RawBlock, seed: int, factors: Factors = None) -> CleanBlock:
+    """Check a block, weight its classes, leave out rows of weight zero, and hash the features of rows."""
+    with naming(block.place):
+        X, names = check_features(block.X)
+        y = _check_labels(block.y, len(X))
+        given = None if block.weight is None else _check_weight(block.weight, len(X))
+        if factors is not None:
+            given = multiplied(given, y, factors)
+        weight = np.empty(0)
+        if given is not None:
+            weight, counted = given, given > 0
+            if not ((weight[counted] >= SMALLEST_WEIGHT) & (weight[counted] <= LARGEST_WEIGHT)).all():
+                raise ValueError(
+                    "sample_weight times class_weight must be zero or from 1e-60 to 1e60 for every sample; got "
+                    f"{weight[counted].min():g} to {weight[counted].max():g}: rescale all weights by a common factor"
+                )
+            X, y, weight = X[counted], y[counted], weight[counted]
+        X = read_only(np.ascontiguousarray(X))  # so that kernels are compiled once
+        return CleanBlock(X, y, weight, hash_rows(X, np.uint64(seed)), names)
 
 
 def check_features(X: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
@@ -187,18 +199,14 @@ def _check_labels(labels: Any, n_rows: int) -> NDArray[Any]:
             "Unknown label type: y must hold class labels: numbers with a fraction, NaN and infinity (inf) are none"
         )
     types = set(map(type, y)) if y.dtype == object else set()
-    if types - {str, int} and any(map(_is_missing, y)):
-        raise ValueError("y must hold a label for every row; some are missing (None or NaN)")
+    if types - {str, int}:
+        from sklearn.utils._missing import is_pandas_na, is_scalar_nan
+
+        if any(label is None or is_pandas_na(label) or is_scalar_nan(label) for label in y):
+            raise ValueError("y must hold a label for every row; some are missing (None or NaN)")
     if len(types) > 1:
         raise ValueError("y must hold labels of one type, such as all strings or all integers")
     return y
-
-
-def _is_missing(label: Any) -> bool:
-    """Tell whether a label stands for none."""
-    from sklearn.utils._missing import is_pandas_na, is_scalar_nan
-
-    return label is None or bool(is_pandas_na(label) or is_scalar_nan(label))
 
 
 @dataclass(frozen=True)
@@ -212,14 +220,14 @@ class RowSummary:
     most_values: int  # features with more distinct values than this have too many
     n_sampled: int  # distinct rows of the sample, at most, beside those of every class
     values: tuple[Floats | None, ...]  # distinct values of each feature, sorted; None for features with too many
-    sample: RowSample  # the rows with the smallest keys, and those of each class with the smallest keys among them
+    sample: RowSample  # the rows with the smallest keys of all, and those with the smallest keys of each class
     is_complete: bool  # whether all distinct rows are in the sample
     names: NDArray[Any] | None  # of the features
     place: str  # of the first block
-    is_given: bool = False  # whether weights are the user's, and not those of classes alone
+    is_given: bool = False  # whether the user gave weights of samples, not of classes alone
 
     def first_rows(self) -> RowSample:
-        """Return the rows that decide on bins: the same ones also if more are sampled for learners."""
+        """Return the rows that decide on bins: the same however many more are sampled for learners."""
         if self.n_sampled <= SAMPLE_ROWS:
             return self.sample
         taken = smallest_keys(self.sample.keys, np.searchsorted(self.labels, self.sample.y), SAMPLE_ROWS)
@@ -261,7 +269,8 @@ def merge_summaries(first: RowSummary, second: RowSummary) -> RowSummary:
             f"X must have the same number of features in every block; got {len(first.values)} in {first.place} and "
             f"{len(second.values)} in {second.place}"
         )
-    if not _same_names(first.names, second.names):
+    names = [None if part.names is None else part.names.tolist() for part in (first, second)]
+    if names[0] != names[1]:
         raise ValueError(
             f"X must have the same feature names, in the same order, in every block; {first.place} and {second.place} "
             "differ"
@@ -299,8 +308,118 @@ def label_type(labels: NDArray[Any]) -> type:
     return next((base for base in (str, bytes, np.generic) if issubclass(kind, base)), _NUMBERS.get(kind, kind))
 
 
-def _same_names(first: NDArray[Any] | None, second: NDArray[Any] | None) -> bool:
-    """Tell whether features have the same names, or none."""
-    if first is None or second is None:
-        return first is second
-    return bool(np.array_equal(first, second))
+@dataclass(frozen=True)
+class Layout:
+    """What coding a block needs to know."""
+
+    bins: Bins
+    classes: NDArray[np.generic]  # sorted
+    seed: int  # of the hash of rows
+    largest_weight: float  # what weights are divided by
+    folds: FoldRule | None  # None: no rows are held out
+    factors: Factors = None  # what the weights of each class are multiplied by
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return 0 if self.folds is None else self.folds.n_folds
+
+    @property
+    def is_single(self) -> bool:
+        """Whether all folds are held out at once."""
+        return self.folds is not None and self.folds.is_single
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.classes) * (self.n_folds + 1)
+
+    def cells(self, keys: Keys, y: Integers) -> Integers:
+        """Return the cells of rows: those of class p begin at ``p * (n_folds + 1)`` with the rows of no fold."""
+        fold = NEVER_HELD_OUT if self.folds is None else self.folds.assign(keys, y)
+        return y * (self.n_folds + 1) + 1 + fold
+
+
+def make_layout(
+    summary: RowSummary,
+    seed: int,
+    n_folds: int | str | None,
+    *,
+    has_several: bool = False,
+    factors: Factors = None,
+) -> Layout:
+    """Decide on bins and folds."""
+    rule = None
+    number, is_single = resolve_folds(n_folds, summary.n_rows, has_several=has_several)
+    if number is not None:
+        y = np.searchsorted(summary.labels, summary.sample.y)
+        keys, is_complete = summary.sample.keys, summary.is_complete
+        rule = make_fold_rule(keys, y, len(summary.labels), number, is_complete=is_complete, is_single=is_single)
+    bins = make_bins(summary.values, summary.first_rows(), summary.most_values)
+    return Layout(bins, summary.labels, seed, summary.largest_weight, rule, factors)
+
+
+class CodedBlock(NamedTuple):
+    """Coded rows of a block, sorted by cell."""
+
+    codes: Codes  # (n_features, n_rows): bin of each value within its feature
+    starts: Ints  # the rows of cell c are starts[c]:starts[c + 1]
+    weight: Floats  # in (0, 1]; empty if all are 1
+    keys: Keys  # hashes of the rows
+
+    @property
+    def cell(self) -> Integers:
+        """Cell of each row, of shape (n_rows,)."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @property
+    def weights(self) -> Floats:
+        """Weight of each row, of shape (n_rows,), also if all are 1."""
+        return self.weight if len(self.weight) else np.ones(len(self.keys))
+
+    def held_out(self, n_folds: int) -> Integers:
+        """List the rows that a fold holds out, or all rows if there are no folds."""
+        return np.flatnonzero(self.cell % (n_folds + 1)) if n_folds else np.arange(len(self.keys))
+
+
+def copy_rows(codes: Codes, rows: Integers) -> Codes:
+    """Copy some rows of codes to an array in C order, which kernels are compiled for."""
+    copied: Any = np.take(codes, rows, axis=1)
+    return copied
+
+
+def code_block(block: RawBlock, layout: Layout) -> CodedBlock:
+    """Code the rows of a block, as they were summarised."""
+    with naming(block.place):
+        clean, bins, classes = check_block(block, layout.seed, layout.factors), layout.bins, layout.classes
+        if clean.X.shape[1] != bins.n_features:
+            raise ValueError(
+                f"X must have {bins.n_features} features in every block, whenever it is read; got {clean.X.shape[1]}"
+            )
+        y = np.empty(0, np.intp)
+        if len(clean.y):
+            is_known = label_type(clean.y) is label_type(classes)  # others cannot be compared
+            if is_known:
+                y = np.searchsorted(classes, clean.y)
+                is_known = bool((classes[np.minimum(y, len(classes) - 1)] == clean.y).all())
+            if not is_known:
+                raise ValueError(f"{OTHER_ROWS}: y holds labels that it did not hold before")
+        cell = layout.cells(clean.keys, y)
+        order = np.argsort(cell, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(cell, minlength=layout.n_cells))])
+        weight = np.empty(0)
+        if len(clean.weight):
+            # At least one part of `UNIT`: a class of lighter rows would have no weight in sums.
+            weight = np.maximum(clean.weight[order] / layout.largest_weight, 1.0 / UNIT)
+        elif layout.largest_weight != 1.0:
+            weight = np.full(len(order), 1.0 / layout.largest_weight)
+        return CodedBlock(copy_rows(code_values(clean.X, bins), order), starts, weight, clean.keys[order])
+
+
+def cell_totals(block: CodedBlock) -> tuple[Ints, Ints]:
+    """Sum up the rows of each cell, and their weights in parts of `UNIT`."""
+    counts = np.diff(block.starts)
+    if len(block.weight) == 0:
+        return counts, counts * int(UNIT)
+    ends = np.concatenate([[0], np.cumsum(np.rint(block.weight * UNIT).astype(np.int64))])
+    return counts, np.diff(ends[block.starts])
