@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skecoc.compare.data_sets import DataSet, check_data_set, forget_prepared
-from skecoc.compare.methods import MAJORITY, check_methods, takes_learner, why_not
+from skecoc.compare.methods import MAJORITY, check_methods, make_learner, takes_learner, why_not
 from skecoc.compare.metrics import Metric, find_metric
-from skecoc.compare.named_learners import make_learner
-from skecoc.compare.runs import RunKey, batches_of, split_rows
 from skecoc.compare.statistics import TIE_DECIMALS
-from skecoc.compare.trials import BatchOutcome, KeptTrial, run_batch, warning_notes
+from skecoc.compare.trials import BatchOutcome, KeptTrial, RunKey, batches_of, run_batch, split_rows, warning_notes
 from skecoc.support.compiling import seconds_of_compilation
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.names import DEFAULT_METHODS

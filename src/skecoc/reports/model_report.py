@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skecoc.reports.charts import calibration_picture, growth_picture, interval_picture
+from skecoc.reports.pictures import calibration_picture, growth_picture, interval_picture
 from skecoc.reports.templating import render
 from skecoc.support.scores import MEASURES, ScoreFormat, p_value_text
 from skecoc.support.text_layout import align, align_left, blocks, join, printable_data

@@ -23,7 +23,6 @@ from skecoc.cli.plugins import (
     write_bytes,
     write_text,
 )
-from skecoc.compare.experiments import coding_of
 from skecoc.persistence import ModelFileError, dump_model, load_model
 from skecoc.reports import model_page, to_markdown, to_text
 from skecoc.reports import to_csv as table_csv
@@ -65,7 +64,7 @@ def compare(options: argparse.Namespace) -> None:
         check_writable("--output", options.output)
     if options.convergence is not None:
         _check_suffix("--convergence", options.convergence, _FIGURE_SUFFIXES)
-        if not any(coding_of(method).startswith("wolc") for method in methods):
+        if not any(method.startswith("wolc") for method in methods):
             raise InputError("--convergence: expected a method that grows a WOLC code, such as wolc, in --methods")
     music = _read_folder(options)
     features = {name: music.feature(name) for name in dict.fromkeys(options.features)}
