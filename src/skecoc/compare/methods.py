@@ -241,15 +241,11 @@ def why_not(method: str, learner: BaseEstimator, *, probabilities: bool, weights
         parts = [classifier, *([learner] if takes_learner(method) else [])]
         lacking = [part for part in parts if not takes_weights(part)]
         if lacking:
-            return f"{type(last_step(lacking[0])).__name__} does not support sample_weight, which class_weight needs"
+            last = lacking[0]
+            while isinstance(last, Pipeline):
+                last = last.steps[-1][1]
+            return f"{type(last).__name__} does not support sample_weight, which class_weight needs"
     return ""
-
-
-def last_step(estimator: Any) -> Any:
-    """Return the last step of a pipeline, or an estimator as it is."""
-    while isinstance(estimator, Pipeline):
-        estimator = estimator.steps[-1][1]
-    return estimator
 
 
 def learner_names(classifier: Any, default: str) -> str:

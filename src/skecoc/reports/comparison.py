@@ -27,7 +27,7 @@ from skecoc.compare.statistics import (
 )
 from skecoc.reports.pictures import interval_picture, rank_picture, values_by_method_picture
 from skecoc.reports.tables import Cell, Row, Table, to_html
-from skecoc.support.scores import ALPHA, ScoreFormat, p_phrase, p_value_text, seconds_text
+from skecoc.support.scores import ALPHA, p_phrase, p_value_text, seconds_text
 from skecoc.support.text_layout import printable, printable_data
 
 # Methods that fit faster than this are equally cheap.
@@ -72,24 +72,24 @@ def _table_of_one(comparison: Comparison, methods: Sequence[str]) -> Table:
         corner="method",
         columns=[(heading,) for heading in headings],
         keys=headings,
-        rows=[Row(method, _line(cells[method], scale)) for method in methods],
+        rows=[
+            Row(
+                cell["method"],
+                [
+                    Cell(scale.number(cell["score"]), bold=cell["best"], value=scale.factor * cell["score"]),
+                    Cell(scale.number(cell["std"])),
+                    Cell("-" if cell["p_value"] is None else p_value_text(cell["p_value"])),
+                    Cell(_columns_text(cell["columns"])),
+                    Cell(f"{cell['fit_seconds']:.3f}"),
+                ],
+            )
+            for cell in (cells[method] for method in methods)
+        ],
         notes=[note + less],
         records=list(cells.values()),
         closing=conclusion.in_full,
         command=conclusion.command,
     )
-
-
-def _line(cell: dict[str, Any], scale: ScoreFormat) -> list[Cell]:
-    """Round what there is about one method for reading."""
-    p_value, columns = cell["p_value"], cell["columns"]
-    return [
-        Cell(scale.number(cell["score"]), bold=cell["best"], value=scale.factor * cell["score"]),
-        Cell(scale.number(cell["std"])),
-        Cell("-" if p_value is None else p_value_text(p_value)),
-        Cell(_columns_text(columns)),
-        Cell(f"{cell['fit_seconds']:.3f}"),
-    ]
 
 
 def _table_of_several(comparison: Comparison, methods: Sequence[str]) -> Table:
@@ -227,7 +227,17 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
         "conclusion": conclusion.in_full,
         "command": conclusion.command,
         "metric": {"label": scale.label, "heading": scale.heading, "higher_is_better": scale.higher_is_better},
-        "methods": [_method_line(found[method], scale, conclusion.recommended) for method in order],
+        "methods": [
+            {
+                **found[method],
+                "score_text": scale.number(found[method]["score"]),
+                "std_text": scale.number(found[method]["std"]) if is_one else "",
+                "p_text": "–" if found[method].get("p_value") is None else p_value_text(found[method]["p_value"]),
+                "columns_text": _columns_text(found[method]["columns"]).replace("-", "–"),
+                "is_recommended": method == conclusion.recommended,
+            }
+            for method in order
+        ],
         "data_sets": comparison.data_sets,
         "scores": "" if is_one else to_html(replace(_table_of_several(comparison, order), footer=[])),
         "figures": [_interval_figure(comparison, order)] if is_one else _figures(comparison, order),
@@ -253,19 +263,6 @@ def _best_first(comparison: Comparison) -> list[str]:
     """Order the methods by their average ranks."""
     ordered = sorted(averages_of(comparison), key=lambda average: float(average["rank"]))
     return [average["method"] for average in ordered]
-
-
-def _method_line(found: dict[str, Any], scale: ScoreFormat, recommended: str) -> dict[str, Any]:
-    """Add to the numbers of a method what the page prints."""
-    p_value, std = found.get("p_value"), found.get("std")
-    return {
-        **found,
-        "score_text": scale.number(found["score"]),
-        "std_text": "" if std is None else scale.number(std),
-        "p_text": "–" if p_value is None else p_value_text(p_value),
-        "columns_text": _columns_text(found["columns"]).replace("-", "–"),
-        "is_recommended": found["method"] == recommended,
-    }
 
 
 def _measures(comparison: Comparison) -> dict[str, NDArray[Any]]:

@@ -105,12 +105,8 @@ class MusicComparison:
 
         A mixture of features has one row only; in the others it is NaN.
         """
-        shape = (len(self.features), len(self.methods), self.settings["repeats"], self.settings["folds"])
-        table = np.full(shape, np.nan)
-        for run in self.results.runs:
-            place = self.features.index(run.data_set), self.methods.index(run.method), run.repeat, run.fold
-            table[place] = getattr(run, measure)
-        return table
+        ((learner, response),) = self.results.settings()
+        return np.stack([self.results.values(measure, learner, response, name, self.methods) for name in self.features])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""

@@ -162,7 +162,11 @@ def coefficients(signal: ArrayLike, rate: int, front_ends: Iterable[str]) -> dic
     for emphasised in (False, True):
         wanted = [name for name in names if FRONT_ENDS[name].pre_emphasis is emphasised]
         if wanted:
-            found |= _describe(_pre_emphasize(samples) if emphasised else samples, rate, wanted)
+            parts: dict[str, list[Floats]] = {name: [] for name in wanted}
+            for power in power_blocks(_pre_emphasize(samples) if emphasised else samples, rate):
+                for name in wanted:
+                    parts[name].append(FRONT_ENDS[name].describe(power, rate))
+            found |= {name: np.concatenate(blocks) for name, blocks in parts.items()}
     return {name: found[name] for name in names}
 
 
@@ -228,15 +232,6 @@ def _pre_emphasize(signal: Singles) -> Singles:
 def _one_front_end(name: str, signal: ArrayLike, rate: int) -> Floats:
     """Compute the coefficients of a single front end."""
     return coefficients(signal, rate, [name])[name]
-
-
-def _describe(samples: Singles, rate: int, names: list[str]) -> dict[str, Floats]:
-    """Let front ends describe the same spectra, block by block."""
-    parts: dict[str, list[Floats]] = {name: [] for name in names}
-    for power in power_blocks(samples, rate):
-        for name in names:
-            parts[name].append(FRONT_ENDS[name].describe(power, rate))
-    return {name: np.concatenate(blocks) for name, blocks in parts.items()}
 
 
 def _mfcc(power: Singles, rate: int) -> Floats:

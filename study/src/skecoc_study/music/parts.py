@@ -24,8 +24,7 @@ from skecoc.cli.plugins import (
     write_text,
 )
 from skecoc.persistence import ModelFileError, dump_model, load_model
-from skecoc.reports import model_page, to_markdown, to_text
-from skecoc.reports import to_csv as table_csv
+from skecoc.reports import model_page, to_csv, to_markdown, to_text
 from skecoc.tables import calibration_bins, describe_model
 from skecoc_study.music import ModulationFeatures, feature_names
 from skecoc_study.music.clips import as_clips
@@ -35,8 +34,15 @@ from skecoc_study.music.extraction import extract as extract_features
 from skecoc_study.music.folders import Collection, find_audio, read_collection, report_problems
 from skecoc_study.music.methods import check_music_methods, make_music_classifier
 from skecoc_study.music.modulation import FEATURES
-from skecoc_study.music.output import format_predictions, to_csv, to_parquet
-from skecoc_study.music.tables import growth_csv, growth_picture, music_accuracy_table, music_length_table
+from skecoc_study.music.output import (
+    features_csv,
+    features_parquet,
+    format_predictions,
+    growth_csv,
+    growth_picture,
+    music_accuracy_table,
+    music_length_table,
+)
 from skecoc_study.music.training import Recipe, choose_recipe, evaluate, fit_model, make_card
 
 _TABLE_SUFFIXES = (".csv", ".parquet")
@@ -212,10 +218,10 @@ def _write_table(path: Path, music: Collection, feature: str) -> None:
     inside = [Path(clip).relative_to(music.root).as_posix() for clip in music.paths.tolist()]
     columns = inside, music.genres.tolist(), feature_names(feature, music.rate), music.feature(feature)
     if path.suffix.lower() != ".parquet":
-        write_text("--output", path, to_csv(*columns))
+        write_text("--output", path, features_csv(*columns))
         return
     try:
-        content = to_parquet(*columns)
+        content = features_parquet(*columns)
     except ImportError as error:
         raise InputError(str(error)) from error
     write_bytes("--output", path, content)
@@ -242,7 +248,7 @@ def _format_comparison(comparison: MusicComparison, options: argparse.Namespace)
         return json.dumps(comparison.to_dict(), indent=1) + "\n"
     both = [music_accuracy_table(comparison), music_length_table(comparison)]
     if options.format == "csv":
-        return table_csv(both[0])
+        return to_csv(both[0])
     if options.format == "markdown":
         return "\n".join(map(to_markdown, both))
     return "\n".join(to_text(table, terminal_width(options)) for table in both)

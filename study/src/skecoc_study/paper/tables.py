@@ -82,17 +82,14 @@ def paper_tables(results: Results) -> dict[str, Table]:
     """
     summaries = summarize_paper(results)
     tables = [accuracy_table(summary) for summary in summaries]
-    tables += [code_length_table(pair) for pair in _length_pairs(summaries)]
+    # Every setting of the stumps is beside the SVM's first, or the SVM's alone.
+    stumps = [summary for summary in summaries if summary.learner == "stumps"]
+    others = [summary for summary in summaries if summary.learner != "stumps"]
+    pairs = [[summary, *others[:1]] for summary in stumps] if stumps else [[summary] for summary in others]
+    tables += [code_length_table(pair) for pair in pairs]
     tables += [time_table(summary) for summary in summaries]
     tables += [significance_table(summary) for summary in summaries if can_compare(summary)]
     return {table.name: table for table in tables}
-
-
-def _length_pairs(summaries: Sequence[SettingSummary]) -> list[list[SettingSummary]]:
-    """Pair every setting of the stumps with the SVM's first, or show the SVM's alone."""
-    stumps = [summary for summary in summaries if summary.learner == "stumps"]
-    others = [summary for summary in summaries if summary.learner != "stumps"]
-    return [[summary, *others[:1]] for summary in stumps] if stumps else [[summary] for summary in others]
 
 
 def accuracy_table(summary: SettingSummary) -> Table:

@@ -22,7 +22,6 @@ from skecoc.compare import DataSet, load_data_sets
 from skecoc.compare.experiments import (
     Batch,
     BatchOutcome,
-    RunKey,
     check_data_set,
     interrupts_remembered,
     make_learner,
@@ -155,9 +154,13 @@ class _Queue:
     def refresh(self) -> bool:
         """Look what is missing, and put the longest batches first, which keeps all workers busy to the end."""
         done = self.store.done()
-        kept = [_without(batch, done) for batch in self.missing]
         self.in_flight = set()
-        self.missing = [batch for batch in kept if batch.variants]
+        left = []
+        for batch in self.missing:
+            pairs = zip(batch.variants, batch.keys, strict=True)
+            variants = tuple(variant for variant, key in pairs if key not in done)
+            left += [replace(batch, variants=variants)] if variants else []
+        self.missing = left
         self.kinds = Counter(map(_kind_of, self.missing))
         seconds = {kind: self.clock.seconds({kind: 1}) for kind in self.kinds}
         self.missing.sort(key=lambda batch: seconds[_kind_of(batch)], reverse=True)
@@ -199,12 +202,6 @@ class _Queue:
                 f"worker processes died {MOST_DEATHS} times, perhaps because of too little memory, while running: "
                 f"{', '.join(given_up)}; the results up to now are kept"
             )
-
-
-def _without(batch: Batch, done: set[RunKey]) -> Batch:
-    """Leave out the runs of a batch that are done."""
-    left = tuple(variant for variant, key in zip(batch.variants, batch.keys, strict=True) if key not in done)
-    return replace(batch, variants=left)
 
 
 def _run_claimed(
