@@ -302,8 +302,8 @@ def cross_validate(
 
     Predictions are kept of a single data set, and of `kept_folds` folds the classifiers. With a limited `budget`, which
     is for a single data set, methods are tried one after the other, and those whose folds, and a training on `n_rows`
-    rows at the end, would take too long are left out: judged first by a `sample`, then by the first fold. The first
-    method that is no mere baseline is tried in any case.
+    rows at the end, would take too long are left out, as estimated first from a `sample`, then from the first fold. The
+    first method other than the majority class is always tried.
     """
     kept = kept_folds if len(data_sets) == 1 else None
 

@@ -95,7 +95,7 @@ CLASSIFIERS: Mapping[str, Callable[[], BaseEstimator]] = MappingProxyType(
     )
 )
 
-#: What guessing is worth: always the most frequent class, with the shares of the classes as probabilities.
+#: The baseline: it predicts the most frequent class, and the shares of the classes as probabilities.
 MAJORITY = names.CLASSIFIERS[-1]
 
 #: All that is scikit-learn's own.
@@ -137,7 +137,7 @@ RESPONSES: Mapping[str, str] = MappingProxyType(
     {"auto": "auto", "labels": "predict", "probabilities": "predict_proba", "margins": "decision_function"}
 )
 
-# What people call a method for short.
+# Names without ``sklearn/``.
 _SHORT_NAMES = {name.partition("/")[2]: name for name in CLASSIFIERS}
 
 #: The decoding of a coding that is named without one.
@@ -167,7 +167,7 @@ def check_methods(methods: Sequence[str]) -> list[str]:
     """Return the full names of methods, each once; an `InputError` lists the valid names for one that is not known.
 
     Names are ``coding/decoding`` or one of `PEERS`. A coding alone gets the decoding that suits it: ``mixed``, ``wolc``
-    and its kin have their own, the others loss-weighted decoding. Classifiers need no ``sklearn/``.
+    and its variants have their own, the others loss-weighted decoding. Classifiers need no ``sklearn/``.
 
     >>> check_methods(["one-vs-one/hamming", "wolc", "one-vs-one", "random-forest", "one-vs-one/hamming"])
     ['one-vs-one/hamming', 'wolc/optimized-weight', 'one-vs-one/loss-weighted', 'sklearn/random-forest']
@@ -284,7 +284,6 @@ def _count_learners(classifier: Any) -> int:
 
 
 def _check_method(method: str) -> None:
-    """Check one full name."""
     if method in PEERS:
         return
     coding, slash, decoding = method.partition("/")

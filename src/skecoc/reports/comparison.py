@@ -396,7 +396,7 @@ def conclude(comparison: Comparison) -> Conclusion:
 
 
 def _conclude_one(comparison: Comparison) -> Conclusion:
-    """Recommend what `skecoc fit` would save of these methods, and say what the others are worth."""
+    """Recommend the method that `skecoc fit` would save, and compare the others with it."""
     names, scale, (p_values,) = comparison.methods, comparison.score_format, p_values_of(comparison)
     scores = comparison.runs("score")[0].mean(axis=1)
     seconds = np.median(comparison.runs("fit_seconds")[0], axis=1)

@@ -190,15 +190,10 @@ def values_by_method_picture(
             for data_set, value in zip(data_sets, values[:, row], strict=True):
                 axes.plot(value, row, **{**stroke, "gid": group_id(method, f"{data_set}: {value:.3g} {unit}")})
             axes.plot(means[row], row, **{**marker, "markersize": 8.0})
-        axes.set_yticks(range(len(methods)), list(methods.values()))
-        axes.set_ylim(len(methods) - 0.5, -0.5)
         if log:
             axes.set_xscale("log")
             axes.xaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel(x_label)
-        axes.grid(axis="x", color="0.9")
-        axes.set_axisbelow(True)
-        axes.tick_params(axis="y", length=0)
+        _label_lines(axes, list(methods.values()), x_label)
     return Picture(name, title, alt, figure)
 
 
@@ -235,17 +230,23 @@ def interval_picture(
             axes.axvline(
                 scale.factor * baseline, color="0.4", linestyle=":", linewidth=1.4, gid=group_id("", "majority class")
             )
-        axes.set_yticks(range(len(methods)), [method.replace("/", "/\n") for method in methods])
+        less = "" if scale.higher_is_better else ", less is better"
+        x_label = f"{scale.label}{' in %' if scale.in_percent else ''}{less}"
+        _label_lines(axes, [method.replace("/", "/\n") for method in methods], x_label)
         for label, method in zip(axes.get_yticklabels(), methods, strict=True):
             label.set_fontweight("bold" if method == marked else "normal")
-        axes.set_ylim(len(methods) - 0.5, -0.5)
         axes.locator_params(axis="x", nbins=6)
-        less = "" if scale.higher_is_better else ", less is better"
-        axes.set_xlabel(f"{scale.label}{' in %' if scale.in_percent else ''}{less}")
-        axes.grid(axis="x", color="0.9")
-        axes.set_axisbelow(True)
-        axes.tick_params(axis="y", length=0)
     return Picture(name, f"{scale.label} by method", "; ".join(texts) + ".", figure)
+
+
+def _label_lines(axes: "Axes", labels: Sequence[str], x_label: str) -> None:
+    """Label lines, of which the first is on top, and the axis of their values."""
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_xlabel(x_label)
+    axes.grid(axis="x", color="0.9")
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y", length=0)
 
 
 def calibration_picture(bins: Sequence[Mapping[str, float]]) -> Picture:

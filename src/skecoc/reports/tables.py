@@ -217,7 +217,6 @@ def _text_stack(row: Row, with_deviations: bool) -> list[list[tuple[str, str]]]:
 
 
 def _markdown_line(cells: Sequence[str]) -> str:
-    """One line of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
@@ -227,7 +226,6 @@ def _markdown_text(text: str) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    """One cell in Markdown."""
     text = f"**{cell.text}**" if cell.bold else cell.text or ("" if cell.published else "–")
     if cell.deviation or cell.remark:
         text += f" ± {cell.deviation}" if cell.deviation else f" ({cell.remark})"
@@ -266,12 +264,10 @@ def _latex_in(command: str, text: str, wanted: bool) -> str:
 
 
 def _latex_text(text: str) -> str:
-    """Escape text for LaTeX."""
     return text.translate(_LATEX_SPECIAL)
 
 
 def _html_heading(table: Table, keys: list[str]) -> Iterator[str]:
-    """Lines of the heading in HTML."""
     depth = len(table.columns[0])
     corner = f'<th scope="col" rowspan="{depth}">{escape(table.corner)}</th>'
     for level in range(depth):
@@ -286,7 +282,6 @@ def _html_heading(table: Table, keys: list[str]) -> Iterator[str]:
 
 
 def _html_row(row: Row, keys: list[str]) -> str:
-    """One row in HTML."""
     cells = ""
     for cell, key in zip(row.cells, keys, strict=True):
         value = "" if cell.value is None else f' data-value="{cell.value:.6g}"'

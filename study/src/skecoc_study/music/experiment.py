@@ -262,7 +262,6 @@ def _plan(data: MusicData, methods: Sequence[str], learner: str, folds: int, rep
 
 
 def _run(X: Floats, genres: NDArray[Any], task: _Task, classifier: Any, keep_predictions: bool) -> BatchOutcome:
-    """Train and test one method on one fold."""
     scaler = MinMaxScaler().fit(X[task.train])
     fold = Fold(scaler.transform(X[task.train]), genres[task.train], scaler.transform(X[task.test]), genres[task.test])
     return run_classifier(task.key, classifier, fold, np.unique(genres) if keep_predictions else None)

@@ -249,7 +249,7 @@ def _genre_folders(root: str | os.PathLike[str]) -> set[str]:
 
 
 def _load(root: Path, genres: list[str], on_error: str) -> Bunch:
-    """List the readable files of some genres; complain of all others, and if fewer than two genres are left."""
+    """List the readable files of some genres; refuse or warn of all others, and refuse fewer than two genres."""
     if on_error not in _ON_ERROR:
         raise ValueError(
             f"on_error={on_error!r} is not known; expected one of {', '.join(map(repr, sorted(_ON_ERROR)))}"

@@ -230,19 +230,16 @@ def _pre_emphasize(signal: Singles) -> Singles:
 
 
 def _one_front_end(name: str, signal: ArrayLike, rate: int) -> Floats:
-    """Compute the coefficients of a single front end."""
     return coefficients(signal, rate, [name])[name]
 
 
 def _mfcc(power: Singles, rate: int) -> Floats:
-    """Compute cepstral coefficients of power spectra."""
     energy = (power @ _mel_filters(rate)).astype(np.float64)
     # scipy's transform has twice the sum of cosines.
     return fft.dct(np.log10(1.0 + energy), type=2, axis=1)[:, :_N_MFCC] / 2.0
 
 
 def _osc(power: Singles, rate: int) -> Floats:
-    """Compute the logarithmic valleys and contrasts of power spectra."""
     bands = _octave_bands(rate)
     valleys, peaks = np.empty((len(bands), len(power))), np.empty((len(bands), len(power)))
     for band, bins in enumerate(bands):
@@ -255,7 +252,6 @@ def _osc(power: Singles, rate: int) -> Floats:
 
 
 def _nase(power: Singles, rate: int) -> Floats:
-    """Compute the spectral envelope of power spectra: its norm, and its direction."""
     energy = (power @ _envelope_shares(rate)).astype(np.float64)
     decibels = _DECIBEL * np.log10(np.maximum(energy, 1.0))
     norm = np.linalg.norm(decibels, axis=1, keepdims=True)
@@ -294,20 +290,17 @@ def _envelope_shares(rate: int) -> Singles:
 
 
 def _mfcc_names(rate: int) -> list[str]:
-    """Name the cepstral coefficients by their numbers, whatever the rate."""
     check_rate(rate)
     return [f"cepstrum_{number}" for number in range(_N_MFCC)]
 
 
 def _osc_names(rate: int) -> list[str]:
-    """Name valleys and contrasts by their bands."""
     edges = [f"{edge:g}" for edge in _OCTAVE_EDGES][: len(_octave_bands(rate))]
     bands = ["0hz", *(f"{low}-{high}hz" for low, high in pairwise(edges))]
     return [f"{kind}_{band}" for kind in ("valley", "contrast") for band in bands]
 
 
 def _nase_names(rate: int) -> list[str]:
-    """Name the norm, and the envelope by its bands."""
     edges = [f"{edge:.0f}" if edge > 100 else f"{edge:.1f}" for edge in _ENVELOPE_EDGES]
     inner = [f"{low}-{high}hz" for low, high in pairwise(edges)]
     bands = [f"below_{edges[0]}hz", *inner, f"above_{edges[-1]}hz"]

@@ -166,7 +166,6 @@ def predict(options: argparse.Namespace) -> None:
 
 
 def _read_folder(options: argparse.Namespace) -> Collection:
-    """Compute all features of the folder that the options name."""
     with _analysis(options) as settings:
         return read_collection(
             options.folder,
@@ -228,7 +227,6 @@ def _write_table(path: Path, music: Collection, feature: str) -> None:
 
 
 def _write_convergence(path: Path, comparison: MusicComparison) -> None:
-    """Write the growth of WOLC-ECOC, as a picture or as numbers."""
     if path.suffix.lower() == ".csv":
         write_text("--convergence", path, growth_csv(comparison))
         return
@@ -243,7 +241,6 @@ def _write_convergence(path: Path, comparison: MusicComparison) -> None:
 
 
 def _format_comparison(comparison: MusicComparison, options: argparse.Namespace) -> str:
-    """Write a comparison in the chosen format."""
     if options.format == "json":
         return json.dumps(comparison.to_dict(), indent=1) + "\n"
     both = [music_accuracy_table(comparison), music_length_table(comparison)]

@@ -206,7 +206,7 @@ def make_card(
 
 
 def _compared(recipe: Recipe, found: Evaluation) -> list[dict[str, Any]]:
-    """List the method, and what guessing is worth."""
+    """Compare the method with always predicting the largest genre."""
     by_fold = [
         np.mean(found.truth[part.rows] == np.bincount(found.truth).argmax()) for part in found.comparison.held_out
     ]

@@ -229,7 +229,6 @@ def _run_shipped(batch: Batch, n_folds: int, seed: int) -> BatchOutcome:
 
 @cache
 def _shipped(name: str) -> DataSet:
-    """Load a shipped data set once per process."""
     return load_data_sets([name])[0]
 
 
@@ -266,7 +265,6 @@ def _settings(protocol: Protocol, data_sets: Sequence[DataSet]) -> dict[str, str
 
 
 def _checksum(data_set: DataSet) -> str:
-    """Hash rows and labels."""
     digest = blake2b(np.ascontiguousarray(data_set.X, dtype=np.float64).tobytes(), digest_size=8)
     digest.update("\n".join(map(str, data_set.y.tolist())).encode())
     return digest.hexdigest()

@@ -44,7 +44,6 @@ _NULLABLE = ("objective", "risk", "loss", "train_accuracy")  # a grown code may 
 
 
 def _columns(kind: type) -> str:
-    """Declare the columns of a table that holds a kind of record."""
     return ", ".join(
         f"{name} {_TYPES[type_]}{'' if name in _NULLABLE else ' NOT NULL'}"
         for name, type_ in get_type_hints(kind).items()
@@ -322,7 +321,6 @@ class Store:
         return sum(_is_alive(*row) for row in rows)
 
     def _records(self, kind: type, table: str, last: str) -> list[tuple[Any, ...]]:
-        """Read the fields of a kind of record."""
         names = ", ".join(field.name for field in fields(kind))
         order = f"data_set, learner, response, coding, repeat, fold, {last}"
         return self._database.read(f"SELECT {names} FROM {table} ORDER BY {order}")  # noqa: S608
@@ -375,7 +373,6 @@ def _distinct(texts: Iterable[str]) -> list[Any]:
 
 
 def _now() -> str:
-    """Return the time for people."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
