@@ -300,8 +300,8 @@ def cross_validate(
 ) -> Comparison:
     """Cross-validate methods on data sets that have been checked; both `compare` and `skecoc.tables.fit_table` do so.
 
-    Predictions are kept of a single data set, and of `kept_folds` folds the classifiers. With a limited `budget`, which
-    is for a single data set, methods are tried one after the other, and those whose folds, and a training on `n_rows`
+    For a single data set, predictions are kept, and the classifiers of the first `kept_folds` folds. A limited `budget`
+    needs a single data set: methods are tried one after the other, and those whose folds, with a training on `n_rows`
     rows at the end, would take too long are left out, as estimated first from a `sample`, then from the first fold. The
     first method other than the majority class is always tried.
     """

@@ -1,7 +1,7 @@
 """What experiments are built with that compare methods by more than one learner, or on other data than `compare` does.
 
 A `Batch` is some runs on one fold that share their trained columns; `run_batch` trains and tests them, and
-`run_classifier` a classifier that has no name. Folds and seeds
+`run_classifier` one that is not among the methods. Folds and seeds
 follow from the identity of a run, so that the same run has the same result in any experiment.
 """
 

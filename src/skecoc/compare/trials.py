@@ -306,7 +306,7 @@ def run_batch(
 
 
 def run_classifier(key: RunKey, classifier: Any, fold: Fold, classes: NDArray[Any] | None = None) -> BatchOutcome:
-    """Train and test a classifier that has no name, as `run_batch` does those that have one.
+    """Train and test a classifier that is not among the methods; errors, warnings and records are as of `run_batch`.
 
     With `classes`, those of all samples, predictions and probabilities are kept.
     """
@@ -418,8 +418,7 @@ class _Codewords(NamedTuple):
 class SharedColumns:
     """Columns of a fixed code, trained once and evaluated once per response, which any decoding can use.
 
-    A run is what an `ECOCClassifier` of its own would be: its columns are the same, since their seeds do not depend on
-    the decoding, and so are their outputs.
+    Each run has the same result as an `ECOCClassifier` of its own: the seeds of columns do not depend on the decoding.
     """
 
     def __init__(self, batch: Batch, learner: BaseEstimator, seed: int, fold: Fold) -> None:
@@ -430,19 +429,18 @@ class SharedColumns:
         self.trained.set_params(n_folds=None).fit(fold.X_train, fold.y_train)
         self.train_seconds = time.perf_counter() - begin
         self.y = np.searchsorted(self.trained.classes_, fold.y_train)
-        self.codewords = {response: self._evaluate(response, fold) for response in responses}
-
-    def _evaluate(self, response: str, fold: Fold) -> _Codewords:
-        """Evaluate the columns on all samples; margins are divided by the largest one of the training part."""
         learners = self.trained.estimators_
-        method = resolve_response(first_learner(learners), RESPONSES[response])
-        begin = time.perf_counter()
-        train = evaluate_columns(learners, fold.X_train, method)
-        scale = margin_scale(method, train)
-        train /= scale
-        evaluated = time.perf_counter()
-        test = evaluate_columns(learners, fold.X_test, method) / scale
-        return _Codewords(scale, train, test, evaluated - begin, time.perf_counter() - evaluated)
+        self.codewords: dict[str, _Codewords] = {}
+        for response in responses:
+            method = resolve_response(first_learner(learners), RESPONSES[response])
+            begin = time.perf_counter()
+            train = evaluate_columns(learners, fold.X_train, method)
+            scale = margin_scale(method, train)  # the largest margin of the training part
+            train /= scale
+            evaluated = time.perf_counter()
+            test = evaluate_columns(learners, fold.X_test, method) / scale
+            seconds = evaluated - begin, time.perf_counter() - evaluated
+            self.codewords[response] = _Codewords(scale, train, test, *seconds)
 
     def decode(self, key: RunKey) -> Trial:
         """Fit the decoder of a run and predict the test samples."""

@@ -63,7 +63,8 @@ _STYLE: dict[str, Any] = {
     "svg.hashsalt": "skecoc",
 }
 _BLUE = CODING_COLORS["one-vs-one"][0]
-_GROWTH_MEASURES = {
+#: Measures of the rounds of growth.
+GROWTH_MEASURES = {
     "loss": "loss",
     "accuracy": "training accuracy",
     "out_of_fold_accuracy": "out-of-fold accuracy",
@@ -270,13 +271,13 @@ def growth_picture(rounds: Sequence[Mapping[str, Any]], kept: int) -> Picture:
         SimpleNamespace(
             n_columns=row["columns"],
             risk=np.nan,
-            **{name: np.nan if row[name] is None else row[name] for name in _GROWTH_MEASURES},
+            **{name: np.nan if row[name] is None else row[name] for name in GROWTH_MEASURES},
         )
         for row in rounds
     ]
     courses = [
         f"{label} from {rounds[0][name]:.3g} to {rounds[-1][name]:.3g}"
-        for name, label in _GROWTH_MEASURES.items()
+        for name, label in GROWTH_MEASURES.items()
         if all(row[name] is not None for row in rounds)
     ]
     with drawing_style():
