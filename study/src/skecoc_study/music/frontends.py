@@ -162,8 +162,12 @@ def coefficients(signal: ArrayLike, rate: int, front_ends: Iterable[str]) -> dic
     for emphasised in (False, True):
         wanted = [name for name in names if FRONT_ENDS[name].pre_emphasis is emphasised]
         if wanted:
+            heard = samples
+            if emphasised:  # high frequencies are lifted
+                heard = samples.copy()
+                heard[1:] -= _PRE_EMPHASIS * samples[:-1]
             parts: dict[str, list[Floats]] = {name: [] for name in wanted}
-            for power in power_blocks(_pre_emphasize(samples) if emphasised else samples, rate):
+            for power in power_blocks(heard, rate):
                 for name in wanted:
                     parts[name].append(FRONT_ENDS[name].describe(power, rate))
             found |= {name: np.concatenate(blocks) for name, blocks in parts.items()}
@@ -220,13 +224,6 @@ def _bin_frequencies(rate: int) -> Floats:
 def _scaled_window(length: int) -> Singles:
     """Return the Hamming window, times the scale of the samples."""
     return (_SAMPLE_SCALE * np.hamming(length)).astype(np.float32)
-
-
-def _pre_emphasize(signal: Singles) -> Singles:
-    """Lift high frequencies: subtract 0.95 times the sample before from each sample but the first."""
-    lifted = signal.copy()
-    lifted[1:] -= _PRE_EMPHASIS * signal[:-1]
-    return lifted
 
 
 def _one_front_end(name: str, signal: ArrayLike, rate: int) -> Floats:

@@ -79,7 +79,8 @@ def run(
         def save(outcome: BatchOutcome) -> None:
             check_interrupt()
             queue.save(outcome)
-            bar.set_postfix_str(f"about {bar.format_interval(queue.seconds_left() / n_workers)} left", refresh=False)
+            seconds_left = queue.clock.seconds(queue.kinds) / n_workers
+            bar.set_postfix_str(f"about {bar.format_interval(seconds_left)} left", refresh=False)
             bar.update(len(outcome.runs))
 
         while queue.refresh():
@@ -188,10 +189,6 @@ class _Queue:
         kind = _kind_of(outcome.batch)
         self.kinds[kind] -= 1
         self.clock.add(kind, outcome.seconds)
-
-    def seconds_left(self) -> float:
-        """Estimate the seconds of all missing batches, the longest of which come first."""
-        return self.clock.seconds(self.kinds)
 
     def count_death(self) -> None:
         """Note that a worker died; refuse to go on if that happened too often to the same batches."""
