@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
 from skecoc.compare.data_sets import scaled_numbers
-from skecoc.compare.runs import split_rows
+from skecoc.compare.trials import split_rows
 from skecoc.datasets import list_uci, load_uci
 
 Fold = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from skecoc import ECOCClassifier
 from skecoc.datasets import load_uci
-from skecoc.onnx import _converters, _learners, to_onnx
+from skecoc.onnx import _learners, to_onnx
 
 NAMES = ["iris", "glass", "vehicle", "vowel", "yeast", "segmentation"]
 
@@ -57,9 +57,8 @@ def by_skl2onnx(graph: Any, rows: Any, learners: list[BaseEstimator], response: 
     for learner in learners:
         if response == "decision_function":
             graph.scope.add_options(id(learner), {"raw_scores": True})
-        variable = graph.variable(rows.name, rows.n_features)
-        _, values = graph.classified(_converters._alias(learner), learner, variable)
-        second = graph.part(graph.double(values), 1, 2)
+        _, values = _learners._convert(graph, rows, learner)
+        second = graph.part(values, 1, 2)
         if response == "predict_proba":
             second = graph.node("Sub", graph.node("Mul", second, 2.0), 1.0)
         outputs.append(second)

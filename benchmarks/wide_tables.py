@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from skecoc.compare import DataSet
-from skecoc.compare.methods import make_classifier
-from skecoc.compare.named_learners import make_learner
+from skecoc.compare.methods import make_classifier, make_learner
 from skecoc.tables import fit_table
 
 METHOD, FOLDS = "wolc/optimized-weight", 5

@@ -24,8 +24,7 @@ from skecoc.compare.statistics import (
     wilcoxon_p_value,
 )
 from skecoc.datasets import list_uci
-from skecoc.reports.charts import rank_picture
-from skecoc.reports.pictures import Picture
+from skecoc.reports.pictures import Picture, rank_picture
 
 SYNTHETIC = ("3x3", "4x4", "6x2", "26x1", "checkerboard", "rings", "boxes")
 MEASURES = ("accuracy", "log_loss", "fit", "predict")

@@ -196,6 +196,7 @@ def other_distribution(tmp_path, monkeypatch):
     module, metadata = tmp_path / "skecoc_study" / "doubling.py", tmp_path / "scikit_ecoc_study-1.dist-info"
     for folder in (module.parent, metadata):
         folder.mkdir()
+    (module.parent / "__init__.py").write_text("")  # a package of this name that is installed comes after it
     module.write_text(
         "from sklearn.base import BaseEstimator, TransformerMixin\n"
         "class Doubled(TransformerMixin, BaseEstimator):\n"
@@ -213,11 +214,17 @@ def other_distribution(tmp_path, monkeypatch):
             monkeypatch.delitem(sys.modules, name)
         registered_types.cache_clear()
 
+    def remove():
+        patch.undo()
+        forget()
+        # None stands for a package that is not installed, even if it is.
+        monkeypatch.setitem(sys.modules, "skecoc_study", None)
+        monkeypatch.setattr(allowed, "entry_points", lambda **_: ())
+
     forget()
     with monkeypatch.context() as patch:
         patch.syspath_prepend(tmp_path)
-        # None stands for a package that is not installed, even if it is.
-        yield lambda: (patch.undo(), forget(), monkeypatch.setitem(sys.modules, "skecoc_study", None))
+        yield remove
     forget()
 
 

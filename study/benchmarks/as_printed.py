@@ -182,7 +182,7 @@ class PrintedStrategy(Strategy):
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Find the weights anew."""
-        samples, matrix = code.arrays, code.matrix
+        samples, matrix = code.coded, code.matrix
         decoder = self.make().fit(samples.codewords, samples.y, matrix)
         rivals, leads = worst_rivals(decoder.untied_scores(samples.codewords), samples.y)
         losses = np.maximum(leads, 0.0)
@@ -201,7 +201,7 @@ class ZeroOneWOLC(WOLCClassifier):
     """WOLC-ECOC with outputs 0 and 1."""
 
     def _strategy(self, *_: Any) -> Strategy:
-        return PrintedStrategy(partial(ZeroOneDecoder, 0.0, 0.0), ZERO_LOSS)
+        return PrintedStrategy(partial(ZeroOneDecoder, 0.0, l2=0.0), ZERO_LOSS)
 
 
 class CuttingPlaneWOLC(WOLCClassifier):

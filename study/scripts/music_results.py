@@ -23,6 +23,9 @@ from typing import Any
 
 import numpy as np
 import soundfile
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
+
 from _music import FOLDER as STORED
 from game_music import PACKAGES
 from sklearn.pipeline import make_pipeline

@@ -34,6 +34,8 @@ def test_it_imports_public_names_alone(path):
                 private += [f"{node.module}.{alias.name}" for alias in node.names if alias.name not in public]
         elif isinstance(node, ast.Import):
             private += [alias.name for alias in node.names if alias.name.startswith("skecoc.")]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "skecoc":
+            private += [f"skecoc.{node.attr}"] if node.attr not in skecoc.__all__ else []
     assert private == []
 
 

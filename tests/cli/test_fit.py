@@ -8,6 +8,7 @@ import pytest
 
 from skecoc.cli import main
 from skecoc.persistence import load_model
+from skecoc.support.errors import InputError
 from tests.tables.things import make_things, write_things
 
 pd = pytest.importorskip("pandas")
@@ -244,14 +245,23 @@ def test_probabilities_decide_only_among_methods_that_have_them(method, capsys):
     assert "log-loss" in capsys.readouterr().out
 
 
-def test_defaults_of_compare_leave_out_what_the_options_rule_out(capsys):
+def test_defaults_of_compare_leave_out_what_the_options_rule_out(capsys, monkeypatch):
     options = ["--metric", "log-loss", "--class-weight", "balanced", "--learner", "knn", "--folds", "2", "--jobs", "1"]
     assert main(["compare", *TABLE, "--max-rows", "30", *options]) == 0
     said = capsys.readouterr().err
-    assert "left out: sklearn/svm (sklearn/svm has no probabilities, which the metric needs)" in said
     assert "left out: wolc/optimized-weight (KNeighborsClassifier does not support sample_weight, which" in said
     assert main(["compare", *TABLE, "--methods", "svm", "logistic", *options]) == 2
     assert "methods: sklearn/svm has no probabilities, which the metric needs" in capsys.readouterr().err
+
+    def compared(data_sets, methods, **_):
+        raise InputError(f"compared: {methods}")
+
+    monkeypatch.setattr("skecoc.compare.compare", compared)
+    assert main(["compare", "--datasets", "iris", "--metric", "log-loss"]) == 2
+    said = capsys.readouterr().err
+    left_out = "sklearn/output-code"
+    assert f"left out: {left_out} ({left_out} has no probabilities, which the metric needs)" in said
+    assert left_out not in said.partition("compared: ")[2]
 
 
 def test_the_command_that_compare_recommends_reads_the_same_table(work, capsys):

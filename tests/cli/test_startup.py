@@ -12,8 +12,8 @@ from skecoc import coding
 from skecoc.cli import console, main
 from skecoc.coding import CODINGS
 from skecoc.compare import DEFAULT_DATA_SETS, DEFAULT_METHODS, methods
+from skecoc.compare.methods import LEARNERS
 from skecoc.compare.metrics import find_metric
-from skecoc.compare.named_learners import LEARNERS
 from skecoc.datasets import list_uci
 from skecoc.decoding import DECODERS
 from skecoc.support import names

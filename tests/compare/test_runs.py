@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skecoc.compare.runs import Batch, RunRecord, batches_of, seed_of, shares_columns, split_rows
+from skecoc.compare.trials import Batch, RunRecord, batches_of, seed_of, shares_columns, split_rows
 
 METHODS = ("one-vs-one/hamming", "wolc/optimized-weight", "one-vs-one/loss-based", "ecoc-one/hamming")
 

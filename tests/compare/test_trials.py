@@ -11,9 +11,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from skecoc import ECOCClassifier
 from skecoc.compare import DataSet, load_data_sets
-from skecoc.compare.named_learners import make_learner
-from skecoc.compare.runs import Batch, batches_of, shares_columns
-from skecoc.compare.trials import Fold, SharedColumns, run_batch, warning_notes
+from skecoc.compare.methods import make_learner
+from skecoc.compare.trials import Batch, Fold, SharedColumns, batches_of, run_batch, shares_columns, warning_notes
 from skecoc.decoding import DECODERS
 from tests.reference import runs as reference
 

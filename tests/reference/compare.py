@@ -6,7 +6,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler
 
 from skecoc.classifiers import ECOCClassifier
-from skecoc.compare.runs import seed_of
+from skecoc.compare.trials import seed_of
 
 
 def average_ranks(scores):

@@ -7,7 +7,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, WOLCClassifier
 from skecoc.coding import dense_random
-from skecoc.compare.runs import seed_of
+from skecoc.compare.trials import seed_of
 from skecoc.datasets import load_uci
 from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 

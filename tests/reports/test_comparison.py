@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skecoc.reports.comparison import averages_of, cells_of, comparison_json, comparison_table
-from skecoc.reports.conclusions import conclude
+from skecoc.reports.comparison import averages_of, cells_of, comparison_json, comparison_table, conclude
 from skecoc.reports.tables import to_csv, to_text
 from tests.reports.made import LOG_LOSS, MACRO_F1, make_comparison
 

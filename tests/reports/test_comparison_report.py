@@ -10,7 +10,7 @@ import pytest
 
 from skecoc.compare.statistics import corrected_t_test
 from skecoc.reports import check_template_engine, render, summarize
-from skecoc.reports.conclusions import conclude
+from skecoc.reports.comparison import conclude
 from skecoc.support.errors import InputError
 from tests.reports.made import LOG_LOSS, MACRO_F1, make_comparison
 

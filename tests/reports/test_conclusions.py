@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skecoc.compare.statistics import corrected_t_test, holm, interval_half_width
-from skecoc.reports.conclusions import conclude, p_values_of
+from skecoc.reports.comparison import conclude, p_values_of
 from tests.reports.made import LOG_LOSS, make_comparison
 
 METHODS = ["one-vs-one/hamming", "wolc/optimized-weight", "sklearn/logistic"]

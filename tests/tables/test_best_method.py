@@ -13,11 +13,10 @@ from sklearn.naive_bayes import GaussianNB
 from skecoc.cli import compare as command
 from skecoc.compare import DEFAULT_METHODS, DataSet, compare, trials
 from skecoc.compare.cross_validation import Budget, HeldOut, cross_validate
-from skecoc.compare.methods import MAJORITY, default_methods
+from skecoc.compare.methods import MAJORITY, default_methods, make_learner
 from skecoc.compare.metrics import ACCURACY, Metric
-from skecoc.compare.named_learners import make_learner
 from skecoc.learners import mixed
-from skecoc.reports.conclusions import conclude
+from skecoc.reports.comparison import conclude
 from skecoc.tables import fit_table, fitting
 from skecoc.tables.preparation import prepare_table
 

@@ -7,8 +7,8 @@ import pytest
 
 from skecoc.compare import DataSet
 from skecoc.compare.cross_validation import cross_validate
+from skecoc.compare.methods import make_learner
 from skecoc.compare.metrics import ACCURACY, Metric
-from skecoc.compare.named_learners import make_learner
 from skecoc.tables.card import calibration_bins, make_card, score_interval, score_on
 from skecoc.tables.preparation import prepare_table
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skecoc.compare import DataSet, compare
-from skecoc.compare.runs import split_rows
+from skecoc.compare.trials import split_rows
 from skecoc.support.errors import InputError
 from skecoc.tables.preparation import limit_rows, prepare_table
 

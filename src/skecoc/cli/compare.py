@@ -120,9 +120,8 @@ def _run(options: argparse.Namespace) -> None:
 
 def _default_methods(options: argparse.Namespace, own: "Sequence[DataSet]") -> list[str]:
     """Choose the methods that are compared unless they are named, without those that the options rule out."""
-    from skecoc.compare.methods import MAJORITY, default_methods, why_not
+    from skecoc.compare.methods import MAJORITY, default_methods, make_learner, why_not
     from skecoc.compare.metrics import find_metric
-    from skecoc.compare.named_learners import make_learner
 
     wanted = {
         "probabilities": find_metric(options.metric, 2).needs_probabilities,

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skecoc.compare.data_sets import DataSet, check_data_set, forget_prepared
-from skecoc.compare.methods import MAJORITY, check_methods, takes_learner, why_not
+from skecoc.compare.methods import MAJORITY, check_methods, make_learner, takes_learner, why_not
 from skecoc.compare.metrics import Metric, find_metric
-from skecoc.compare.named_learners import make_learner
-from skecoc.compare.runs import RunKey, batches_of, split_rows
 from skecoc.compare.statistics import TIE_DECIMALS
-from skecoc.compare.trials import BatchOutcome, KeptTrial, run_batch, warning_notes
+from skecoc.compare.trials import BatchOutcome, KeptTrial, RunKey, batches_of, run_batch, split_rows, warning_notes
 from skecoc.support.compiling import seconds_of_compilation
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.names import DEFAULT_METHODS
@@ -302,10 +300,10 @@ def cross_validate(
 ) -> Comparison:
     """Cross-validate methods on data sets that have been checked; both `compare` and `skecoc.tables.fit_table` do so.
 
-    Predictions are kept of a single data set, and of `kept_folds` folds the classifiers. With a limited `budget`, which
-    is for a single data set, methods are tried one after the other, and those whose folds, and a training on `n_rows`
-    rows at the end, would take too long are left out: judged first by a `sample`, then by the first fold. The first
-    method that is no mere baseline is tried in any case.
+    For a single data set, predictions are kept, and the classifiers of the first `kept_folds` folds. A limited `budget`
+    needs a single data set: methods are tried one after the other, and those whose folds, with a training on `n_rows`
+    rows at the end, would take too long are left out, as estimated first from a `sample`, then from the first fold. The
+    first method other than the majority class is always tried.
     """
     kept = kept_folds if len(data_sets) == 1 else None
 

@@ -86,7 +86,8 @@ class DataSet:
         With `keep_missing`, numbers that are missing stay NaN, for learners that take them.
         """
         for known in _LAST_PREPARED:
-            if known.is_of(self, train, keep_missing):
+            is_same = known.data_set is self and known.keep_missing == keep_missing
+            if is_same and np.array_equal(known.train, train):
                 return known.parts
         preprocessor = scaled_numbers() if self.preprocessor is None else clone(self.preprocessor)
         leave_missing(preprocessor, keep_missing)
@@ -103,11 +104,6 @@ class _Prepared(NamedTuple):
     train: NDArray[np.intp]
     keep_missing: bool
     parts: tuple[NDArray[Any], NDArray[Any], Any]
-
-    def is_of(self, data_set: DataSet, train: NDArray[np.intp], keep_missing: bool) -> bool:
-        """Tell whether these are the parts that are wanted."""
-        is_same = self.data_set is data_set and self.keep_missing == keep_missing
-        return is_same and np.array_equal(self.train, train)
 
 
 # With gaps and without.
@@ -158,9 +154,12 @@ class MedianImputer(TransformerMixin, BaseEstimator):
         """Learn the medians of the columns of X, of shape (n_samples, n_features)."""
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         is_missing = np.isnan(X)
-        self.medians_ = np.where(is_missing.all(axis=0), 0.0, np.nan)
+        has_gaps, is_empty = is_missing.any(axis=0), is_missing.all(axis=0)
+        self.medians_ = np.where(is_empty, 0.0, np.nan)
         if not self.keep_missing:
-            self.medians_ = _medians(X, is_missing)
+            self.medians_[~has_gaps] = np.median(X[:, ~has_gaps], axis=0)
+            has_some = has_gaps & ~is_empty
+            self.medians_[has_some] = np.nanmedian(X[:, has_some], axis=0)  # takes long: column by column
         indicated: dict[bytes, int] = {}
         if self.add_indicators and not self.keep_missing:
             for place in np.flatnonzero(are_frequent(is_missing)):
@@ -180,15 +179,6 @@ class MedianImputer(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _medians(X: NDArray[np.float64], is_missing: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Compute the median of each column, 0 of those without any value."""
-    has_gaps, is_empty = is_missing.any(axis=0), is_missing.all(axis=0)
-    medians = np.zeros(X.shape[1])
-    medians[~has_gaps] = np.median(X[:, ~has_gaps], axis=0)
-    medians[has_gaps & ~is_empty] = np.nanmedian(X[:, has_gaps & ~is_empty], axis=0)  # takes long: column by column
-    return medians
 
 
 def scaled_numbers(*, add_indicators: bool = False) -> Pipeline:
@@ -226,9 +216,25 @@ def load_data_sets(names: Sequence[str]) -> list[DataSet]:
 def check_data_set(data_set: DataSet, folds: int) -> list[str]:
     """Refuse a data set that cannot be cross-validated, and return what a reader should know about it."""
     _check_numbers(data_set)
-    rare = _check_classes(data_set, folds)
+    name, y = data_set.name, data_set.y
+    check_labels(name, y)
+    values, sizes = np.unique(y, return_counts=True)
+    labels = values if data_set.classes is None else data_set.classes[values]
+    counts = dict(zip(labels.tolist(), sizes.tolist(), strict=True))
+    if len(counts) == 1:
+        raise InputError(f"data set {name!r} has one class only ({next(iter(counts))}), expected two or more")
+    if folds > len(y):
+        raise InputError(f"folds: {folds} is more than the {len(y)} rows of data set {name!r}")
+    if folds > max(counts.values()):
+        raise InputError(
+            f"folds: {folds} is more than the {max(counts.values())} rows of the largest class of "
+            f"data set {name!r}; is the target a class label?"
+        )
+    if sorted(counts.values())[-2] < 2:
+        raise InputError(f"data set {name!r} has only one class with two rows or more, expected two such classes")
+    rare = sorted(str(label) for label, count in counts.items() if count < folds)
     few = f"fewer rows than the {folds} folds in class {spell_out(rare)}: kept, but absent from some folds"
-    return [*data_set.notes, *([f"{data_set.name}: {few}"] if rare else [])]
+    return [*data_set.notes, *([f"{name}: {few}"] if rare else [])]
 
 
 def _check_numbers(data_set: DataSet) -> None:
@@ -246,27 +252,6 @@ def _check_numbers(data_set: DataSet) -> None:
         raise InputError(f"data set {name!r} has values that are no numbers, and no preprocessor: {error}") from error
     if len(infinite):
         raise InputError(f"data set {name!r} has infinite values in column {spell_out(infinite.tolist())}")
-
-
-def _check_classes(data_set: DataSet, folds: int) -> list[str]:
-    """Refuse labels that cannot be split; return the classes with fewer samples than folds."""
-    name, y = data_set.name, data_set.y
-    check_labels(name, y)
-    values, sizes = np.unique(y, return_counts=True)
-    labels = values if data_set.classes is None else data_set.classes[values]
-    counts = dict(zip(labels.tolist(), sizes.tolist(), strict=True))
-    if len(counts) == 1:
-        raise InputError(f"data set {name!r} has one class only ({next(iter(counts))}), expected two or more")
-    if folds > len(y):
-        raise InputError(f"folds: {folds} is more than the {len(y)} rows of data set {name!r}")
-    if folds > max(counts.values()):
-        raise InputError(
-            f"folds: {folds} is more than the {max(counts.values())} rows of the largest class of "
-            f"data set {name!r}; is the target a class label?"
-        )
-    if sorted(counts.values())[-2] < 2:
-        raise InputError(f"data set {name!r} has only one class with two rows or more, expected two such classes")
-    return sorted(str(label) for label, count in counts.items() if count < folds)
 
 
 def check_labels(name: str, y: NDArray[Any]) -> None:

@@ -1,5 +1,8 @@
-"""Methods by name: ``coding/decoding``, and scikit-learn's strategies and classifiers for reference."""
+"""Methods by name, ``coding/decoding`` and scikit-learn's for reference; and binary learners by name."""
 
+import ast
+import importlib
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -8,12 +11,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
-from sklearn.pipeline import Pipeline
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skecoc.classifiers import ECOCClassifier
@@ -23,11 +29,49 @@ from skecoc.classifiers.subclass import SubclassECOCClassifier
 from skecoc.classifiers.wolc import WOLCClassifier
 from skecoc.coding import CodeMatrix, dense_random
 from skecoc.coding.choice import coding_name
-from skecoc.compare.named_learners import scaled
 from skecoc.decoding import DECODERS
+from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.learners.columns import seeded_clone, takes_weights
 from skecoc.support import names
 from skecoc.support.errors import InputError, did_you_mean
+
+
+def scaled(classifier: BaseEstimator) -> Pipeline:
+    """Put a classifier behind a scaler of the features."""
+    return make_pipeline(StandardScaler(), classifier)
+
+
+def _lightgbm() -> BaseEstimator:
+    try:
+        module = importlib.import_module("lightgbm")
+    except ImportError as error:
+        raise InputError("learner: 'lightgbm' needs LightGBM: pip install lightgbm") from error
+    return module.LGBMClassifier(verbose=-1, n_jobs=1)  # prints nothing
+
+
+#: Learners that have a short name; any other is named by its import path.
+LEARNERS: Mapping[str, Callable[[], BaseEstimator]] = MappingProxyType(
+    dict(
+        zip(
+            names.LEARNERS,
+            (
+                StumpAdaBoostClassifier,
+                # The search makes a hundred machines for every one that is kept: on 500 rows it takes a tenth of the
+                # time and, as measured, costs no accuracy.
+                partial(TunedSVMClassifier, search_rows=500),
+                lambda: scaled(LogisticRegression(max_iter=1000)),
+                RandomForestClassifier,
+                ExtraTreesClassifier,
+                HistGradientBoostingClassifier,
+                _lightgbm,
+                lambda: scaled(MLPClassifier(max_iter=500)),
+                lambda: scaled(KNeighborsClassifier()),
+            ),
+            strict=True,
+        )
+    )
+)
+
 
 #: scikit-learn's multiclass strategies, which take a binary learner; the code size of 1.5 is its own default.
 STRATEGIES: Mapping[str, type[BaseEstimator]] = MappingProxyType(
@@ -52,7 +96,7 @@ CLASSIFIERS: Mapping[str, Callable[[], BaseEstimator]] = MappingProxyType(
     )
 )
 
-#: What guessing is worth: always the most frequent class, with the shares of the classes as probabilities.
+#: The baseline: it predicts the most frequent class, and the shares of the classes as probabilities.
 MAJORITY = names.CLASSIFIERS[-1]
 
 #: All that is scikit-learn's own.
@@ -94,7 +138,7 @@ RESPONSES: Mapping[str, str] = MappingProxyType(
     {"auto": "auto", "labels": "predict", "probabilities": "predict_proba", "margins": "decision_function"}
 )
 
-# What people call a method for short.
+# Names without ``sklearn/``.
 _SHORT_NAMES = {name.partition("/")[2]: name for name in CLASSIFIERS}
 
 #: The decoding of a coding that is named without one.
@@ -124,27 +168,24 @@ def check_methods(methods: Sequence[str]) -> list[str]:
     """Return the full names of methods, each once; an `InputError` lists the valid names for one that is not known.
 
     Names are ``coding/decoding`` or one of `PEERS`. A coding alone gets the decoding that suits it: ``mixed``, ``wolc``
-    and its kin have their own, the others loss-weighted decoding. Classifiers need no ``sklearn/``.
+    and its variants have their own, the others loss-weighted decoding. Classifiers need no ``sklearn/``.
 
     >>> check_methods(["one-vs-one/hamming", "wolc", "one-vs-one", "random-forest", "one-vs-one/hamming"])
     ['one-vs-one/hamming', 'wolc/optimized-weight', 'one-vs-one/loss-weighted', 'sklearn/random-forest']
     """
     if not methods:
         raise InputError("methods: expected at least one")
-    full = [_full_name(method) for method in methods]
-    for method in full:
-        _check_method(method)
+    full = []
+    for method in methods:
+        coding, slash, decoding = method.partition("/")
+        with suppress(ValueError):
+            coding = coding_name(coding)
+        name = coding + slash + decoding
+        if name in names.METHOD_CODINGS:
+            name = f"{name}/{_OWN_DECODINGS.get(name, _DEFAULT_DECODING)}"
+        full.append(_SHORT_NAMES.get(name, name))
+        _check_method(full[-1])
     return list(dict.fromkeys(full))
-
-
-def _full_name(method: str) -> str:
-    """Complete a short name."""
-    coding, slash, decoding = method.partition("/")
-    with suppress(ValueError):
-        method = coding_name(coding) + slash + decoding
-    if method in names.METHOD_CODINGS:
-        return f"{method}/{_OWN_DECODINGS.get(method, _DEFAULT_DECODING)}"
-    return _SHORT_NAMES.get(method, method)
 
 
 def coding_of(method: str) -> str:
@@ -201,15 +242,11 @@ def why_not(method: str, learner: BaseEstimator, *, probabilities: bool, weights
         parts = [classifier, *([learner] if takes_learner(method) else [])]
         lacking = [part for part in parts if not takes_weights(part)]
         if lacking:
-            return f"{type(last_step(lacking[0])).__name__} does not support sample_weight, which class_weight needs"
+            last = lacking[0]
+            while isinstance(last, Pipeline):
+                last = last.steps[-1][1]
+            return f"{type(last).__name__} does not support sample_weight, which class_weight needs"
     return ""
-
-
-def last_step(estimator: Any) -> Any:
-    """Return the last step of a pipeline, or an estimator as it is."""
-    while isinstance(estimator, Pipeline):
-        estimator = estimator.steps[-1][1]
-    return estimator
 
 
 def learner_names(classifier: Any, default: str) -> str:
@@ -248,7 +285,6 @@ def _count_learners(classifier: Any) -> int:
 
 
 def _check_method(method: str) -> None:
-    """Check one full name."""
     if method in PEERS:
         return
     coding, slash, decoding = method.partition("/")
@@ -269,3 +305,77 @@ def _check_method(method: str) -> None:
 def describe_parts() -> str:
     """List in one line the codings and decodings that names of methods are made of."""
     return f"codings: {', '.join(names.METHOD_CODINGS)}; decodings: {', '.join(DECODERS)}"
+
+
+def make_learner(learner: str | BaseEstimator) -> BaseEstimator:
+    """Make the learner of a short name (`LEARNERS`) or of an import path, with parameters behind it if there are any.
+
+    An estimator is returned as it is.
+
+    >>> make_learner("random-forest n_estimators=500 max_depth=4")
+    RandomForestClassifier(max_depth=4, n_estimators=500)
+    >>> make_learner("logistic C=0.5")[-1]
+    LogisticRegression(C=0.5, max_iter=1000)
+    """
+    estimator = learner
+    if isinstance(learner, str):
+        try:
+            name, *words = shlex.split(learner) or [""]
+        except ValueError as error:
+            raise InputError(f"learner: {learner!r} cannot be read: {error}") from error
+        estimator = _construct_learner(name)
+        if words:
+            _set_parameters(estimator, learner, name, words)
+    try:
+        is_usable = is_classifier(estimator)
+    except AttributeError:  # one that wraps nothing yet cannot say so itself
+        is_usable = False
+    if not is_usable:
+        raise InputError(f"learner: {learner!r} is not a scikit-learn classifier")
+    return estimator
+
+
+def _set_parameters(estimator: BaseEstimator, text: str, name: str, words: Sequence[str]) -> None:
+    """Set parameters by words ``parameter=value``, those of the last step for a pipeline; values are Python literals.
+
+    A value that is no literal is text.
+    """
+    target = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    known = sorted(target.get_params())
+    for word in words:
+        parameter, equals, value = word.partition("=")
+        if not equals or not parameter.isidentifier():
+            raise InputError(f"learner: {word!r} of {text!r} is no parameter; expected NAME PARAMETER=VALUE ...")
+        if parameter not in known:
+            listed = f"; expected one of {', '.join(known)}"
+            raise InputError(
+                f"learner: {name!r} has no parameter {parameter!r}{did_you_mean(parameter, known) or listed}"
+            )
+        with suppress(ValueError, SyntaxError):
+            value = ast.literal_eval(value)
+        target.set_params(**{parameter: value})
+    try:
+        if hasattr(target, "_parameter_constraints"):
+            target._validate_params()
+    except (ValueError, TypeError) as error:
+        raise InputError(f"learner: {error}") from error
+
+
+def _construct_learner(name: str) -> BaseEstimator:
+    """Find a learner's class by its name and call it without arguments."""
+    if name in LEARNERS:
+        return LEARNERS[name]()
+    module, _, attribute = name.rpartition(".")
+    expected = f"expected {', '.join(LEARNERS)} or an import path such as sklearn.svm.SVC"
+    if not module or module.startswith("."):
+        raise InputError(f"learner: {name!r} is not known{did_you_mean(name, LEARNERS)}; {expected}")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # a module of the user's may fail in any way when it is run
+        raise InputError(f"learner: {name!r} cannot be imported ({error}); {expected}") from error
+    if not isinstance(found, type) or not issubclass(found, BaseEstimator):
+        raise InputError(f"learner: {name!r} is not a scikit-learn classifier; {expected}")
+    try:
+        return found()
+    except TypeError as error:
+        raise InputError(f"learner: {name!r} cannot be made without arguments ({error})") from error

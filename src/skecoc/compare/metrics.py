@@ -173,17 +173,12 @@ def find_metric(name: str, n_classes: int = 3) -> Metric:
             f"{', '.join(METRICS)} or the name of a scorer of scikit-learn"
         )
     metric = Metric(name)
-    if name not in METRICS and _is_for_regression(name):
+    function = None if name in METRICS else getattr(get_scorer(name), "_score_func", None)
+    if getattr(function, "__module__", "").endswith("_regression"):
         raise InputError(f"metric: {name!r} is for regression; expected one for classes")
     each = np.arange(n_classes)
     metric.score(each, each, np.eye(n_classes), n_classes)  # an error now, not after hours
     return metric
-
-
-def _is_for_regression(name: str) -> bool:
-    """Tell scorers of regression from those of classes."""
-    function = getattr(get_scorer(name), "_score_func", None)
-    return getattr(function, "__module__", "").endswith("_regression")
 
 
 def common_measures(

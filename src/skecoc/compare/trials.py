@@ -1,16 +1,22 @@
-"""Train and test methods on a fold: alone, or several decodings of the same trained columns together."""
+"""Runs of methods on a fold: their identity, folds and seeds, training and testing, and what is recorded of each.
 
+Several decodings of the same trained columns are run together.
+"""
+
+import hashlib
 import time
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.class_weight import compute_sample_weight
@@ -19,6 +25,7 @@ from sklearn.utils.validation import has_fit_parameter
 from skecoc.classifiers import ECOCClassifier
 from skecoc.compare.data_sets import DataSet
 from skecoc.compare.methods import (
+    GROWN_CODINGS,
     MAJORITY,
     RESPONSES,
     STRATEGIES,
@@ -29,13 +36,173 @@ from skecoc.compare.methods import (
     make_classifier,
 )
 from skecoc.compare.metrics import ACCURACY, Metric
-from skecoc.compare.runs import Batch, RoundRecord, RunKey, RunRecord, seed_of, shares_columns, split_rows
+from skecoc.decoding import DECODERS
 from skecoc.learners.columns import evaluate_columns, first_learner, margin_scale, resolve_response
 from skecoc.support.errors import InputError
 from skecoc.support.names import METRICS
 from skecoc.support.processes import thread_pools
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+class RunKey(NamedTuple):
+    """Identity of a run; `response` is "labels", "probabilities", "margins" or "auto"."""
+
+    data_set: str
+    repeat: int
+    fold: int
+    learner: str
+    response: str
+    coding: str
+    decoding: str
+
+    @property
+    def method(self) -> str:
+        """Name of the method, ``coding/decoding``."""
+        return f"{self.coding}/{self.decoding}"
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """Results of one method on one fold: the identity of the run, and what was measured."""
+
+    data_set: str
+    repeat: int
+    fold: int
+    learner: str
+    response: str
+    coding: str
+    decoding: str
+    n_train: int
+    n_test: int
+    n_correct: int
+    n_columns: int  # binary learners that `predict` evaluates
+    n_trained: int  # binary learners of the code, with those that have no weight and those of rounds not kept
+    # Training the columns, evaluating the training samples and fitting the decoder. Methods that share columns each
+    # count the whole time of training them, as if each had been trained alone.
+    fit_seconds: float
+    predict_seconds: float
+
+    @property
+    def accuracy(self) -> float:
+        """Share of the test samples that were predicted correctly."""
+        return self.n_correct / self.n_test
+
+    @property
+    def method(self) -> str:
+        """Name of the method, ``coding/decoding``."""
+        return f"{self.coding}/{self.decoding}"
+
+    @property
+    def key(self) -> RunKey:
+        """Identity of the run."""
+        return RunKey(self.data_set, self.repeat, self.fold, self.learner, self.response, self.coding, self.decoding)
+
+
+@dataclass(frozen=True)
+class RoundRecord:
+    """One round of the growth of a WOLC code, a point of the convergence figures; round 0 has the initial columns."""
+
+    data_set: str
+    repeat: int
+    fold: int
+    learner: str
+    response: str
+    coding: str
+    round: int
+    n_columns: int
+    objective: float  # what the weights minimise
+    risk: float  # the part of it that is the paper's risk
+    loss: float  # what growth is judged by
+    train_accuracy: float
+    test_accuracy: float
+    kept: bool  # whether the classifier keeps this round
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Runs on one fold that share their trained columns, and are therefore done together.
+
+    `variants` are the response and the decoding of each run. The columns of a fixed code serve all of them; those of a
+    grown code, or of a decoding that is fitted out of fold, serve one only, so its batches have one variant each.
+    """
+
+    data_set: str
+    repeat: int
+    fold: int
+    learner: str
+    coding: str
+    variants: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        """Identity of the batch, whichever of its variants are wanted."""
+        own = () if shares_columns(self.coding, self.variants[0][1]) else self.variants[0]
+        return "/".join((self.data_set, str(self.repeat), str(self.fold), self.learner, self.coding, *own))
+
+    @property
+    def keys(self) -> list[RunKey]:
+        """The runs of the batch."""
+        return [
+            RunKey(self.data_set, self.repeat, self.fold, self.learner, response, self.coding, decoding)
+            for response, decoding in self.variants
+        ]
+
+
+def shares_columns(coding: str, decoding: str) -> bool:
+    """Tell whether the columns of a coding serve several decodings: those of codes fixed before training do.
+
+    Decodings that give probabilities are fitted out of fold, and train columns of their own.
+    """
+    is_fixed = coding not in GROWN_CODINGS and coding != "sklearn"
+    return is_fixed and not getattr(DECODERS.get(decoding), "scores_are_log_probabilities", False)
+
+
+def batches_of(
+    data_set: str,
+    repeat: int,
+    fold: int,
+    learner: str,
+    responses: Sequence[str],
+    methods: Sequence[str],
+) -> list[Batch]:
+    """Group the runs of one learner on one fold: one batch per fixed coding, one per run for all others."""
+    groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for method, response in product(methods, responses):
+        coding, decoding = method.split("/")
+        own = () if shares_columns(coding, decoding) else (decoding, response)
+        groups.setdefault((coding, *own), []).append((response, decoding))
+    return [Batch(data_set, repeat, fold, learner, group[0], tuple(variants)) for group, variants in groups.items()]
+
+
+def split_rows(
+    y: NDArray[Any], identity: str, repeat: int, n_folds: int, seed: int, groups: NDArray[Any] | None = None
+) -> list[tuple[Rows, Rows]]:
+    """Split the rows of a data set into training and test rows of folds, stratified by class, groups kept whole.
+
+    A class with fewer rows than folds is absent from some test parts. Nothing but the arguments decides on the folds,
+    so all methods see the same.
+    """
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    if groups is not None and len(np.unique(groups)) < n_folds:
+        raise InputError(f"folds: {n_folds} is more than the {len(np.unique(groups))} groups")
+    splitter = kind(n_folds, shuffle=True, random_state=seed_of(seed, "folds", identity, repeat))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        try:
+            parts = list(splitter.split(np.zeros(len(y)), y, groups))
+        except ValueError as error:
+            raise InputError(f"folds: {error}") from error
+    if groups is not None and any(len(test) == 0 or len(np.unique(y[train])) < 2 for train, test in parts):
+        raise InputError(f"folds: too few groups for {n_folds} folds with two classes in every training part")
+    return parts
+
+
+def seed_of(*identity: str | int) -> int:
+    """Hash the identity of a run into a seed in [0, 2**32), so that it does not depend on when or where it is run."""
+    digest = hashlib.blake2b(repr(identity).encode("utf-8", "surrogateescape"), digest_size=4).digest()
+    return int.from_bytes(digest, "big")
 
 
 class Fold(NamedTuple):
@@ -138,6 +305,25 @@ def run_batch(
     return replace(outcome, seconds=time.perf_counter() - begin)
 
 
+def run_classifier(key: RunKey, classifier: Any, fold: Fold, classes: NDArray[Any] | None = None) -> BatchOutcome:
+    """Train and test a classifier that is not among the methods; errors, warnings and records are as of `run_batch`.
+
+    With `classes`, those of all samples, predictions and probabilities are kept.
+    """
+    begin = time.perf_counter()
+    test_parts = []
+    with thread_pools().limit(limits=1), recorded_warnings() as caught, named_errors(key):
+        trial = try_classifier(classifier, fold)
+        rounds = list(round_records(key, classifier, fold))
+        if classes is not None:
+            probabilities = class_probabilities(classifier, fold.X_test, classes)
+            test_parts.append(TestPart(np.searchsorted(classes, trial.predicted), probabilities, None))
+    batch = Batch(key.data_set, key.repeat, key.fold, key.learner, key.coding, ((key.response, key.decoding),))
+    messages = [(key, message) for message in distinct_messages(caught)]
+    seconds = time.perf_counter() - begin
+    return BatchOutcome(batch, [run_record(key, trial, fold)], rounds, messages, seconds, test_parts=test_parts)
+
+
 def make_fold(
     data_set: DataSet, key: RunKey, learner: BaseEstimator, n_folds: int, seed: int, class_weight: str | None = None
 ) -> tuple[Fold, Any]:
@@ -232,8 +418,7 @@ class _Codewords(NamedTuple):
 class SharedColumns:
     """Columns of a fixed code, trained once and evaluated once per response, which any decoding can use.
 
-    A run is what an `ECOCClassifier` of its own would be: its columns are the same, since their seeds do not depend on
-    the decoding, and so are their outputs.
+    Each run has the same result as an `ECOCClassifier` of its own: the seeds of columns do not depend on the decoding.
     """
 
     def __init__(self, batch: Batch, learner: BaseEstimator, seed: int, fold: Fold) -> None:
@@ -244,19 +429,18 @@ class SharedColumns:
         self.trained.set_params(n_folds=None).fit(fold.X_train, fold.y_train)
         self.train_seconds = time.perf_counter() - begin
         self.y = np.searchsorted(self.trained.classes_, fold.y_train)
-        self.codewords = {response: self._evaluate(response, fold) for response in responses}
-
-    def _evaluate(self, response: str, fold: Fold) -> _Codewords:
-        """Evaluate the columns on all samples; margins are divided by the largest one of the training part."""
         learners = self.trained.estimators_
-        method = resolve_response(first_learner(learners), RESPONSES[response])
-        begin = time.perf_counter()
-        train = evaluate_columns(learners, fold.X_train, method)
-        scale = margin_scale(method, train)
-        train /= scale
-        evaluated = time.perf_counter()
-        test = evaluate_columns(learners, fold.X_test, method) / scale
-        return _Codewords(scale, train, test, evaluated - begin, time.perf_counter() - evaluated)
+        self.codewords: dict[str, _Codewords] = {}
+        for response in responses:
+            method = resolve_response(first_learner(learners), RESPONSES[response])
+            begin = time.perf_counter()
+            train = evaluate_columns(learners, fold.X_train, method)
+            scale = margin_scale(method, train)  # the largest margin of the training part
+            train /= scale
+            evaluated = time.perf_counter()
+            test = evaluate_columns(learners, fold.X_test, method) / scale
+            seconds = evaluated - begin, time.perf_counter() - evaluated
+            self.codewords[response] = _Codewords(scale, train, test, *seconds)
 
     def decode(self, key: RunKey) -> Trial:
         """Fit the decoder of a run and predict the test samples."""

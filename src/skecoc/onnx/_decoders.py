@@ -43,16 +43,6 @@ def _product(graph: Graph, tensor: str, matrix: Floats) -> str:
     return graph.node("MatMul", tensor, np.ascontiguousarray(matrix.T))
 
 
-def _exponential(graph: Graph, margins: str) -> str:
-    """Write exp(-t)."""
-    return graph.node("Exp", graph.node("Min", graph.node("Neg", margins), LARGEST_EXPONENT))
-
-
-def _hinge(graph: Graph, margins: str) -> str:
-    """Write max(0, 1 - t)."""
-    return graph.node("Max", graph.node("Sub", 1.0, margins), 0.0)
-
-
 def _logistic(graph: Graph, margins: str) -> str:
     """Write log(1 + exp(-t)) as max(-t, 0) + log(1 + exp(-abs(t))), which never overflows."""
     small = graph.node("Exp", graph.node("Neg", graph.node("Abs", margins)))
@@ -60,41 +50,28 @@ def _logistic(graph: Graph, margins: str) -> str:
     return graph.node("Add", large, graph.node("Log", graph.node("Add", small, 1.0)))
 
 
-def _squared(graph: Graph, margins: str) -> str:
-    """Write (1 - t)^2."""
-    shortfalls = graph.node("Clip", graph.node("Sub", 1.0, margins), -LARGEST_OUTPUT, LARGEST_OUTPUT)
-    return graph.node("Mul", shortfalls, shortfalls)
-
-
-def _binomial_deviance(graph: Graph, margins: str) -> str:
-    """Write log(1 + exp(-2 t))."""
-    return _logistic(graph, graph.node("Mul", margins, 2.0))
-
-
-_LOSSES: Mapping[str, Callable[[Graph, str], str]] = {
-    "exponential": _exponential,
-    "hinge": _hinge,
-    "logistic": _logistic,
-    "squared": _squared,
-    "binomial-deviance": _binomial_deviance,
-}
+def _loss(graph: Graph, loss: str, margins: str) -> str:
+    """Write a loss of `skecoc.decoding.losses`, but for the linear one."""
+    if loss == "exponential":  # exp(-t)
+        return graph.node("Exp", graph.node("Min", graph.node("Neg", margins), LARGEST_EXPONENT))
+    if loss == "hinge":  # max(0, 1 - t)
+        return graph.node("Max", graph.node("Sub", 1.0, margins), 0.0)
+    if loss == "squared":  # (1 - t)^2
+        shortfalls = graph.node("Clip", graph.node("Sub", 1.0, margins), -LARGEST_OUTPUT, LARGEST_OUTPUT)
+        return graph.node("Mul", shortfalls, shortfalls)
+    if loss == "binomial-deviance":  # log(1 + exp(-2 t))
+        return _logistic(graph, graph.node("Mul", margins, 2.0))
+    return _logistic(graph, margins)
 
 
 def _negated_losses(graph: Graph, loss: str, codewords: str, signed_weights: Floats) -> str:
     """Write the negated sums of weighted losses, as `skecoc.decoding.losses.sum_losses` gives them."""
     if loss == "linear":
         return _product(graph, codewords, signed_weights)
-    write_loss = _LOSSES[loss]
-    at_plus_one = _product(graph, write_loss(graph, codewords), -np.maximum(signed_weights, 0.0))
-    opposite = write_loss(graph, graph.node("Neg", codewords))
+    at_plus_one = _product(graph, _loss(graph, loss, codewords), -np.maximum(signed_weights, 0.0))
+    opposite = _loss(graph, loss, graph.node("Neg", codewords))
     at_minus_one = _product(graph, opposite, -np.maximum(-signed_weights, 0.0))
     return graph.node("Add", at_plus_one, at_minus_one)
-
-
-def _hamming_distances(graph: Graph, codewords: str, matrix: Floats) -> str:
-    """Write the Hamming distances to the rows of a matrix."""
-    agreement = _product(graph, graph.node("Sign", codewords), -0.5 * matrix)
-    return graph.node("Add", agreement, 0.5 * matrix.shape[1])
 
 
 def _agreements(graph: Graph, codewords: str, matrix: Floats) -> str:
@@ -103,28 +80,22 @@ def _agreements(graph: Graph, codewords: str, matrix: Floats) -> str:
     return graph.node("Add", agreement, 0.5 * np.abs(matrix).sum(axis=1))
 
 
-def _write_hamming(graph: Graph, codewords: str, decoder: HammingDecoder) -> str:
-    return graph.node("Neg", _hamming_distances(graph, codewords, decoder.matrix_))
+def _write_hamming(graph: Graph, codewords: str, decoder: HammingDecoder | InverseHammingDecoder) -> str:
+    agreement = _product(graph, graph.node("Sign", codewords), -0.5 * decoder.matrix_)
+    distances = graph.node("Add", agreement, 0.5 * decoder.matrix_.shape[1])
+    if isinstance(decoder, InverseHammingDecoder):
+        return _product(graph, distances, decoder.inverse_distances_)
+    return graph.node("Neg", distances)
 
 
-def _write_inverse_hamming(graph: Graph, codewords: str, decoder: InverseHammingDecoder) -> str:
-    return _product(graph, _hamming_distances(graph, codewords, decoder.matrix_), decoder.inverse_distances_)
-
-
-def _write_euclidean(graph: Graph, codewords: str, decoder: EuclideanDecoder) -> str:
-    outputs = graph.node("Clip", codewords, -LARGEST_OUTPUT, LARGEST_OUTPUT)
-    at_zeros = _product(graph, graph.node("Mul", outputs, outputs), -(decoder.matrix_ == 0).astype(np.float64))
-    squares = graph.node("Add", _negated_losses(graph, "squared", outputs, decoder.matrix_), at_zeros)
-    return _negated_root(graph, squares)
-
-
-def _write_attenuated(graph: Graph, codewords: str, decoder: AttenuatedEuclideanDecoder) -> str:
-    return _negated_root(graph, _negated_losses(graph, "squared", codewords, decoder.matrix_))
-
-
-def _negated_root(graph: Graph, negated_squares: str) -> str:
-    """Write minus the root of negated squares."""
-    return graph.node("Neg", graph.node("Sqrt", graph.node("Neg", negated_squares)))
+def _write_euclidean(graph: Graph, codewords: str, decoder: EuclideanDecoder | AttenuatedEuclideanDecoder) -> str:
+    if isinstance(decoder, AttenuatedEuclideanDecoder):
+        squares = _negated_losses(graph, "squared", codewords, decoder.matrix_)
+    else:
+        outputs = graph.node("Clip", codewords, -LARGEST_OUTPUT, LARGEST_OUTPUT)
+        at_zeros = _product(graph, graph.node("Mul", outputs, outputs), -(decoder.matrix_ == 0).astype(np.float64))
+        squares = graph.node("Add", _negated_losses(graph, "squared", outputs, decoder.matrix_), at_zeros)
+    return graph.node("Neg", graph.node("Sqrt", graph.node("Neg", squares)))
 
 
 def _write_laplacian(graph: Graph, codewords: str, decoder: LaplacianDecoder) -> str:
@@ -167,18 +138,15 @@ def _write_voting(graph: Graph, codewords: str, decoder: VotingDecoder) -> str:
     return graph.node("Where", is_first, lifted, scores)
 
 
-def _write_loss_based(graph: Graph, codewords: str, decoder: LossBasedDecoder) -> str:
+def _write_losses(
+    graph: Graph, codewords: str, decoder: LossBasedDecoder | LossAveragedDecoder | LossWeightedDecoder
+) -> str:
+    if isinstance(decoder, LossWeightedDecoder):
+        return _negated_losses(graph, decoder.loss, codewords, decoder.weights_ * decoder.matrix_)
     losses = _negated_losses(graph, decoder.loss, codewords, decoder.matrix_)
+    if isinstance(decoder, LossAveragedDecoder):
+        return graph.node("Div", losses, np.abs(decoder.matrix_).sum(axis=1))
     return graph.node("Sub", losses, decoder._loss_of_zeros) if decoder._loss_of_zeros.any() else losses
-
-
-def _write_loss_averaged(graph: Graph, codewords: str, decoder: LossAveragedDecoder) -> str:
-    losses = _negated_losses(graph, decoder.loss, codewords, decoder.matrix_)
-    return graph.node("Div", losses, np.abs(decoder.matrix_).sum(axis=1))
-
-
-def _write_loss_weighted(graph: Graph, codewords: str, decoder: LossWeightedDecoder) -> str:
-    return _negated_losses(graph, decoder.loss, codewords, decoder.weights_ * decoder.matrix_)
 
 
 def _write_optimized(graph: Graph, codewords: str, decoder: OptimizedWeightDecoder) -> str:
@@ -205,16 +173,16 @@ def _write_logistic_weights(graph: Graph, codewords: str, decoder: LogisticWeigh
 
 _WRITERS: Mapping[type, Callable[[Graph, str, Any], str]] = {
     HammingDecoder: _write_hamming,
-    InverseHammingDecoder: _write_inverse_hamming,
+    InverseHammingDecoder: _write_hamming,
     EuclideanDecoder: _write_euclidean,
-    AttenuatedEuclideanDecoder: _write_attenuated,
-    LossBasedDecoder: _write_loss_based,
-    LossAveragedDecoder: _write_loss_averaged,
+    AttenuatedEuclideanDecoder: _write_euclidean,
+    LossBasedDecoder: _write_losses,
+    LossAveragedDecoder: _write_losses,
     LaplacianDecoder: _write_laplacian,
     BetaDensityDecoder: _write_beta_density,
     ProbabilisticDecoder: _write_probabilistic,
     VotingDecoder: _write_voting,
-    LossWeightedDecoder: _write_loss_weighted,
+    LossWeightedDecoder: _write_losses,
     OptimizedWeightDecoder: _write_optimized,
     LogisticWeightDecoder: _write_logistic_weights,
 }

@@ -263,11 +263,8 @@ def _write_probabilities(graph: Graph, scores: str, winner: str, model: Any) -> 
     operation, operand = ("MatMul", per_score) if len(factors) > 1 else ("Mul", per_score[0])
     logits = graph.node(operation, clipped, operand)
     probabilities = graph.node("Softmax", graph.node("Add", logits, biases), axis=1)
-    return _write_lead(graph, probabilities, winner, len(biases))
-
-
-def _write_lead(graph: Graph, probabilities: str, winner: str, n_classes: int) -> str:
-    """Write what `skecoc.classifiers.calibration.give_lead` does."""
+    # What `skecoc.classifiers.calibration.give_lead` does.
+    n_classes = len(biases)
     is_winner = graph.node("Equal", graph.node("Unsqueeze", winner, np.array([1])), np.arange(n_classes))
     others = graph.node("Where", is_winner, 0.0, probabilities)
     own = graph.node("ReduceSum", graph.node("Sub", probabilities, others), np.array([1]), keepdims=1)

@@ -213,32 +213,29 @@ def _write_regions(graph: Graph, rows: Rows, learners: list[Any], response: Resp
         slots += [FixedOutput(0.0)] * (n_regions - learner.n_regions_)
     shape = np.array([0, len(learners), n_regions])
     outputs = graph.node("Reshape", write_outputs(graph, rows, slots, response), shape)
-    nearest = _nearest_centres(graph, rows.name, learners, n_regions)
+    # Copies of the first centre are never taken: of several nearest centres the first one is.
+    all_centres = [learner.centres_ for learner in learners]
+    padded = np.vstack([np.vstack([own, np.repeat(own[:1], n_regions - len(own), axis=0)]) for own in all_centres])
+    takes_missing = any(learner.takes_missing() for learner in learners)
+    distances = _write_distances(graph, rows.name, padded, takes_missing)
+    by_learner = graph.node("Reshape", distances, shape)
+    nearest = graph.node("ArgMin", by_learner, axis=2, keepdims=1)
     chosen = graph.node("GatherElements", outputs, nearest, axis=2)
     return graph.node("Squeeze", chosen, np.array([2]))
 
 
-def _nearest_centres(graph: Graph, rows: str, learners: Sequence[RegionClassifier], n_regions: int) -> str:
-    """Write which centre of each learner is nearest, the first if several are, (n_samples, n_learners, 1).
-
-    Missing values are left out of distances.
-    """
-    # Copies of the first centre are never taken: of several nearest centres the first one is.
-    all_centres = [learner.centres_ for learner in learners]
-    padded = np.vstack([np.vstack([own, np.repeat(own[:1], n_regions - len(own), axis=0)]) for own in all_centres])
-    origin = coarse_origin(padded)
-    centred = padded - origin
-    # ||x||^2, which all centres have in common, is left out.
+def _write_distances(graph: Graph, rows: str, centres: Floats, takes_missing: bool) -> str:
+    """Write squared distances to centres, without ||x||^2, which all have in common; missing values are left out."""
+    origin = coarse_origin(centres)
+    centred = centres - origin
     moved, squares = _shifted(graph, rows, origin), np.square(centred)
-    takes_missing = any(learner.takes_missing() for learner in learners)
     is_missing = graph.node("IsNaN", moved) if takes_missing else ""
     known = graph.node("Where", is_missing, 0.0, moved) if takes_missing else moved
     distances = graph.node("Gemm", known, -2.0 * centred.T, squares.sum(axis=1))
     if takes_missing:
         missing = graph.double(is_missing)
         distances = graph.node("Sub", distances, graph.node("MatMul", missing, np.ascontiguousarray(squares.T)))
-    by_learner = graph.node("Reshape", distances, np.array([0, len(learners), n_regions]))
-    return graph.node("ArgMin", by_learner, axis=2, keepdims=1)
+    return distances
 
 
 @_one_by_one

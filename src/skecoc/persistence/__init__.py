@@ -18,6 +18,7 @@ import os
 import warnings
 import zipfile
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -26,12 +27,13 @@ from typing import Any
 
 import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.neighbors._base import NeighborsBase
 
 from skecoc import __version__
+from skecoc.learners import MulticlassLearner
 from skecoc.persistence.allowed import TRUSTED_TYPES, registered_types
 from skecoc.persistence.restored import check_restored, rebuild, unchecked_types
 from skecoc.persistence.sklearn_parts import require
-from skecoc.persistence.skops_states import register_states
 from skecoc.support.errors import import_extra
 from skecoc.support.files import replacement
 
@@ -39,6 +41,8 @@ __all__ = ["TRUSTED_TYPES", "ModelFileError", "dump_model", "load_model", "save_
 
 _FORMAT = "skecoc-model-1"
 _LABEL = "skecoc.json"
+# How skops is told to load a learner of many columns, in the description of a model.
+_LOADER = "SharedObjectNode"
 # First bytes of pickles of protocol 2 and later, and of the compressed ones that joblib writes.
 _PICKLE_STARTS = (b"\x80", b"\x1f\x8b", b"x\x01", b"x^", b"x\x9c", b"x\xda", b"BZh", b"\xfd7zXZ")
 
@@ -199,8 +203,44 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
 
 def _skops() -> ModuleType:
     skops = import_extra("skops.io", "persistence", "saving and loading models")
-    register_states()
+    _register_states()
     return skops
+
+
+def _register_states() -> None:
+    """Tell skops to leave out the search trees of neighbours, and to store and audit a learner of many columns once.
+
+    By itself skops describes an object as often as it is met, stores the arrays of its trees each time, and audits all
+    of them as often again.
+    """
+    audit, general, utils = (import_module(f"skops.io.{name}") for name in ("_audit", "_general", "_utils"))
+    key = (_LOADER, import_module("skops.io._protocol").PROTOCOL)
+    if key in audit.NODE_TYPE_MAPPING:
+        return
+    plain = general.ObjectNode
+
+    def get_unsafe_set(node: Any) -> set[str]:
+        if not hasattr(node, "_found_unsafe"):
+            node._found_unsafe = plain.get_unsafe_set(node)
+        return set(node._found_unsafe)
+
+    def names(part: Any) -> dict[str, Any]:
+        return {"__class__": type(part).__name__, "__module__": type(part).__module__}
+
+    def state_of_learner(learner: MulticlassLearner, context: Any) -> dict[str, Any]:
+        # Described in full the first time; an object that it has met before, skops loads by its number.
+        is_known = -id(learner) in context.memo  # positive numbers are those of skops
+        context.memo[-id(learner)] = learner
+        state = names(learner) if is_known else general.object_get_state(learner, context)
+        return {**state, "__loader__": _LOADER}
+
+    def state_of_neighbours(estimator: NeighborsBase, context: Any) -> dict[str, Any]:
+        kept = {name: value for name, value in estimator.__getstate__().items() if name != "_tree"}
+        return {**names(estimator), "__loader__": "ObjectNode", "content": utils.get_state(kept, context)}
+
+    utils._get_state.register(MulticlassLearner)(state_of_learner)
+    utils._get_state.register(NeighborsBase)(state_of_neighbours)
+    audit.NODE_TYPE_MAPPING[key] = type(_LOADER, (plain,), {"get_unsafe_set": get_unsafe_set})
 
 
 def _foreign_types(found: Iterable[str], trusted: Sequence[str]) -> list[str]:

@@ -369,7 +369,7 @@ def _refuse_tree(_: Tree) -> None:
     raise ValueError("a tree belongs to no decision tree")
 
 
-def _check_jobs(estimator: BaseEstimator) -> None:
+def _check_stored_n_jobs(estimator: BaseEstimator) -> None:
     jobs: Any = vars(estimator).get("n_jobs")
     known = jobs is None or (isinstance(jobs, int | np.integer) and -_MOST_JOBS <= jobs <= _MOST_JOBS)
     require(known, "n_jobs is no number, or out of range")
@@ -383,7 +383,7 @@ SKLEARN_CHECKS: dict[type, Callable[[Any], None]] = {
     GradientBoostingClassifier: _check_gradient_boosting,
     _BinMapper: _check_bins,
     Tree: _refuse_tree,
-    BaseEstimator: _check_jobs,
+    BaseEstimator: _check_stored_n_jobs,
     NeighborsBase: _check_neighbours,
     NearestCentroid: _check_centroids,
     OneHotEncoder: _check_one_hot,

@@ -64,8 +64,23 @@ def plot_code_matrix(
     _draw_grid(axes, M.shape)
     _label_axes(axes, names, M.shape[1])
     if hasattr(matrix, "column_names_") and class_names is None and M.shape[1] <= _MOST_NAMED:
-        _name_columns(axes, matrix.column_names_)
-    _mark_grown_columns(axes, getattr(matrix, "column_kinds_", np.array([])))
+        column_names = matrix.column_names_
+        if max(map(len, column_names)) <= _LONGEST_NAME:
+            axes.set_xticks(np.arange(len(column_names)), column_names, rotation=90)
+    for kind, marker, colour in (("simple", "v", "0.3"), ("clustered", "o", "none")):  # columns that growth has added
+        columns = np.flatnonzero(getattr(matrix, "column_kinds_", np.array([])) == kind)
+        if len(columns):
+            axes.plot(
+                columns,
+                np.full(len(columns), 1.0 + 0.03),
+                marker,
+                transform=axes.get_xaxis_transform(),
+                clip_on=False,
+                markersize=4,
+                markerfacecolor=colour,
+                markeredgecolor="0.3",
+                label=kind,
+            )
     if title is not None:
         axes.set_title(title, pad=14.0 if hasattr(matrix, "column_kinds_") else None)
     return axes
@@ -189,30 +204,6 @@ def plot_learner_shares(model: Any, *, ax: Axes | None = None, class_names: Sequ
     ax.set_ylabel("class")
     ax.legend(title="learner, on average", frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
-
-
-def _mark_grown_columns(axes: Axes, kinds: NDArray[np.str_]) -> None:
-    """Mark the columns that growth has added, above the matrix."""
-    for kind, marker in (("simple", "v"), ("clustered", "o")):
-        columns = np.flatnonzero(kinds == kind)
-        if len(columns):
-            axes.plot(
-                columns,
-                np.full(len(columns), 1.0 + 0.03),
-                marker,
-                transform=axes.get_xaxis_transform(),
-                clip_on=False,
-                markersize=4,
-                markerfacecolor="none" if kind == "clustered" else "0.3",
-                markeredgecolor="0.3",
-                label=kind,
-            )
-
-
-def _name_columns(axes: Axes, names: NDArray[np.str_]) -> None:
-    """Name the columns, below them, where all names are short."""
-    if max(map(len, names)) <= _LONGEST_NAME:
-        axes.set_xticks(np.arange(len(names)), names, rotation=90)
 
 
 def _matrix_and_names(matrix: Any, class_names: Sequence[str] | None) -> tuple[NDArray[np.int8], list[str]]:

@@ -126,17 +126,22 @@ def plot_reliability(
 
     if n_bins < 1:
         raise ValueError(f"n_bins must be at least 1, got {n_bins}")
-    named = dict(model) if isinstance(model, dict) else {_name_of(model): model}
+    name = type(model).__name__ if hasattr(model, "predict_proba") else "probabilities"
+    named = model if isinstance(model, dict) else {name: model}
     labels = column_or_1d(y, warn=True)
-    drawn = {name: (*_probabilities(each, X, labels),) for name, each in named.items()}
+    drawn = {name: _probabilities(each, X, labels) for name, each in named.items()}
     axes = plt.subplots(figsize=(5.4, 5.0), layout="constrained")[1] if ax is None else ax
     for number, (name, (probabilities, truth, classes)) in enumerate(drawn.items()):
         likelihood = np.maximum(probabilities[np.arange(len(truth)), truth], np.finfo(np.float64).tiny)
-        sure, correct = _looked_at(probabilities, truth, classes, of_class)
+        if of_class is None:
+            shown = probabilities.argmax(axis=1)
+        elif of_class in classes.tolist():
+            shown = np.full(len(truth), classes.tolist().index(of_class))
+        else:
+            raise ValueError(f"of_class must be one of the classes {classes.tolist()}, got {of_class!r}")
+        bins = reliability_bins(probabilities[np.arange(len(truth)), shown], shown == truth, n_bins)
         label = f"{name}: log-loss {-np.log(likelihood).mean():.3f}"
-        draw_reliability(
-            axes, *reliability_bins(sure, correct, n_bins), colour=COLOURS[number % len(COLOURS)], label=label
-        )
+        draw_reliability(axes, *bins, colour=COLOURS[number % len(COLOURS)], label=label)
     what = "predicted class" if of_class is None else f"class {of_class}"
     axes.set(xlabel=f"probability of the {what}", ylabel=f"share of samples that are of the {what}")
     axes.legend(frameon=False)
@@ -189,11 +194,6 @@ def _check_probabilistic(model: Any) -> None:
         check_is_fitted(model)
 
 
-def _name_of(model: Any) -> str:
-    """Name a classifier by its type, and an array by what it holds."""
-    return type(model).__name__ if hasattr(model, "predict_proba") else "probabilities"
-
-
 def _probabilities(model: Any, X: Any, y: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[Any]]:
     """Return probabilities of a classifier, or those given; the place of each label among the classes; the classes."""
     if len(y) == 0:
@@ -208,16 +208,3 @@ def _probabilities(model: Any, X: Any, y: NDArray[Any]) -> tuple[NDArray[np.floa
         expected = f"{(len(y), len(classes))}, a row for each of y and a column for each class"
         raise ValueError(f"probabilities must have shape {expected}, got {probabilities.shape}")
     return probabilities, class_indices(y, classes), classes
-
-
-def _looked_at(
-    probabilities: NDArray[np.float64], truth: NDArray[np.intp], classes: NDArray[Any], of_class: Any
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the probability of a class, or of each sample's predicted one, and whether the sample is of it."""
-    if of_class is None:
-        shown = probabilities.argmax(axis=1)
-    elif of_class in classes.tolist():
-        shown = np.full(len(truth), classes.tolist().index(of_class))
-    else:
-        raise ValueError(f"of_class must be one of the classes {classes.tolist()}, got {of_class!r}")
-    return probabilities[np.arange(len(truth)), shown], shown == truth

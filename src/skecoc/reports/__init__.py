@@ -3,10 +3,17 @@
 Tables (`Table`) and figures (`Picture`) are the same for all reports.
 """
 
-from skecoc.reports.charts import dot_picture, draw_curves, rank_picture
 from skecoc.reports.comparison import summarize
 from skecoc.reports.model_report import model_page
-from skecoc.reports.pictures import Picture, color_of, drawing_style, marker_of, new_figure
+from skecoc.reports.pictures import (
+    Picture,
+    color_of,
+    drawing_style,
+    marker_of,
+    new_figure,
+    rank_picture,
+    values_by_method_picture,
+)
 from skecoc.reports.tables import WRITERS, Cell, Row, Table, to_csv, to_html, to_markdown, to_text
 from skecoc.reports.templating import check_template_engine, render
 
@@ -18,8 +25,6 @@ __all__ = [
     "Table",
     "check_template_engine",
     "color_of",
-    "dot_picture",
-    "draw_curves",
     "drawing_style",
     "marker_of",
     "model_page",
@@ -31,4 +36,5 @@ __all__ = [
     "to_html",
     "to_markdown",
     "to_text",
+    "values_by_method_picture",
 ]

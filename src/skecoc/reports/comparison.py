@@ -1,9 +1,9 @@
-"""The result of a comparison as a table, as JSON and as the data of its report."""
+"""The result of a comparison as a table, as JSON and as the data of its report; and what it comes to, in a sentence."""
 
 import json
 import platform
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,12 +15,26 @@ from numpy.typing import NDArray
 
 import skecoc
 from skecoc.compare.cross_validation import Comparison
-from skecoc.compare.statistics import best_per_row, interval_half_width, ranks
-from skecoc.reports.charts import dot_picture, interval_picture, rank_picture
-from skecoc.reports.conclusions import conclude, overlaps, p_values_of
+from skecoc.compare.methods import MAJORITY, STRATEGIES
+from skecoc.compare.statistics import (
+    average_ranks,
+    best_per_row,
+    corrected_t_test,
+    holm,
+    interval_half_width,
+    nemenyi_critical_difference,
+    ranks,
+)
+from skecoc.reports.pictures import interval_picture, rank_picture, values_by_method_picture
 from skecoc.reports.tables import Cell, Row, Table, to_html
-from skecoc.support.scores import ScoreFormat, p_value_text
+from skecoc.support.scores import ALPHA, p_phrase, p_value_text, seconds_text
 from skecoc.support.text_layout import printable, printable_data
+
+# Methods that fit faster than this are equally cheap.
+_CHEAP_SECONDS = 1.0
+# Methods that a sentence names; more are counted.
+_MAX_NAMES = 3
+
 
 _NOTE = (
     "Bold (* in plain text): the best of the row as printed. Ranks use full precision, 1 is best, ties share their "
@@ -58,24 +72,24 @@ def _table_of_one(comparison: Comparison, methods: Sequence[str]) -> Table:
         corner="method",
         columns=[(heading,) for heading in headings],
         keys=headings,
-        rows=[Row(method, _line(cells[method], scale)) for method in methods],
+        rows=[
+            Row(
+                cell["method"],
+                [
+                    Cell(scale.number(cell["score"]), bold=cell["best"], value=scale.factor * cell["score"]),
+                    Cell(scale.number(cell["std"])),
+                    Cell("-" if cell["p_value"] is None else p_value_text(cell["p_value"])),
+                    Cell(_columns_text(cell["columns"])),
+                    Cell(f"{cell['fit_seconds']:.3f}"),
+                ],
+            )
+            for cell in (cells[method] for method in methods)
+        ],
         notes=[note + less],
         records=list(cells.values()),
         closing=conclusion.in_full,
         command=conclusion.command,
     )
-
-
-def _line(cell: dict[str, Any], scale: ScoreFormat) -> list[Cell]:
-    """Round what there is about one method for reading."""
-    p_value, columns = cell["p_value"], cell["columns"]
-    return [
-        Cell(scale.number(cell["score"]), bold=cell["best"], value=scale.factor * cell["score"]),
-        Cell(scale.number(cell["std"])),
-        Cell("-" if p_value is None else p_value_text(p_value)),
-        Cell(_columns_text(columns)),
-        Cell(f"{cell['fit_seconds']:.3f}"),
-    ]
 
 
 def _table_of_several(comparison: Comparison, methods: Sequence[str]) -> Table:
@@ -94,26 +108,27 @@ def _table_of_several(comparison: Comparison, methods: Sequence[str]) -> Table:
         name="scores-by-data-set",
         title=f"Mean {scale.label}{unit} over the test folds",
         corner="data set",
-        columns=[_two_parts(key) for key in methods],
+        columns=[("".join(key.partition("/")[:2]), key.partition("/")[2]) for key in methods],  # may break there
         keys=list(methods),
         rows=[
-            Row(data_set["name"], [_score_cell(cells[data_set["name"], key], scale) for key in methods])
+            Row(
+                data_set["name"],
+                [
+                    Cell(
+                        text=scale.number(cell["score"]),
+                        deviation=scale.number(cell["std"]),
+                        bold=cell["best"],
+                        value=scale.factor * cell["score"],
+                    )
+                    for cell in (cells[data_set["name"], key] for key in methods)
+                ],
+            )
             for data_set in comparison.data_sets
         ],
         footer=[Row(name, [Cell(text) for text in texts]) for name, texts in footer.items()],
         notes=[_NOTE],
         records=list(cells.values()),
         closing=conclude(comparison).in_full,
-    )
-
-
-def _score_cell(cell: dict[str, Any], scale: ScoreFormat) -> Cell:
-    """Round the score of one method on one data set for reading."""
-    return Cell(
-        text=scale.number(cell["score"]),
-        deviation=scale.number(cell["std"]),
-        bold=cell["best"],
-        value=scale.factor * cell["score"],
     )
 
 
@@ -212,7 +227,17 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
         "conclusion": conclusion.in_full,
         "command": conclusion.command,
         "metric": {"label": scale.label, "heading": scale.heading, "higher_is_better": scale.higher_is_better},
-        "methods": [_method_line(found[method], scale, conclusion.recommended) for method in order],
+        "methods": [
+            {
+                **found[method],
+                "score_text": scale.number(found[method]["score"]),
+                "std_text": scale.number(found[method]["std"]) if is_one else "",
+                "p_text": "–" if found[method].get("p_value") is None else p_value_text(found[method]["p_value"]),
+                "columns_text": _columns_text(found[method]["columns"]).replace("-", "–"),
+                "is_recommended": method == conclusion.recommended,
+            }
+            for method in order
+        ],
         "data_sets": comparison.data_sets,
         "scores": "" if is_one else to_html(replace(_table_of_several(comparison, order), footer=[])),
         "figures": [_interval_figure(comparison, order)] if is_one else _figures(comparison, order),
@@ -238,19 +263,6 @@ def _best_first(comparison: Comparison) -> list[str]:
     """Order the methods by their average ranks."""
     ordered = sorted(averages_of(comparison), key=lambda average: float(average["rank"]))
     return [average["method"] for average in ordered]
-
-
-def _method_line(found: dict[str, Any], scale: ScoreFormat, recommended: str) -> dict[str, Any]:
-    """Add to the numbers of a method what the page prints."""
-    p_value, std = found.get("p_value"), found.get("std")
-    return {
-        **found,
-        "score_text": scale.number(found["score"]),
-        "std_text": "" if std is None else scale.number(std),
-        "p_text": "–" if p_value is None else p_value_text(p_value),
-        "columns_text": _columns_text(found["columns"]).replace("-", "–"),
-        "is_recommended": found["method"] == recommended,
-    }
 
 
 def _measures(comparison: Comparison) -> dict[str, NDArray[Any]]:
@@ -293,7 +305,7 @@ def _figures(comparison: Comparison, methods: Sequence[str]) -> list[dict[str, s
         f"{method}: mean {column.mean():.3g} {unit}, from {column.min():.3g} to {column.max():.3g} {unit}"
         for method, column in zip(methods, shown.T, strict=True)
     ]
-    dots = dot_picture(
+    dots = values_by_method_picture(
         "scores",
         f"{scale.label} by method",
         "; ".join(parts) + ".",
@@ -307,12 +319,6 @@ def _figures(comparison: Comparison, methods: Sequence[str]) -> list[dict[str, s
     labels = {method: method for method in methods}
     drawn = [rank_picture("ranks", "Average ranks", labels, scale.sign * scores)] if len(methods) > 1 else []
     return [picture.for_page() for picture in (*drawn, dots)]
-
-
-def _two_parts(method: str) -> tuple[str, str]:
-    """Split a name after its slash, where a narrow heading may break."""
-    coding, slash, decoding = method.partition("/")
-    return coding + slash, decoding
 
 
 def _runs(settings: dict[str, Any]) -> str:
@@ -348,3 +354,112 @@ def _versions() -> list[tuple[str, str]]:
         ("Python", platform.python_version()),
         ("System", f"{platform.system()} {platform.machine()}"),
     ]
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What a comparison comes to in one sentence, and the command that follows from it."""
+
+    sentence: str
+    recommended: str = ""
+    command: str = ""
+
+    @property
+    def in_full(self) -> str:
+        """The sentence, leading to the command if there is one."""
+        return f"{self.sentence.removesuffix('.')}; to fit it:" if self.command else self.sentence
+
+
+def overlaps(comparison: Comparison) -> NDArray[np.float64]:
+    """Return the number of test rows per training row of every data set, of shape (n_data_sets,)."""
+    sizes = [comparison.runs(name).sum(axis=(1, 2)) for name in ("n_test", "n_train")]
+    return np.asarray(sizes[0] / sizes[1])
+
+
+def p_values_of(comparison: Comparison) -> list[list[float | None]]:
+    """Test the methods against the best of each data set, which has None; p-values are adjusted by Holm's method."""
+    p_values: list[list[float | None]] = []
+    for place, (scores, overlap) in enumerate(
+        zip(comparison.runs("score"), overlaps(comparison).tolist(), strict=True)
+    ):
+        best = comparison.best(comparison.methods, place)
+        others = [k for k in range(len(scores)) if k != best]
+        tests = [corrected_t_test(scores[best], scores[k], overlap).p_value for k in others]
+        adjusted = dict(zip(others, holm(tests).tolist(), strict=True))
+        p_values.append([adjusted.get(k) for k in range(len(scores))])
+    return p_values
+
+
+def conclude(comparison: Comparison) -> Conclusion:
+    """Say in one sentence what a comparison comes to."""
+    return _conclude_one(comparison) if len(comparison.data_sets) == 1 else _conclude_several(comparison)
+
+
+def _conclude_one(comparison: Comparison) -> Conclusion:
+    """Recommend the method that `skecoc fit` would save, and compare the others with it."""
+    names, scale, (p_values,) = comparison.methods, comparison.score_format, p_values_of(comparison)
+    scores = comparison.runs("score")[0].mean(axis=1)
+    seconds = np.median(comparison.runs("fit_seconds")[0], axis=1)
+    usable = [name for name in names if name not in STRATEGIES and name != MAJORITY]
+    best = comparison.best(names)
+    chosen = comparison.best(usable) if usable else best
+    near = [name for name, p_value in zip(names, p_values, strict=True) if (p_value or 0.0) >= ALPHA]
+    if names[best] == MAJORITY or MAJORITY in near:
+        return Conclusion("No method is significantly better than always predicting the most frequent class.")
+    most, beyond = ("highest", "below") if scale.higher_is_better else ("lowest", "above")
+    place = comparison.data_sets[0]["name"]
+    if chosen == best:
+        sentence = f"Recommended: {names[best]}, with the {most} {scale.label} on {place}, {scale.text(scores[best])}"
+        if len(names) > 1:
+            others = "the other is" if len(names) == 2 else "all others are"
+            verb = "is" if len(near) == 1 else "are"
+            worse = f"{_some(near, len(names) - 1)} {verb} not" if near else others
+            sentence += f"; {worse} significantly worse"
+    else:
+        is_near = names[chosen] in near
+        sentence = (
+            f"Recommended: {names[chosen]}, the best of those that can be saved, whose {scale.label} on {place}, "
+            f"{scale.text(scores[chosen])}, is {'not ' if is_near else ''}significantly {beyond} the "
+            f"{scale.text(scores[best])} of {names[best]} ({p_phrase(p_values[chosen] or 0.0)})"
+        )
+    cheap = [k for k, name in enumerate(names) if name in near and name in usable and k != chosen]
+    cheapest = min(cheap, key=lambda k: seconds[k], default=chosen)
+    if max(seconds[cheapest], _CHEAP_SECONDS) < max(seconds[chosen], _CHEAP_SECONDS):
+        sentence += f"; fitting takes {seconds_text(seconds[chosen])}, and {seconds_text(seconds[cheapest])} for "
+        sentence += names[cheapest]
+    command = comparison.settings.get("fit_command", "") if names[chosen] in usable else ""
+    return Conclusion(f"{sentence}.", names[chosen], command.format(method=names[chosen]) if command else "")
+
+
+def _some(names: list[str], n_others: int) -> str:
+    """Name methods, or say how many they are of the others."""
+    if len(names) <= _MAX_NAMES:
+        return _join(names)
+    return "the others" if len(names) == n_others else f"{len(names)} of the {n_others} others"
+
+
+def _conclude_several(comparison: Comparison) -> Conclusion:
+    """Say which method has the best average rank, and which ones it does not differ from."""
+    means = comparison.score_format.sign * comparison.runs("score").mean(axis=2)
+    ranks = average_ranks(means)
+    order = np.argsort(ranks, kind="stable")
+    leaders = [comparison.methods[k] for k in order if ranks[k] == ranks[order[0]]]
+    rank = f"the best average rank over {len(means)} data sets, {ranks[order[0]]:.2f}"
+    if len(leaders) > 1:
+        return Conclusion(f"{_join(leaders)} share {rank}.")
+    sentence = f"{leaders[0]} has {rank}"
+    if len(order) == 1:
+        return Conclusion(f"{sentence}.", leaders[0])
+    distance = nemenyi_critical_difference(len(ranks), len(means))
+    near = [comparison.methods[k] for k in order[1:] if ranks[k] - ranks[order[0]] < distance]
+    verdict = (
+        f"does not differ significantly from {_some(near, len(order) - 1)}"
+        if near
+        else "differs significantly from all others"
+    )
+    return Conclusion(f"{sentence}; by Nemenyi's test at 5 % it {verdict}.", leaders[0])
+
+
+def _join(names: list[str]) -> str:
+    """Join names as in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

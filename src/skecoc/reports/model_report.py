@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skecoc.reports.charts import calibration_picture, growth_picture, interval_picture
+from skecoc.reports.pictures import GROWTH_MEASURES, calibration_picture, growth_picture, interval_picture
 from skecoc.reports.templating import render
 from skecoc.support.scores import MEASURES, ScoreFormat, p_value_text
 from skecoc.support.text_layout import align, align_left, blocks, join, printable_data
@@ -20,9 +20,6 @@ _MAX_SHARES, _MAX_UNUSUAL = 10, 5
 _MAX_SIGNS = 60
 #: Cells that a heat map of the page has at most; more can neither be read nor be drawn quickly.
 MAX_CELLS = 10_000
-
-# What the rounds of growth are shown with, where it was measured.
-_ROUND_MEASURES = {"loss": "loss", "accuracy": "training accuracy %", "out_of_fold_accuracy": "out-of-fold accuracy %"}
 
 
 def scores_text(description: dict[str, Any]) -> str:
@@ -216,8 +213,12 @@ def _columns_text(table: dict[str, Any]) -> str:
 
 
 def _measured(rounds: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Choose what was measured in all rounds."""
-    return {key: title for key, title in _ROUND_MEASURES.items() if all(row[key] is not None for row in rounds)}
+    """Name what was measured in all rounds."""
+    return {
+        name: label if name == "loss" else f"{label} %"
+        for name, label in GROWTH_MEASURES.items()
+        if all(row[name] is not None for row in rounds)
+    }
 
 
 def _numbers(heading: str, rows: Sequence[dict[str, Any]], name: str, form: Callable[[Any], str]) -> list[str]:

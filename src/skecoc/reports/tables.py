@@ -67,7 +67,12 @@ def to_text(table: Table, width: int | None = None, *, with_deviations: bool = T
     rows = [*table.rows, *table.footer]
     stacks = [_text_stack(row, with_deviations) for row in rows]
     heights = [len(stack[0]) for stack in stacks]
-    headings = _text_headings(table.columns)
+    levels = [[_wrapped(part) for part in parts] for parts in zip(*table.columns, strict=True)]
+    depths = [max(map(len, level)) for level in levels]
+    headings = [  # the last lines of each part on the same level
+        [line for lines, depth in zip(parts, depths, strict=True) for line in [""] * (depth - len(lines)) + lines]
+        for parts in zip(*levels, strict=True)
+    ]
     depth = len(headings[0])
     hanging = max(1, *(len(tail) for stack in stacks for lines in stack for _, tail in lines))
     columns = [
@@ -119,6 +124,10 @@ def to_latex(table: Table) -> str:
     Each row has a line of numbers, one of deviations in parentheses and one of published numbers in italics, where
     there are any.
     """
+    heading = []
+    for level in range(len(table.columns[0])):
+        cells = [rf"\multicolumn{{{n}}}{{c}}{{{_latex_text(text)}}}" for text, n in _merged(table, level)]
+        heading.append(" & ".join([_latex_text(table.corner) if level == 0 else "", *cells]) + r" \\")
     body = [line for row in table.rows for line in _latex_row(row)]
     footer = [r"\hline", *(line for row in table.footer for line in _latex_row(row))] if table.footer else []
     caption = _latex_text(" ".join([table.title.rstrip(".") + ".", *table.notes]))
@@ -130,7 +139,7 @@ def to_latex(table: Table) -> str:
             r"\resizebox{\textwidth}{!}{%",
             rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
             r"\hline",
-            *_latex_heading(table),
+            *heading,
             r"\hline",
             *body,
             *footer,
@@ -179,16 +188,6 @@ WRITERS: dict[str, Callable[[Table], str]] = {
 }
 
 
-def _text_headings(columns: Sequence[tuple[str, ...]]) -> list[list[str]]:
-    """Break the headings of all columns into short lines, the last ones of each part on the same level."""
-    levels = [[_wrapped(part) for part in parts] for parts in zip(*columns, strict=True)]
-    depths = [max(map(len, level)) for level in levels]
-    return [
-        [line for lines, depth in zip(parts, depths, strict=True) for line in [""] * (depth - len(lines)) + lines]
-        for parts in zip(*levels, strict=True)
-    ]
-
-
 def _wrapped(text: str) -> list[str]:
     """Break a heading after hyphens into lines of at most `_HEADING_WIDTH` characters, where hyphens allow it."""
     lines = [""]
@@ -200,26 +199,24 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _text_stack(row: Row, with_deviations: bool) -> list[list[tuple[str, str]]]:
-    """Lines of every cell: number, deviation, published number, as far as a cell of the row has them."""
-    stacks = [_text_lines(cell) for cell in row.cells]
-    number, deviation, published = (any(head for head, _ in lines) for lines in zip(*stacks, strict=True))
-    used = [number or not published, deviation and with_deviations, published]
+    """Lines of every cell: number, deviation, published number, as far as a cell of the row has them.
+
+    Each line has the text up to its last digit, and what hangs to the right of that.
+    """
+    stacks = []
+    for cell in row.cells:
+        detail = cell.deviation or cell.remark
+        number = (cell.text, f"{'*' if cell.bold else ''}{cell.mark}" if cell.text else "")
+        below = (f"({detail}", ")") if detail else ("", "")
+        last = (f"[{cell.published}", "]*" if cell.published_bold else "]") if cell.published else ("", "")
+        stacks.append([number, below, last])
+    has_number, has_deviation, has_published = (any(head for head, _ in lines) for lines in zip(*stacks, strict=True))
+    used = [has_number or not has_published, has_deviation and with_deviations, has_published]
     filled = [[lines[0] if lines[0][0] else (".", ""), *lines[1:]] for lines in stacks]
     return [list(compress(lines, used)) for lines in filled]
 
 
-def _text_lines(cell: Cell) -> list[tuple[str, str]]:
-    """Lines of a cell, each up to its last digit, and what hangs to the right of that."""
-    deviation = cell.deviation or cell.remark
-    return [
-        (cell.text, f"{'*' if cell.bold else ''}{cell.mark}" if cell.text else ""),
-        (f"({deviation}", ")") if deviation else ("", ""),
-        (f"[{cell.published}", "]*" if cell.published_bold else "]") if cell.published else ("", ""),
-    ]
-
-
 def _markdown_line(cells: Sequence[str]) -> str:
-    """One line of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
@@ -229,7 +226,6 @@ def _markdown_text(text: str) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    """One cell in Markdown."""
     text = f"**{cell.text}**" if cell.bold else cell.text or ("" if cell.published else "–")
     if cell.deviation or cell.remark:
         text += f" ± {cell.deviation}" if cell.deviation else f" ({cell.remark})"
@@ -243,13 +239,6 @@ def _merged(table: Table, level: int) -> Iterator[tuple[str, int]]:
     """Headings of one line, neighbours that agree down to it merged, with the number of their columns."""
     for heading, group in groupby(table.columns, key=lambda lines: lines[: level + 1]):
         yield heading[-1], len(list(group))
-
-
-def _latex_heading(table: Table) -> Iterator[str]:
-    """Lines of the heading in LaTeX."""
-    for level in range(len(table.columns[0])):
-        cells = [rf"\multicolumn{{{n}}}{{c}}{{{_latex_text(heading)}}}" for heading, n in _merged(table, level)]
-        yield " & ".join([_latex_text(table.corner) if level == 0 else "", *cells]) + r" \\"
 
 
 def _latex_row(row: Row) -> Iterator[str]:
@@ -275,12 +264,10 @@ def _latex_in(command: str, text: str, wanted: bool) -> str:
 
 
 def _latex_text(text: str) -> str:
-    """Escape text for LaTeX."""
     return text.translate(_LATEX_SPECIAL)
 
 
 def _html_heading(table: Table, keys: list[str]) -> Iterator[str]:
-    """Lines of the heading in HTML."""
     depth = len(table.columns[0])
     corner = f'<th scope="col" rowspan="{depth}">{escape(table.corner)}</th>'
     for level in range(depth):
@@ -295,22 +282,17 @@ def _html_heading(table: Table, keys: list[str]) -> Iterator[str]:
 
 
 def _html_row(row: Row, keys: list[str]) -> str:
-    """One row in HTML."""
-    cells = "".join(_html_cell(cell, key) for cell, key in zip(row.cells, keys, strict=True))
+    cells = ""
+    for cell, key in zip(row.cells, keys, strict=True):
+        value = "" if cell.value is None else f' data-value="{cell.value:.6g}"'
+        text = f"<b>{escape(cell.text)}</b>" if cell.bold else escape(cell.text)
+        if cell.deviation or cell.remark:
+            detail = f"±{cell.deviation}" if cell.deviation else f"({cell.remark})"
+            text += f" <small>{escape(detail)}</small>"
+        if cell.mark:
+            text += f'<sup title="{_MARKS[cell.mark]}">{cell.mark.replace("-", "−")}</sup>'
+        published = f"<b>{escape(cell.published)}</b>" if cell.published_bold else escape(cell.published)
+        ours = f'<span class="ours">{text}</span>' if text else ""
+        theirs = f' <span class="published">{published}</span>' if cell.published else ""
+        cells += f'<td data-key="{key}"{value}>{ours}{theirs}</td>'
     return f'<tr><th scope="row">{escape(row.name)}</th>{cells}</tr>'
-
-
-def _html_cell(cell: Cell, key: str) -> str:
-    """One cell in HTML."""
-    value = "" if cell.value is None else f' data-value="{cell.value:.6g}"'
-    text = f"<b>{escape(cell.text)}</b>" if cell.bold else escape(cell.text)
-    if cell.deviation or cell.remark:
-        detail = f"±{cell.deviation}" if cell.deviation else f"({cell.remark})"
-        text += f" <small>{escape(detail)}</small>"
-    if cell.mark:
-        text += f'<sup title="{_MARKS[cell.mark]}">{cell.mark.replace("-", "−")}</sup>'
-    published = f"<b>{escape(cell.published)}</b>" if cell.published_bold else escape(cell.published)
-    spans = (f'<span class="ours">{text}</span>' if text else "") + (
-        f' <span class="published">{published}</span>' if cell.published else ""
-    )
-    return f'<td data-key="{key}"{value}>{spans}</td>'

@@ -42,17 +42,15 @@ def render(template: str, summary: dict[str, Any], package: str = "skecoc.report
     check_template_engine()
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+    def shown(value: Any) -> Any:  # control characters are spelt out in text that is not yet HTML
+        return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("skecoc.reports")]),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=shown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     return environment.get_template(template).render(summary) + "\n"
-
-
-def _shown(value: Any) -> Any:
-    """Spell out control characters in text that is not yet HTML."""
-    return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value

@@ -24,11 +24,11 @@ from skecoc.compare.methods import (
     default_methods,
     learner_names,
     make_classifier,
+    make_learner,
     takes_learner,
     why_not,
 )
 from skecoc.compare.metrics import Metric, find_metric
-from skecoc.compare.named_learners import make_learner
 from skecoc.persistence import ModelFileError, dump_model
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.processes import interrupts_remembered, thread_pools

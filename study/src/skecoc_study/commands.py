@@ -142,7 +142,6 @@ def add_music(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def _add_extract(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe `music extract`."""
     parser = add_parser("extract", help="compute features and store them")
     parser.set_defaults(run=_later("skecoc_study.music.parts", "extract"))
     _add_folder(parser)
@@ -152,7 +151,6 @@ def _add_extract(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def _add_compare(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe `music compare`."""
     parser = add_parser("compare", help="compare codes by cross-validation")
     parser.set_defaults(run=_later("skecoc_study.music.parts", "compare"))
     _add_folder(parser)
@@ -185,7 +183,6 @@ def _add_compare(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def _add_train(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe `music train`."""
     parser = add_parser("train", help="train a model")
     parser.set_defaults(run=_later("skecoc_study.music.parts", "train"))
     _add_folder(parser)
@@ -207,7 +204,6 @@ def _add_train(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def _add_predict(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe `music predict`."""
     parser = add_parser("predict", help="predict the genres of files")
     parser.set_defaults(run=_later("skecoc_study.music.parts", "predict"))
     parser.add_argument("model", type=Path, metavar="MODEL", help="a model written by `skecoc music train`")

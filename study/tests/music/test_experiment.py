@@ -22,7 +22,7 @@ from skecoc_study.music.experiment import (
     split_clips,
 )
 from skecoc_study.music.methods import MIXED_FEATURES, MUSIC_METHODS, make_mixture, make_music_classifier
-from skecoc_study.music.tables import growth_csv, growth_picture, music_accuracy_table, music_length_table
+from skecoc_study.music.output import growth_csv, growth_picture, music_accuracy_table, music_length_table
 from skecoc_study.runs.results import Results
 
 GENRES = np.repeat(["blues", "jazz", "rock"], 12)

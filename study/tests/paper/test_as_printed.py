@@ -63,7 +63,7 @@ def test_thresholds_may_fall_among_equal_values(benchmark):
 def test_outputs_of_zero_and_one_need_no_more_than_a_column_without_false_alarms(benchmark):
     codewords, y, matrix = outputs_with_one_perfect_column()
     codewords[:20, 0] = -1.0  # most samples of its class are missed
-    decoder = benchmark.ZeroOneDecoder(0.0, 0.0).fit(codewords, y, matrix)
+    decoder = benchmark.ZeroOneDecoder(0.0, l2=0.0).fit(codewords, y, matrix)
     assert risk(decoder.untied_scores(codewords), y) < 1e-6
     exact = benchmark.OptimizedWeightDecoder(0.0, l2=0.0).fit(codewords, y, matrix)
     assert exact.certificate_.risk > 1e-3

@@ -9,7 +9,6 @@ import pytest
 
 from skecoc.cli.plugins import InputError
 from skecoc.compare.experiments import BatchOutcome, RoundRecord, RunRecord
-from skecoc_study.runs import database
 from skecoc_study.runs import store as store_module
 from skecoc_study.runs.protocol import Protocol
 from skecoc_study.runs.store import CLAIM_SECONDS, Store
@@ -163,7 +162,7 @@ def test_an_empty_file_is_as_good_as_none(path):
 
 
 def test_a_file_is_ours_by_its_header(store, path):
-    assert int.from_bytes(path.read_bytes()[68:72], "big") == database.APPLICATION_ID
+    assert int.from_bytes(path.read_bytes()[68:72], "big") == store_module.APPLICATION_ID
 
 
 def test_a_file_of_another_format_is_refused(store, path):
@@ -278,7 +277,7 @@ def test_a_full_disk_leaves_all_that_was_saved(store, path):
 
 
 def test_a_store_that_somebody_else_keeps_locked_is_named(store, path, monkeypatch):
-    monkeypatch.setattr(database, "_BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(store_module, "_BUSY_SECONDS", 0.1)
     with Store(path) as impatient, closing(sqlite3.connect(path)) as lock:
         lock.execute("BEGIN EXCLUSIVE")
         with pytest.raises(InputError, match=r"cannot use '.*results\.sqlite': database is locked"):

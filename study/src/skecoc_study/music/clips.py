@@ -1,4 +1,4 @@
-"""Clips as people have them, paths, open files or arrays, turned into mono signals of one sample rate."""
+"""Clips from paths, open files or arrays, as mono signals of one sample rate."""
 
 import hashlib
 import os
@@ -25,7 +25,7 @@ _MOST_NAMES = 10
 # Less of a clip than this share of the length that its header tells is worth a note; encoders round to whole frames.
 _WHOLE = 0.95
 
-# How files begin that `soundfile` may read, and some that people take for audio by mistake.
+# How files begin that `soundfile` may read, and other files that are given by mistake.
 _AUDIO_STARTS = (b"RIFF", b"RF64", b"riff", b"FORM", b"fLaC", b"OggS", b"ID3", b".snd", b"caff")
 _OTHER_STARTS = {
     b"\xff\xd8\xff": "a JPEG picture",
@@ -141,7 +141,6 @@ class FileClip(Clip):
         return str(self.path)
 
     def _opened(self) -> Any:
-        """Open the file, or say why that is not possible."""
         soundfile, file = _import_extra("soundfile"), self._file()
         try:
             with without_decoder_messages():
@@ -150,7 +149,6 @@ class FileClip(Clip):
             raise AudioError(f"{self.name} {_problem(self._start(), _reason(error))}") from error
 
     def _start(self) -> bytes:
-        """Read the first bytes of the file."""
         try:
             with self.path.open("rb") as file:
                 return file.read(_N_START)
@@ -260,7 +258,6 @@ def _as_list(sources: Any) -> list[Any]:
 
 
 def _as_clip(source: Any, array_rate: int | None, name: str) -> Clip:
-    """Tell what a source is."""
     if isinstance(source, (str, os.PathLike)):
         return FileClip(source)
     if hasattr(source, "read"):
@@ -275,7 +272,6 @@ def _as_clip(source: Any, array_rate: int | None, name: str) -> Clip:
 
 
 def _check_own_rate(rate: Any, name: str) -> int:
-    """Check the sample rate of a clip."""
     if isinstance(rate, bool) or not isinstance(rate, (int, np.integer)) or rate < _LOWEST_RATE:
         expected = f"a whole number of samples per second, at least {_LOWEST_RATE}"
         raise AudioError(f"{name}: expected {expected}, got rate {rate!r}")
@@ -297,7 +293,6 @@ def _reason(error: Exception) -> str:
 
 
 def _damaged(reason: str) -> str:
-    """Say that a file is not whole."""
     return f"is damaged or cut off: {reason}" if reason else "is damaged or cut off"
 
 

@@ -3,8 +3,6 @@
 Features come as arrays, so that this needs no audio.
 """
 
-import warnings
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
@@ -14,21 +12,17 @@ from joblib import delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import MinMaxScaler
-from threadpoolctl import threadpool_limits
 
 from skecoc.cli.plugins import InputError
 from skecoc.compare.experiments import (
+    BatchOutcome,
     Fold,
-    RoundRecord,
     RunKey,
-    RunRecord,
-    coding_of,
-    round_records,
     run_all,
-    run_record,
+    run_classifier,
     seed_of,
     split_rows,
-    try_classifier,
+    warning_notes,
 )
 from skecoc_study.music.frontends import Floats
 from skecoc_study.music.methods import (
@@ -91,7 +85,7 @@ class HeldOut(NamedTuple):
     """What the clips of one test part were predicted as: their positions, genres, and probabilities of all genres."""
 
     rows: Rows
-    predicted: NDArray[Any]
+    predicted: NDArray[np.intp]  # places of the genres
     probabilities: Floats  # 0 for a genre without clips in the training part
 
 
@@ -111,12 +105,8 @@ class MusicComparison:
 
         A mixture of features has one row only; in the others it is NaN.
         """
-        shape = (len(self.features), len(self.methods), self.settings["repeats"], self.settings["folds"])
-        table = np.full(shape, np.nan)
-        for run in self.results.runs:
-            place = self.features.index(run.data_set), self.methods.index(run.method), run.repeat, run.fold
-            table[place] = getattr(run, measure)
-        return table
+        ((learner, response),) = self.results.settings()
+        return np.stack([self.results.values(measure, learner, response, name, self.methods) for name in self.features])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -134,15 +124,6 @@ class _Task(NamedTuple):
     key: RunKey
     train: Rows
     test: Rows
-
-
-class _Outcome(NamedTuple):
-    """What came of a task."""
-
-    run: RunRecord
-    rounds: list[RoundRecord]
-    warned: list[str]
-    held_out: HeldOut | None
 
 
 def compare_music(
@@ -168,7 +149,7 @@ def compare_music(
     if folds < 2 or repeats < 1:
         raise InputError(f"expected at least 2 folds and 1 repeat, got {folds} and {repeats}")
     folds, notes = choose_folds(data.genres, data.groups, folds, repeats, seed)
-    own = [coding_of(method) for method in methods if has_own_learners(method)]
+    own = [method.partition("/")[0] for method in methods if has_own_learners(method)]
     if own and learner is not None:
         notes.append(f"learner {chosen} is not for {', '.join(own)}, which has learners of its own")
     tasks = _plan(data, methods, chosen, folds, repeats, seed)
@@ -179,20 +160,26 @@ def compare_music(
             mixed if task.key.method == MIXED_FEATURES else data.features[task.key.data_set],
             data.genres,
             task,
-            make_music_classifier(task.key.method, learner, _run_seed(task.key, seed), sizes),
+            # Seeded by what the run is, so that others beside it change nothing.
+            make_music_classifier(
+                task.key.method,
+                learner,
+                seed_of(seed, "run", task.key.data_set, task.key.repeat, task.key.fold, task.key.coding),
+                sizes,
+            ),
             keep_predictions,
         )
         for task in tasks
     ]
-    found = {outcome.run.key: outcome for outcome in run_all(calls, n_jobs, show_progress=show_progress)}
+    found = {outcome.runs[0].key: outcome for outcome in run_all(calls, n_jobs, show_progress=show_progress)}
     outcomes = [found[task.key] for task in tasks]
-    warned = Counter((o.run.data_set, o.run.method, message) for o in outcomes for message in o.warned)
-    notes += [
-        f"{feature}: {method} warned in {count} run{'s' if count > 1 else ''}: {message}"
-        for (feature, method, message), count in warned.items()
-    ]
+    notes += warning_notes(warned for outcome in outcomes for warned in outcome.warnings)
     return MusicComparison(
-        results=Results([o.run for o in outcomes], [r for o in outcomes for r in o.rounds], {}),
+        results=Results(
+            [run for outcome in outcomes for run in outcome.runs],
+            [grown for outcome in outcomes for grown in outcome.rounds],
+            {},
+        ),
         features=list(dict.fromkeys(task.key.data_set for task in tasks)),
         methods=methods,
         settings={
@@ -205,7 +192,11 @@ def compare_music(
             "seed": seed,
         },
         notes=notes,
-        held_out=[outcome.held_out for outcome in outcomes if outcome.held_out is not None],
+        held_out=[
+            HeldOut(task.test, part.predicted, part.probabilities)
+            for task, outcome in zip(tasks, outcomes, strict=True)
+            for part in outcome.test_parts
+        ],
     )
 
 
@@ -270,33 +261,7 @@ def _plan(data: MusicData, methods: Sequence[str], learner: str, folds: int, rep
     ]
 
 
-def _run_seed(key: RunKey, seed: int) -> int:
-    """Seed a run by what it is, so that others beside it change nothing."""
-    return seed_of(seed, "run", key.data_set, key.repeat, key.fold, coding_of(key.method))
-
-
-def _run(X: Floats, genres: NDArray[Any], task: _Task, classifier: Any, keep_predictions: bool) -> _Outcome:
-    """Train and test one method on one fold."""
-    key = task.key
+def _run(X: Floats, genres: NDArray[Any], task: _Task, classifier: Any, keep_predictions: bool) -> BatchOutcome:
     scaler = MinMaxScaler().fit(X[task.train])
     fold = Fold(scaler.transform(X[task.train]), genres[task.train], scaler.transform(X[task.test]), genres[task.test])
-    with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            trial = try_classifier(classifier, fold)
-            rounds = list(round_records(key, trial.classifier, fold))
-            held_out = None
-            if keep_predictions:
-                all_genres = np.unique(genres)
-                probabilities = np.zeros((len(task.test), len(all_genres)))
-                seen = np.searchsorted(all_genres, trial.classifier.classes_)
-                probabilities[:, seen] = trial.classifier.predict_proba(fold.X_test)
-                held_out = HeldOut(task.test, trial.predicted, probabilities)
-        except (ValueError, TypeError, IndexError) as error:
-            raise InputError(f"method {key.method!r} on data set {key.data_set!r}: {error}") from error
-    messages = {
-        " ".join(str(warning.message).split())
-        for warning in caught
-        if not issubclass(warning.category, (DeprecationWarning, PendingDeprecationWarning))
-    }
-    return _Outcome(run_record(key, trial, fold), rounds, sorted(messages), held_out)
+    return run_classifier(task.key, classifier, fold, np.unique(genres) if keep_predictions else None)

@@ -47,7 +47,7 @@ class FeatureCache:
         return features if is_whole else None
 
     def save(self, digest: bytes, rate: int, features: ClipFeatures) -> None:
-        """Keep all features of a clip; whoever reads at the same time sees all of them or nothing."""
+        """Keep all features of a clip; a process that reads at the same time sees all of them or none."""
         path = self._path(digest, rate)
         path.parent.mkdir(parents=True, exist_ok=True)
         content = BytesIO()
@@ -170,6 +170,5 @@ def _outcome(clip: Clip, feature: str, rate: int, cache: FeatureCache | None) ->
 
 
 def _analyse(clip: Clip, feature: str, rate: int) -> ClipFeatures:
-    """Read a clip and compute its features."""
     signal = clip.signal(rate)
     return ClipFeatures(modulation_features(signal, rate, feature), is_short(len(signal), rate), clip.missing)

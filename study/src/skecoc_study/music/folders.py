@@ -187,22 +187,19 @@ def find_audio(paths: Sequence[Path]) -> tuple[list[str], list[str]]:
     files: dict[str, None] = {}
     empty = []
     for path in paths:
-        inside = _audio_below(path) if path.is_dir() else [path]
+        inside = [path]
+        if path.is_dir():
+            inside = sorted(
+                file
+                for file in path.rglob("*")
+                if file.suffix.lower() in _SUFFIXES
+                and file.is_file()
+                and not any(part.startswith(".") for part in file.relative_to(path).parts)
+            )
         files.update(dict.fromkeys(map(str, inside)))
         if not inside:
             empty.append(str(path))
     return list(files), empty
-
-
-def _audio_below(folder: Path) -> list[Path]:
-    """List the files of a folder, and of all below it, that are audio by their names."""
-    return sorted(
-        path
-        for path in folder.rglob("*")
-        if path.suffix.lower() in _SUFFIXES
-        and path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    )
 
 
 def report_problems(found: Extraction, clips: Sequence[Clip], on_error: str, say: Callable[[str], None]) -> None:
@@ -252,7 +249,7 @@ def _genre_folders(root: str | os.PathLike[str]) -> set[str]:
 
 
 def _load(root: Path, genres: list[str], on_error: str) -> Bunch:
-    """List the readable files of some genres; complain of all others, and if fewer than two genres are left."""
+    """List the readable files of some genres; refuse or warn of all others, and refuse fewer than two genres."""
     if on_error not in _ON_ERROR:
         raise ValueError(
             f"on_error={on_error!r} is not known; expected one of {', '.join(map(repr, sorted(_ON_ERROR)))}"
@@ -281,10 +278,12 @@ def _list_files(root: Path, genres: list[str]) -> Bunch:
             inside = path.relative_to(root / genre)
             if not path.is_file() or any(part.startswith(".") for part in inside.parts):
                 continue
-            reason = _problem(path)
+            is_named_so = path.suffix.lower() in _SUFFIXES
+            reason = FileClip(path).header_problem() if is_named_so else "is not an audio file, judging by its name"
             if reason is None:
                 track = _CLIP_NUMBER.sub("", inside.with_suffix("").as_posix())
-                found.append((str(path), genre, _artist(inside), f"{genre}/{track}"))
+                artist = inside.parts[0] if len(inside.parts) > 1 else inside.stem.partition("-")[0].strip()
+                found.append((str(path), genre, artist or inside.stem, f"{genre}/{track}"))
             else:
                 skipped[str(path)] = reason
         if len(found) == n_before:
@@ -301,17 +300,3 @@ def _list_files(root: Path, genres: list[str]) -> Bunch:
         DESCR=f"{root.name}: {len(found)} clips of {len(genres_found)} genres",
         filename=str(root),
     )
-
-
-def _problem(path: Path) -> str | None:
-    """Say why a file is not audio, judging by its name, size and header; None if it is."""
-    if path.suffix.lower() not in _SUFFIXES:
-        return "is not an audio file, judging by its name"
-    return FileClip(path).header_problem()
-
-
-def _artist(inside: Path) -> str:
-    """Tell who plays a file, by its path inside the genre's folder."""
-    if len(inside.parts) > 1:
-        return inside.parts[0]
-    return inside.stem.partition("-")[0].strip() or inside.stem

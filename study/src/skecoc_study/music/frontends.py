@@ -162,7 +162,15 @@ def coefficients(signal: ArrayLike, rate: int, front_ends: Iterable[str]) -> dic
     for emphasised in (False, True):
         wanted = [name for name in names if FRONT_ENDS[name].pre_emphasis is emphasised]
         if wanted:
-            found |= _describe(_pre_emphasize(samples) if emphasised else samples, rate, wanted)
+            heard = samples
+            if emphasised:  # high frequencies are lifted
+                heard = samples.copy()
+                heard[1:] -= _PRE_EMPHASIS * samples[:-1]
+            parts: dict[str, list[Floats]] = {name: [] for name in wanted}
+            for power in power_blocks(heard, rate):
+                for name in wanted:
+                    parts[name].append(FRONT_ENDS[name].describe(power, rate))
+            found |= {name: np.concatenate(blocks) for name, blocks in parts.items()}
     return {name: found[name] for name in names}
 
 
@@ -218,36 +226,17 @@ def _scaled_window(length: int) -> Singles:
     return (_SAMPLE_SCALE * np.hamming(length)).astype(np.float32)
 
 
-def _pre_emphasize(signal: Singles) -> Singles:
-    """Lift high frequencies: subtract 0.95 times the sample before from each sample but the first."""
-    lifted = signal.copy()
-    lifted[1:] -= _PRE_EMPHASIS * signal[:-1]
-    return lifted
-
-
 def _one_front_end(name: str, signal: ArrayLike, rate: int) -> Floats:
-    """Compute the coefficients of a single front end."""
     return coefficients(signal, rate, [name])[name]
 
 
-def _describe(samples: Singles, rate: int, names: list[str]) -> dict[str, Floats]:
-    """Let front ends describe the same spectra, block by block."""
-    parts: dict[str, list[Floats]] = {name: [] for name in names}
-    for power in power_blocks(samples, rate):
-        for name in names:
-            parts[name].append(FRONT_ENDS[name].describe(power, rate))
-    return {name: np.concatenate(blocks) for name, blocks in parts.items()}
-
-
 def _mfcc(power: Singles, rate: int) -> Floats:
-    """Compute cepstral coefficients of power spectra."""
     energy = (power @ _mel_filters(rate)).astype(np.float64)
     # scipy's transform has twice the sum of cosines.
     return fft.dct(np.log10(1.0 + energy), type=2, axis=1)[:, :_N_MFCC] / 2.0
 
 
 def _osc(power: Singles, rate: int) -> Floats:
-    """Compute the logarithmic valleys and contrasts of power spectra."""
     bands = _octave_bands(rate)
     valleys, peaks = np.empty((len(bands), len(power))), np.empty((len(bands), len(power)))
     for band, bins in enumerate(bands):
@@ -260,7 +249,6 @@ def _osc(power: Singles, rate: int) -> Floats:
 
 
 def _nase(power: Singles, rate: int) -> Floats:
-    """Compute the spectral envelope of power spectra: its norm, and its direction."""
     energy = (power @ _envelope_shares(rate)).astype(np.float64)
     decibels = _DECIBEL * np.log10(np.maximum(energy, 1.0))
     norm = np.linalg.norm(decibels, axis=1, keepdims=True)
@@ -299,20 +287,17 @@ def _envelope_shares(rate: int) -> Singles:
 
 
 def _mfcc_names(rate: int) -> list[str]:
-    """Name the cepstral coefficients by their numbers, whatever the rate."""
     check_rate(rate)
     return [f"cepstrum_{number}" for number in range(_N_MFCC)]
 
 
 def _osc_names(rate: int) -> list[str]:
-    """Name valleys and contrasts by their bands."""
     edges = [f"{edge:g}" for edge in _OCTAVE_EDGES][: len(_octave_bands(rate))]
     bands = ["0hz", *(f"{low}-{high}hz" for low, high in pairwise(edges))]
     return [f"{kind}_{band}" for kind in ("valley", "contrast") for band in bands]
 
 
 def _nase_names(rate: int) -> list[str]:
-    """Name the norm, and the envelope by its bands."""
     edges = [f"{edge:.0f}" if edge > 100 else f"{edge:.1f}" for edge in _ENVELOPE_EDGES]
     inner = [f"{low}-{high}hz" for low, high in pairwise(edges)]
     bands = [f"below_{edges[0]}hz", *inner, f"above_{edges[-1]}hz"]

@@ -70,7 +70,9 @@ def make_music_classifier(
     `sizes` has the number of features of each set, for a mixture.
     """
     if method == MIXED_FEATURES:
-        return make_mixture(None if learner is None else _member_learner(learner), sizes or {ALL: 1}, seed)
+        if learner is not None:  # of "svm", a machine for all classes
+            learner = _machine() if isinstance(learner, str) and learner == DEFAULT_LEARNER else make_learner(learner)
+        return make_mixture(learner, sizes or {ALL: 1}, seed)
     return make_classifier(method, make_learner(DEFAULT_LEARNER if learner is None else learner), seed)
 
 
@@ -98,11 +100,6 @@ def make_mixture(learner: BaseEstimator | None, sizes: Mapping[str, int], seed: 
 def _machine() -> SVC:
     """Make a support vector machine for all classes: one, without search, takes a fraction of the time."""
     return SVC(C=10.0)
-
-
-def _member_learner(learner: str | BaseEstimator) -> BaseEstimator:
-    """Make the learner of all members; of "svm", a machine for all classes."""
-    return _machine() if isinstance(learner, str) and learner == DEFAULT_LEARNER else make_learner(learner)
 
 
 def _member(learner: BaseEstimator, start: int, stop: int) -> BaseEstimator:

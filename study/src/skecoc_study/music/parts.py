@@ -23,10 +23,8 @@ from skecoc.cli.plugins import (
     write_bytes,
     write_text,
 )
-from skecoc.compare.experiments import coding_of
 from skecoc.persistence import ModelFileError, dump_model, load_model
-from skecoc.reports import model_page, to_markdown, to_text
-from skecoc.reports import to_csv as table_csv
+from skecoc.reports import model_page, to_csv, to_markdown, to_text
 from skecoc.tables import calibration_bins, describe_model
 from skecoc_study.music import ModulationFeatures, feature_names
 from skecoc_study.music.clips import as_clips
@@ -36,8 +34,15 @@ from skecoc_study.music.extraction import extract as extract_features
 from skecoc_study.music.folders import Collection, find_audio, read_collection, report_problems
 from skecoc_study.music.methods import check_music_methods, make_music_classifier
 from skecoc_study.music.modulation import FEATURES
-from skecoc_study.music.output import format_predictions, to_csv, to_parquet
-from skecoc_study.music.tables import growth_csv, growth_picture, music_accuracy_table, music_length_table
+from skecoc_study.music.output import (
+    features_csv,
+    features_parquet,
+    format_predictions,
+    growth_csv,
+    growth_picture,
+    music_accuracy_table,
+    music_length_table,
+)
 from skecoc_study.music.training import Recipe, choose_recipe, evaluate, fit_model, make_card
 
 _TABLE_SUFFIXES = (".csv", ".parquet")
@@ -65,7 +70,7 @@ def compare(options: argparse.Namespace) -> None:
         check_writable("--output", options.output)
     if options.convergence is not None:
         _check_suffix("--convergence", options.convergence, _FIGURE_SUFFIXES)
-        if not any(coding_of(method).startswith("wolc") for method in methods):
+        if not any(method.startswith("wolc") for method in methods):
             raise InputError("--convergence: expected a method that grows a WOLC code, such as wolc, in --methods")
     music = _read_folder(options)
     features = {name: music.feature(name) for name in dict.fromkeys(options.features)}
@@ -161,7 +166,6 @@ def predict(options: argparse.Namespace) -> None:
 
 
 def _read_folder(options: argparse.Namespace) -> Collection:
-    """Compute all features of the folder that the options name."""
     with _analysis(options) as settings:
         return read_collection(
             options.folder,
@@ -213,17 +217,16 @@ def _write_table(path: Path, music: Collection, feature: str) -> None:
     inside = [Path(clip).relative_to(music.root).as_posix() for clip in music.paths.tolist()]
     columns = inside, music.genres.tolist(), feature_names(feature, music.rate), music.feature(feature)
     if path.suffix.lower() != ".parquet":
-        write_text("--output", path, to_csv(*columns))
+        write_text("--output", path, features_csv(*columns))
         return
     try:
-        content = to_parquet(*columns)
+        content = features_parquet(*columns)
     except ImportError as error:
         raise InputError(str(error)) from error
     write_bytes("--output", path, content)
 
 
 def _write_convergence(path: Path, comparison: MusicComparison) -> None:
-    """Write the growth of WOLC-ECOC, as a picture or as numbers."""
     if path.suffix.lower() == ".csv":
         write_text("--convergence", path, growth_csv(comparison))
         return
@@ -238,12 +241,11 @@ def _write_convergence(path: Path, comparison: MusicComparison) -> None:
 
 
 def _format_comparison(comparison: MusicComparison, options: argparse.Namespace) -> str:
-    """Write a comparison in the chosen format."""
     if options.format == "json":
         return json.dumps(comparison.to_dict(), indent=1) + "\n"
     both = [music_accuracy_table(comparison), music_length_table(comparison)]
     if options.format == "csv":
-        return table_csv(both[0])
+        return to_csv(both[0])
     if options.format == "markdown":
         return "\n".join(map(to_markdown, both))
     return "\n".join(to_text(table, terminal_width(options)) for table in both)

@@ -14,7 +14,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 import skecoc
 from skecoc.cli.plugins import InputError
-from skecoc.compare.experiments import coding_of, common_measures
+from skecoc.compare.experiments import common_measures
 from skecoc.compare.statistics import corrected_t_test, interval_of_folds
 from skecoc_study.music.experiment import MusicComparison, MusicData, compare_music
 from skecoc_study.music.folders import Collection
@@ -59,7 +59,9 @@ def choose_recipe(method: str | None, feature: str, learner: str | None, seed: i
     if method == MIXED_FEATURES and feature != ALL:
         raise InputError(f"--feature: mixed-features has all of them, got {feature!r}")
     if has_own_learners(method) and learner is not None:
-        raise InputError(f"learner: {coding_of(method)} has its own learners; leave out the method or the learner")
+        raise InputError(
+            f"learner: {method.partition('/')[0]} has its own learners; leave out the method or the learner"
+        )
     return Recipe(method, feature, learner, seed)
 
 
@@ -143,7 +145,7 @@ def evaluate(
     predicted = np.empty(len(truth), dtype=np.intp)
     probabilities = np.empty((len(truth), len(genres)))
     for part in comparison.held_out:
-        predicted[part.rows] = np.searchsorted(genres, part.predicted)
+        predicted[part.rows] = part.predicted
         probabilities[part.rows] = part.probabilities
     return Evaluation(comparison, genres, truth, predicted, probabilities)
 
@@ -204,7 +206,7 @@ def make_card(
 
 
 def _compared(recipe: Recipe, found: Evaluation) -> list[dict[str, Any]]:
-    """List the method, and what guessing is worth."""
+    """Compare the method with always predicting the largest genre."""
     by_fold = [
         np.mean(found.truth[part.rows] == np.bincount(found.truth).argmax()) for part in found.comparison.held_out
     ]

@@ -206,5 +206,4 @@ def _refuse(errors: dict[int, str], n_clips: int) -> None:
 
 
 def _unreadable(errors: dict[int, str], n_clips: int) -> str:
-    """Name the clips that cannot be read."""
     return f"{len(errors)} of {n_clips} clips cannot be read: {listing(list(errors.values()))}"

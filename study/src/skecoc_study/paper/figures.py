@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.reports import Picture, color_of, dot_picture, drawing_style, marker_of, new_figure, rank_picture
+from skecoc.reports import (
+    Picture,
+    color_of,
+    drawing_style,
+    marker_of,
+    new_figure,
+    rank_picture,
+    values_by_method_picture,
+)
 from skecoc_study.paper.published import CODINGS, DECODINGS, WOLC
 from skecoc_study.paper.summaries import geometric_means, printed, setting_title, summarize_paper
 from skecoc_study.runs.convergence import convergence_picture
@@ -64,7 +72,7 @@ def time_picture(summary: SettingSummary) -> Picture:
     seconds = np.maximum(summary.fit_seconds[summary.comparable], 1e-6)
     means = geometric_means(seconds)
     texts = [f"{printed(method)} {mean:.3g} s" for method, mean in zip(summary.methods, means, strict=True)]
-    return dot_picture(
+    return values_by_method_picture(
         f"time-{summary.learner}-{summary.response}",
         f"Training time: {setting_title(summary)}",
         f"Dot plot of the seconds of training on one fold over {summary.n_ranked}. Geometric means: "

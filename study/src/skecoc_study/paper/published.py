@@ -98,14 +98,14 @@ def published_accuracy(learner: str) -> PublishedTable:
         raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {learner!r}")
     file = _ACCURACY_FILES[learner]
     bold = {(row["dataset"], row["method"]) for row in _rows("bold") if row["table"] == file}
-    return _table(file, METHODS, bold)
+    return _published_table(file, METHODS, bold)
 
 
 @cache
 def published_code_length() -> PublishedTable:
     """Return the paper's Table IV: 14 data sets by 12 columns, such as ``"1vs1"`` and ``"ECOC-ONE/HD/Ada"``."""
     headings = dict.fromkeys(row["method"] for row in _rows("code_length"))
-    return _table("code_length", {heading: heading for heading in headings}, set())
+    return _published_table("code_length", {heading: heading for heading in headings}, set())
 
 
 def length_column(method: str, learner: str) -> str:
@@ -154,7 +154,7 @@ def recomputed_ranks(
     return dict(zip(names, average_ranks(table.mean[np.ix_(rows, columns)]).tolist(), strict=True))
 
 
-def _table(file: str, columns: dict[str, str], bold: set[tuple[str, str]]) -> PublishedTable:
+def _published_table(file: str, columns: dict[str, str], bold: set[tuple[str, str]]) -> PublishedTable:
     """Arrange the rows of a file by data set and column; `columns` gives the printed name of each."""
     cells = {(row["dataset"], row["method"]): row for row in _rows(file)}
     keys = [[(row, column) for column in columns.values()] for row in DATA_SETS.values()]

@@ -26,8 +26,8 @@ from skecoc_study.runs.store import Store
 STORE_FILE = "results.sqlite"
 REPORT_FILE = "report.html"
 
-# Learners and responses. The paper's reference library hands on hard labels; probabilities are what the codes can make
-# of the same learners. Margins of support vector machines are not compared: each column has its own penalty and width,
+# Learners and responses. The paper's reference library decodes labels; probabilities show what the same learners allow.
+# Margins of support vector machines are not compared: each column has its own penalty and width,
 # so the scales of its margins say nothing.
 _SETTINGS = (("stumps", "labels"), ("stumps", "probabilities"), ("svm", "probabilities"))
 _LARGE_SETS = ("satimage", "optdigits", "pendigits")
@@ -42,8 +42,8 @@ PROTOCOLS = {
     "quick": Protocol("quick", _QUICK_SETS, _SETTINGS, tuple(METHODS), n_repeats=2, n_folds=3),
 }
 
-# The convergence figures show growth from one-vs-rest, as in the paper: the default start may take one-vs-one as it is,
-# and the paper's own settings often have no loss left before the first round.
+# The convergence figures show growth from one-vs-rest, as in the paper: the default may fall back to one-vs-one without
+# growth, and with the paper's own settings there is often no loss left before the first round.
 _FIGURE_SETTINGS = _SETTINGS[:2]
 _FIGURE_METHODS = ("wolc-one-vs-rest/optimized-weight", "wolc-paper/optimized-weight")
 
@@ -100,13 +100,6 @@ def outcome_files(results: Results) -> Iterator[tuple[Path, str]]:
     for picture in pictures:
         yield Path("figures", f"{picture.name}.svg"), picture.svg()
     yield Path(REPORT_FILE), report_page(results, tables, pictures)
-
-
-def tables_text(target: str, results: Results, width: int | None = None) -> str:
-    """Lay out the tables of a target for reading."""
-    wanted = target if target.startswith("table") else "table"
-    tables = [table for name, table in paper_tables(results).items() if name.startswith(wanted)]
-    return "\n".join(to_text(table, width) for table in tables)
 
 
 def report_page(results: Results, tables: dict[str, Table], pictures: Sequence[Picture]) -> str:
@@ -215,8 +208,11 @@ def reproduce(options: argparse.Namespace) -> None:
         return
     check_template_engine()
     make_folder("--output", options.output)
+    if (options.backend == "dask") != (options.scheduler is not None):
+        raise InputError("--backend dask and --scheduler ADDRESS must be given together")
+    cluster: AbstractContextManager[Any] = nullcontext() if options.scheduler is None else connected(options.scheduler)
     try:
-        with _cluster(options) as client, Store(path) as store:
+        with cluster as client, Store(path) as store:
             for part in parts:
                 run(
                     part,
@@ -232,14 +228,9 @@ def reproduce(options: argparse.Namespace) -> None:
     results = read_results(options.output)
     write_outcome(results, options.output, say)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    deliver(tables_text(options.target, results, width))
-
-
-def _cluster(options: argparse.Namespace) -> AbstractContextManager[Any]:
-    """Connect to the cluster of the options; None stands for this machine."""
-    if (options.backend == "dask") != (options.scheduler is not None):
-        raise InputError("--backend dask and --scheduler ADDRESS must be given together")
-    return nullcontext() if options.scheduler is None else connected(options.scheduler)
+    wanted = options.target if options.target.startswith("table") else "table"
+    tables = [table for name, table in paper_tables(results).items() if name.startswith(wanted)]
+    deliver("\n".join(to_text(table, width) for table in tables))
 
 
 def report(options: argparse.Namespace) -> None:

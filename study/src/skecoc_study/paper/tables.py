@@ -82,17 +82,14 @@ def paper_tables(results: Results) -> dict[str, Table]:
     """
     summaries = summarize_paper(results)
     tables = [accuracy_table(summary) for summary in summaries]
-    tables += [code_length_table(pair) for pair in _length_pairs(summaries)]
+    # Every setting of the stumps is beside the SVM's first, or the SVM's alone.
+    stumps = [summary for summary in summaries if summary.learner == "stumps"]
+    others = [summary for summary in summaries if summary.learner != "stumps"]
+    pairs = [[summary, *others[:1]] for summary in stumps] if stumps else [[summary] for summary in others]
+    tables += [code_length_table(pair) for pair in pairs]
     tables += [time_table(summary) for summary in summaries]
     tables += [significance_table(summary) for summary in summaries if can_compare(summary)]
     return {table.name: table for table in tables}
-
-
-def _length_pairs(summaries: Sequence[SettingSummary]) -> list[list[SettingSummary]]:
-    """Pair every setting of the stumps with the SVM's first, or show the SVM's alone."""
-    stumps = [summary for summary in summaries if summary.learner == "stumps"]
-    others = [summary for summary in summaries if summary.learner != "stumps"]
-    return [[summary, *others[:1]] for summary in stumps] if stumps else [[summary] for summary in others]
 
 
 def accuracy_table(summary: SettingSummary) -> Table:
@@ -149,7 +146,6 @@ def _accuracy_record(
 
 
 def _accuracy_cell(record: dict[str, Any]) -> Cell:
-    """Round a record for reading."""
     has_runs, is_compared = record["accuracy"] is not None, record["n_repeats"] > 0
     return Cell(
         text=_rounded(record["accuracy"]),
@@ -299,7 +295,6 @@ def _fixed_column(coding: str, summaries: dict[str, SettingSummary]) -> _LengthC
 
 
 def _grown_column(method: str, learner: str, summaries: dict[str, SettingSummary], measure: str) -> _LengthColumn:
-    """Column of a code that a learner has grown."""
     coding, decoding = METHODS[method].split("/")
     heading = (coding, decoding if measure == "columns" else "trained", LEARNERS[learner])
     printed_heading = length_column(method, learner) if measure == "columns" else ""
@@ -387,12 +382,10 @@ def _tests_records(summary: SettingSummary) -> list[dict[str, Any]]:
 
 
 def _counts(counts: tuple[int, int, int]) -> str:
-    """Write wins, ties and losses."""
     return "/".join(map(str, counts))
 
 
 def _tests_cell(key: str, value: float | str | None) -> Cell:
-    """Round a value of a record for reading."""
     if value is None or isinstance(value, str):
         return Cell(value or "")
     if key in ("p_value", "holm"):
@@ -417,5 +410,4 @@ def _rounded(value: float | None) -> str:
 
 
 def _finite(value: float | np.floating[Any]) -> float | None:
-    """Turn NaN into None."""
     return None if np.isnan(value) else float(value)

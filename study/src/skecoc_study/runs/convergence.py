@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skecoc.compare.experiments import RoundRecord
-from skecoc.reports import Picture, draw_curves, drawing_style, new_figure
+from skecoc.reports import Picture, color_of, drawing_style, new_figure
 from skecoc_study.runs.results import Results
 
 Floats = NDArray[np.float64]
 
+# The first and the second curve: the form of its line, and the coding whose colour it has.
+_CURVES = (("o-", "one-vs-one"), ("s--", "wolc"))
 _MEASURES = ("objective", "risk", "loss", "train_accuracy", "test_accuracy")
 
 
@@ -107,7 +109,10 @@ def convergence_picture(
                 zorder=0,
                 label="runs still growing",
             )
-            draw_curves(axes, rounds, curves, found.kept, "mean round kept")
+            for (curve, values), (form, color_name) in zip(curves.items(), _CURVES, strict=False):
+                axes.plot(rounds, values, form, color=color_of(color_name), label=curve)
+            axes.axvline(found.kept, color="0.4", linestyle=":", linewidth=1.4, label="mean round kept")
+            axes.legend(fontsize=8.5)
             axes.set_xticks(rounds[:: max(1, len(rounds) // 10)])
             axes.set_xlabel("round")
             axes.set_ylabel(label)

@@ -98,7 +98,6 @@ class Protocol:
 
 
 def _check_names(what: str, names: Sequence[str], valid: Sequence[str] | Mapping[str, Any]) -> None:
-    """Check that there are names, and that all are known."""
     if not names:
         raise InputError(f"{what}s: expected at least one")
     for name, count in Counter(names).items():

@@ -131,7 +131,6 @@ class Results:
 
     @cached_property
     def _groups(self) -> dict[tuple[str, str, str], list[RunRecord]]:
-        """Runs by learner, response and data set."""
         groups: dict[tuple[str, str, str], list[RunRecord]] = {}
         for run in self.runs:
             groups.setdefault((run.learner, run.response, run.data_set), []).append(run)
@@ -139,7 +138,6 @@ class Results:
 
     @cached_property
     def _protocols(self) -> list[Protocol]:
-        """The plans, where they are known."""
         return [Protocol.from_dict(values) for values in self.meta.get("protocols", [])]
 
     @cached_property
@@ -177,7 +175,6 @@ def _to_csv(kind: type[RunRecord] | type[RoundRecord], records: Sequence[RunReco
 
 
 def _writer(name: str, kind: Any) -> Callable[[Any], str]:
-    """Choose how values of a field are written."""
     if kind is bool:
         return lambda value: str(int(value))
     digits = _DIGITS.get(name, _ROUND_DIGITS)
@@ -185,7 +182,6 @@ def _writer(name: str, kind: Any) -> Callable[[Any], str]:
 
 
 def _read_meta(path: Path) -> dict[str, Any]:
-    """Read the file that describes the others."""
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -198,7 +194,6 @@ def _read_meta(path: Path) -> dict[str, Any]:
 
 
 def _read_records(path: Path, kind: type[Entry], checksums: dict[str, str]) -> list[Entry]:
-    """Read one of the files of records."""
     try:
         content = gzip.decompress(path.read_bytes())
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:

@@ -22,7 +22,6 @@ from skecoc.compare import DataSet, load_data_sets
 from skecoc.compare.experiments import (
     Batch,
     BatchOutcome,
-    RunKey,
     check_data_set,
     interrupts_remembered,
     make_learner,
@@ -80,7 +79,8 @@ def run(
         def save(outcome: BatchOutcome) -> None:
             check_interrupt()
             queue.save(outcome)
-            bar.set_postfix_str(f"about {bar.format_interval(queue.seconds_left() / n_workers)} left", refresh=False)
+            seconds_left = queue.clock.seconds(queue.kinds) / n_workers
+            bar.set_postfix_str(f"about {bar.format_interval(seconds_left)} left", refresh=False)
             bar.update(len(outcome.runs))
 
         while queue.refresh():
@@ -155,9 +155,13 @@ class _Queue:
     def refresh(self) -> bool:
         """Look what is missing, and put the longest batches first, which keeps all workers busy to the end."""
         done = self.store.done()
-        kept = [_without(batch, done) for batch in self.missing]
         self.in_flight = set()
-        self.missing = [batch for batch in kept if batch.variants]
+        left = []
+        for batch in self.missing:
+            pairs = zip(batch.variants, batch.keys, strict=True)
+            variants = tuple(variant for variant, key in pairs if key not in done)
+            left += [replace(batch, variants=variants)] if variants else []
+        self.missing = left
         self.kinds = Counter(map(_kind_of, self.missing))
         seconds = {kind: self.clock.seconds({kind: 1}) for kind in self.kinds}
         self.missing.sort(key=lambda batch: seconds[_kind_of(batch)], reverse=True)
@@ -186,10 +190,6 @@ class _Queue:
         self.kinds[kind] -= 1
         self.clock.add(kind, outcome.seconds)
 
-    def seconds_left(self) -> float:
-        """Estimate the seconds of all missing batches, the longest of which come first."""
-        return self.clock.seconds(self.kinds)
-
     def count_death(self) -> None:
         """Note that a worker died; refuse to go on if that happened too often to the same batches."""
         self.deaths.update(self.in_flight)
@@ -199,12 +199,6 @@ class _Queue:
                 f"worker processes died {MOST_DEATHS} times, perhaps because of too little memory, while running: "
                 f"{', '.join(given_up)}; the results up to now are kept"
             )
-
-
-def _without(batch: Batch, done: set[RunKey]) -> Batch:
-    """Leave out the runs of a batch that are done."""
-    left = tuple(variant for variant, key in zip(batch.variants, batch.keys, strict=True) if key not in done)
-    return replace(batch, variants=left)
 
 
 def _run_claimed(
@@ -232,7 +226,6 @@ def _run_shipped(batch: Batch, n_folds: int, seed: int) -> BatchOutcome:
 
 @cache
 def _shipped(name: str) -> DataSet:
-    """Load a shipped data set once per process."""
     return load_data_sets([name])[0]
 
 
@@ -269,7 +262,6 @@ def _settings(protocol: Protocol, data_sets: Sequence[DataSet]) -> dict[str, str
 
 
 def _checksum(data_set: DataSet) -> str:
-    """Hash rows and labels."""
     digest = blake2b(np.ascontiguousarray(data_set.X, dtype=np.float64).tobytes(), digest_size=8)
     digest.update("\n".join(map(str, data_set.y.tolist())).encode())
     return digest.hexdigest()

@@ -4,9 +4,10 @@ import json
 import os
 import platform
 import sqlite3
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, fields
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -18,8 +19,19 @@ import numpy as np
 import skecoc
 from skecoc.cli.plugins import InputError
 from skecoc.compare.experiments import Batch, BatchOutcome, RoundRecord, RunKey, RunRecord
-from skecoc_study.runs.database import Database
 from skecoc_study.runs.protocol import Protocol
+
+#: Written into the file's header, so that it can be told from other SQLite files: "skEC".
+APPLICATION_ID = 0x736B4543
+#: Version of the tables.
+SCHEMA_VERSION = 1
+
+#: How long to wait for another process that is writing.
+_BUSY_SECONDS = 60.0
+
+_MAGIC = b"SQLite format 3\x00"
+_APPLICATION_ID_AT = 68  # offset in the header of an SQLite file
+
 
 #: The claims of a process that has given no sign of life for so long are free.
 CLAIM_SECONDS = 180.0
@@ -32,7 +44,6 @@ _NULLABLE = ("objective", "risk", "loss", "train_accuracy")  # a grown code may 
 
 
 def _columns(kind: type) -> str:
-    """Declare the columns of a table that holds a kind of record."""
     return ", ".join(
         f"{name} {_TYPES[type_]}{'' if name in _NULLABLE else ' NOT NULL'}"
         for name, type_ in get_type_hints(kind).items()
@@ -55,6 +66,105 @@ CREATE TABLE rounds ({_columns(RoundRecord)},
 CREATE TABLE warnings ({_columns(RunKey)}, message TEXT NOT NULL,
     PRIMARY KEY (data_set, learner, response, coding, decoding, repeat, fold, message)) WITHOUT ROWID;
 """
+
+
+class Database:
+    """A connection to a file that only we write, for all threads of a process, one at a time.
+
+    The file has a rollback journal: unlike a write-ahead log it needs no memory shared between its users, so it also
+    serves on network file systems and for readers without the right to write.
+    """
+
+    def __init__(self, path: Path, schema: Sequence[str], *, create: bool) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        _check_file(path, create)
+        with self._errors_named():
+            self._connection = sqlite3.connect(
+                f"{path.resolve().as_uri()}?mode={'rwc' if create else 'rw'}",
+                uri=True,
+                timeout=_BUSY_SECONDS,
+                isolation_level=None,  # transactions are begun and ended by hand
+                check_same_thread=False,
+            )
+        try:
+            if create:
+                self._create_tables(schema)
+            self._check_tables()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows that a query finds."""
+        with self._lock, self._errors_named():
+            return self._connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Do all that the block does, or nothing of it; no other process writes meanwhile."""
+        with self._lock, self._errors_named():
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # there may be nothing to undo
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _create_tables(self, schema: Sequence[str]) -> None:
+        """Make the tables if the file is new; another process may be about to do the same."""
+        with self.transaction() as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+                for statement in schema:
+                    connection.execute(statement)
+
+    def _check_tables(self) -> None:
+        """Refuse tables of another version, and damaged ones."""
+        found = self.read("PRAGMA user_version")[0][0]
+        if found != SCHEMA_VERSION:
+            raise InputError(
+                f"results: '{self.path}' has version {found} of the format, expected version {SCHEMA_VERSION}"
+            )
+        damage = self.read("PRAGMA quick_check")[0][0]
+        if damage != "ok":
+            raise InputError(f"results: '{self.path}' is damaged ({damage}); it was left as it is")
+
+    @contextmanager
+    def _errors_named(self) -> Iterator[None]:
+        """Turn what the database cannot do into an error that names the file."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise InputError(f"results: cannot use '{self.path}': {error}") from error
+
+
+def _check_file(path: Path, create: bool) -> None:
+    """Refuse a path without a file or where there can be none, and a file that does not begin as ours do."""
+    if path.is_dir():
+        raise InputError(f"results: '{path}' is a folder, expected the name of a file")
+    if not create and not path.exists():
+        raise InputError(f"results: there is no file '{path}'")
+    if not path.resolve().parent.is_dir():
+        raise InputError(f"results: the folder '{path.parent}' does not exist")
+    try:
+        with path.open("rb") as file:
+            header = file.read(_APPLICATION_ID_AT + 4)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"results: cannot read '{path}': {error.strerror}") from error
+    is_ours = header.startswith(_MAGIC) and header[_APPLICATION_ID_AT:] == APPLICATION_ID.to_bytes(4, "big")
+    if header and not is_ours:
+        raise InputError(f"results: '{path}' is not a result file of skecoc; it was left as it is")
 
 
 class Store:
@@ -125,7 +235,9 @@ class Store:
             ).fetchone()
             if owner is not None and owner[0] != self._session and _is_alive(*owner[1:]):
                 return False
-            if all(self._has(key) for key in batch.keys):
+            condition = " AND ".join(f"{name} = ?" for name in RunKey._fields)
+            found = f"SELECT 1 FROM runs WHERE {condition}"  # noqa: S608
+            if all(connection.execute(found, key).fetchone() for key in batch.keys):
                 return False
             connection.execute("INSERT OR REPLACE INTO claims VALUES (?, ?)", (batch.name, self._session))
             return True
@@ -143,10 +255,15 @@ class Store:
     def save(self, outcome: BatchOutcome) -> None:
         """Add the results of a batch, all or nothing; those that are there already stay."""
         batch = outcome.batch
+        # SQLite has no NaN.
+        rounds = [
+            tuple(None if isinstance(value, float) and np.isnan(value) else value for value in astuple(record))
+            for record in outcome.rounds
+        ]
         measured = (batch.name, batch.data_set, batch.learner, batch.coding, len(outcome.runs), outcome.seconds)
         with self._database.transaction() as connection:
             _insert(connection, "runs", [(*astuple(run), self._session) for run in outcome.runs])
-            _insert(connection, "rounds", [_nulls_for_nans(astuple(record)) for record in outcome.rounds])
+            _insert(connection, "rounds", rounds)
             _insert(connection, "warnings", [(*key, message) for key, message in outcome.warnings])
             _insert(connection, "batches", [(*measured, _now(), self._session)])
             connection.execute("DELETE FROM claims WHERE batch = ? AND session = ?", (batch.name, self._session))
@@ -157,7 +274,15 @@ class Store:
 
     def read_rounds(self) -> list[RoundRecord]:
         """Return the rounds of all WOLC runs, in an order that depends on nothing but their identity."""
-        return [_round(row) for row in self._records(RoundRecord, "rounds", "round")]
+        names = [field.name for field in fields(RoundRecord)]
+        rounds = []
+        for row in self._records(RoundRecord, "rounds", "round"):
+            # NaN is NULL in SQLite, and truth a number.
+            values: dict[str, Any] = {
+                name: np.nan if value is None else value for name, value in zip(names, row, strict=True)
+            }
+            rounds.append(RoundRecord(**{**values, "kept": bool(values["kept"])}))
+        return rounds
 
     def meta(self) -> dict[str, Any]:
         """Return what a reader of the results should know, as plain values.
@@ -195,13 +320,7 @@ class Store:
         rows = self._database.read("SELECT host, pid, heartbeat FROM claims JOIN sessions ON session = id")
         return sum(_is_alive(*row) for row in rows)
 
-    def _has(self, key: RunKey) -> bool:
-        """Tell whether the result of a run is there."""
-        condition = " AND ".join(f"{name} = ?" for name in RunKey._fields)
-        return bool(self._database.read(f"SELECT 1 FROM runs WHERE {condition}", key))  # noqa: S608
-
     def _records(self, kind: type, table: str, last: str) -> list[tuple[Any, ...]]:
-        """Read the fields of a kind of record."""
         names = ", ".join(field.name for field in fields(kind))
         order = f"data_set, learner, response, coding, repeat, fold, {last}"
         return self._database.read(f"SELECT {names} FROM {table} ORDER BY {order}")  # noqa: S608
@@ -248,25 +367,12 @@ def _is_alive(host: str, pid: int, heartbeat: float) -> bool:
     return True
 
 
-def _nulls_for_nans(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Replace NaN, which SQLite does not have."""
-    return tuple(None if isinstance(value, float) and np.isnan(value) else value for value in values)
-
-
-def _round(row: Sequence[Any]) -> RoundRecord:
-    """Undo what SQLite cannot tell apart: NaN is NULL there, and truth a number."""
-    names = [field.name for field in fields(RoundRecord)]
-    values: dict[str, Any] = {name: np.nan if value is None else value for name, value in zip(names, row, strict=True)}
-    return RoundRecord(**{**values, "kept": bool(values["kept"])})
-
-
 def _distinct(texts: Iterable[str]) -> list[Any]:
     """Return the values of distinct JSON texts, in order."""
     return [json.loads(text) for text in dict.fromkeys(texts)]
 
 
 def _now() -> str:
-    """Return the time for people."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

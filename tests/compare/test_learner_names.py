@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 
-from skecoc.compare.named_learners import LEARNERS, make_learner
+from skecoc.compare.methods import LEARNERS, make_learner
 from skecoc.learners import StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.support.errors import InputError
 

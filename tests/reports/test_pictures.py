@@ -5,11 +5,11 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from skecoc.reports.charts import (
+from skecoc.reports.pictures import (
     calibration_picture,
-    dot_picture,
     growth_picture,
     rank_picture,
+    values_by_method_picture,
 )
 
 
@@ -59,7 +59,7 @@ def test_dots_of_methods_are_named_after_data_sets():
     values = np.array([[80.0, 70.0], [90.0, 60.0]])
     methods = {"one-vs-one/hamming": "one-vs-one/\nhamming", "a/b": "a/\nb"}
     names = ["<iris> & co", "wine|red"]
-    picture = dot_picture(
+    picture = values_by_method_picture(
         "dots", "Title", "Alt.", methods=methods, data_sets=names, values=values, means=values.mean(axis=0),
         x_label="accuracy in %", unit="%",
     )  # fmt: skip
