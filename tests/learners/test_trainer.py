@@ -133,7 +133,7 @@ def test_learners_of_the_folds_do_not_search_again():
     column = np.array([1, -1, 0], dtype=np.int8)
     out_of_fold = trained.train([Column(column)], tried=True).out_of_fold
     kept = trained.trainer._trained
-    whole, *parts = (kept[key] for key in sorted(kept, key=lambda key: key[3]))
+    whole, *parts = (learner for fold in sorted(kept) for learner in kept[fold].values())
     assert whole.cv_scores_.shape == (2, 2)
     assert [part.cv_scores_.shape for part in parts] == [(1, 1)] * 4
     assert [part.C_ for part in parts] == [whole.C_] * 4

@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax, logsumexp
 from sklearn import config_context
@@ -14,7 +13,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import (
     _check_method_params,
     _num_samples,
@@ -36,13 +34,12 @@ from skecoc.learners.columns import (
     Response,
     Samples,
     SeededClones,
-    TrainedBefore,
     Trainer,
     column_seeds,
+    run_tasks,
     weight_params,
 )
 from skecoc.support.errors import advising
-from skecoc.support.processes import results_here
 from skecoc.support.threads import one_thread
 
 #: Probabilities below this, such as the zeros of trees, count as this much.
@@ -291,71 +288,59 @@ class MulticlassColumn(LearnerColumn):
 class MulticlassTrainer(Trainer):
     """Trains columns by one fit of a `MulticlassLearner` for all that have the same groups of classes."""
 
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        self.response: Response  # known from the start: it is that of all learners
-        before = self.before or TrainedBefore()
-        self._models: dict[Any, MulticlassLearner] = before.learners  # by groups and the fold that is left out
-        # What a model says of the samples of its fold, or of all samples: enough for columns to come.
-        self._evaluated: dict[Any, ClassOutputs] = before.outputs
+    response: Response  # known from the start: it is that of all learners
 
-    def relabelled(self, y: Integers) -> "MulticlassTrainer":
-        """Return a trainer of the same samples with other class indices."""
-        trainer: Any = super().relabelled(y)
-        trainer._models, trainer._evaluated = {}, {}
-        return trainer
-
-    def outputs(self, columns: Sequence[Column], samples: Samples = SEEN, *, tried: bool = False) -> Floats:
-        """Evaluate columns on samples that learners have seen, or on held-out ones; see `Trainer`."""
-        del tried  # what is kept serves any further columns
-        if samples == HELD_OUT:  # the fits of all folds at once
-            folds = [fold for fold, rows in enumerate(self.held_out.rows) if len(rows)]
-            self._fit_models([(groups, fold) for fold in folds for groups, _ in _groups_of(columns).values()])
-        return self._all_outputs(columns, samples)
-
-    def _outputs(self, columns: Sequence[Column], fold: int) -> Floats:
-        outputs = np.empty((len(self.y) if fold == ALL_SAMPLES else len(self.held_out.rows[fold]), len(columns)))
-        for key, (groups, members) in _groups_of(columns).items():
-            if (key, fold) not in self._evaluated:
-                self._fit_models([(groups, fold)])
-                X = self.X if fold == ALL_SAMPLES else self.held_out.samples(fold)
-                with nullcontext() if fold == ALL_SAMPLES else advising(UNSEEN), config_context(assume_finite=True):
-                    self._evaluated[key, fold] = self._models[key, fold].evaluate(X, self.response)
-                if fold != ALL_SAMPLES:
-                    del self._models[key, fold]  # it will not be needed again
-            patterns = [_pattern_of_groups(columns[q]) for q in members]
-            outputs[:, members] = self._evaluated[key, fold].of_columns(patterns, self.response)
-        return outputs
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # What a model says of the samples of its fold, or of all samples: enough for columns to come. So no outputs of
+        # single columns are kept for the next fit.
+        self._evaluated: dict[Any, ClassOutputs] = self.before.outputs if self.before else {}
+        self.before = None
 
     def fit(self, columns: Sequence[Column], without_fold: int = ALL_SAMPLES) -> list[BaseEstimator]:
         """Train the learner once for each division of the classes into groups; return a view of it per column."""
         grouped = _groups_of(columns)
         self._fit_models([(groups, without_fold) for groups, _ in grouped.values()])
-        models = {q: self._models[key, without_fold] for key, (_, members) in grouped.items() for q in members}
+        trained = self._trained[without_fold]
+        models = {q: trained[key] for key, (_, members) in grouped.items() for q in members}
         return [MulticlassColumn(models[q], _pattern_of_groups(column)) for q, column in enumerate(columns)]
+
+    def outputs(self, columns: Sequence[Column], samples: Samples = SEEN, *, tried: bool = False) -> Floats:
+        """Evaluate columns on samples that learners have seen, or on held-out ones; see `Trainer`."""
+        if samples == HELD_OUT:  # the fits of all folds at once
+            grouped = _groups_of(columns).values()
+            self._fit_models([(groups, fold) for fold in self._rows_of_folds for groups, _ in grouped])
+        return super().outputs(columns, samples, tried=tried)
+
+    def _outputs(self, columns: Sequence[Column], fold: int) -> Floats:
+        outputs = np.empty((len(self.y) if fold == ALL_SAMPLES else len(self._rows_of_folds[fold]), len(columns)))
+        for key, (groups, members) in _groups_of(columns).items():
+            if (key, fold) not in self._evaluated:
+                self._fit_models([(groups, fold)])
+                X = self._samples(fold)
+                with nullcontext() if fold == ALL_SAMPLES else advising(UNSEEN), config_context(assume_finite=True):
+                    self._evaluated[key, fold] = self._trained[fold][key].evaluate(X, self.response)
+                if fold != ALL_SAMPLES:
+                    del self._trained[fold][key]  # it will not be needed again
+            patterns = [_pattern_of_groups(columns[q]) for q in members]
+            outputs[:, members] = self._evaluated[key, fold].of_columns(patterns, self.response)
+        return outputs
 
     def _fit_models(self, wanted: Sequence[tuple[Pattern | None, int]]) -> None:
         """Fit the learner to classes in groups, without the samples of a fold, unless it has been."""
         missing = {}
         for groups, fold in wanted:
-            key = _group_key(groups), fold
-            if key not in self._models and (fold == ALL_SAMPLES or key not in self._evaluated):
-                missing[key] = groups, fold
+            key = _group_key(groups)
+            is_evaluated = fold != ALL_SAMPLES and (key, fold) in self._evaluated
+            if key not in self._trained.setdefault(fold, {}) and not is_evaluated:
+                missing[key, fold] = groups
         if not missing:
             return
         clones = SeededClones(self.learner)
-        tasks = (self._task(clones, *task) for task in missing.values())
-        found: list[Any] = []
-        if not self.verbose:
-            found += results_here(_fit_model, tasks, len(missing), self.n_jobs)
-        if len(found) < len(missing):
-            if effective_n_jobs(self.n_jobs) == 1:
-                found += (_fit_model(*task) for task in tasks)
-            else:
-                parallel = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)
-                found += parallel(delayed(_fit_model)(*task) for task in tasks)
-        for key, model in zip(missing, found, strict=True):
-            self._models[key] = model
+        tasks = (self._task(clones, groups, fold) for (_, fold), groups in missing.items())
+        models = run_tasks(_fit_model, tasks, len(missing), self.n_jobs, verbose=self.verbose)
+        for (key, fold), model in zip(missing, models, strict=True):
+            self._trained[fold][key] = model
             self.on_fit()
 
     def _task(self, clones: SeededClones, groups: Pattern | None, fold: int) -> tuple[Any, ...]:
@@ -367,6 +352,12 @@ class MulticlassTrainer(Trainer):
             rows = np.flatnonzero(y >= 0) if rows is None else rows[y[rows] >= 0]
             (seed,) = column_seeds(groups[:, np.newaxis] + 1, self.root)
         return clones.make(seed), self.X, y, rows, dict(self.fit_params)
+
+    def relabelled(self, y: Integers) -> Self:
+        """Return a trainer of the same samples with other class indices."""
+        trainer = super().relabelled(y)
+        trainer._evaluated = {}
+        return trainer
 
 
 def _group_key(groups: Pattern | None) -> bytes:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -47,6 +47,8 @@ class SummedTrainer(ColumnTrainer):
 
     rows: Any = None  # PreparedRows
 
+    _bins: ClassVar[bool] = False  # bins are those of all rows
+
     def __post_init__(self) -> None:
         super().__post_init__()
         rows: PreparedRows = self.rows
@@ -55,23 +57,20 @@ class SummedTrainer(ColumnTrainer):
         folds = list(range(rows.n_folds if needs_folds else 0))
         self._left_out = ([folds] if folds else []) if rows.layout.is_single else [[fold] for fold in folds]
 
-    def _has_bins(self) -> bool:
-        """Leave the samples as they are: bins are those of all rows."""
-        return False
-
     def fit(self, columns: Sequence[Column], without_fold: int = ALL_SAMPLES) -> list[BaseEstimator]:
         """Boost columns from sums over all rows, and in the same passes without those of each fold."""
         if max(column.n_regions for column in columns) > _MOST_REGIONS:
             raise ValueError(f"n_regions must be at most {_MOST_REGIONS} for samples in blocks")
-        missing = [column for column in columns if (*column.key, without_fold) not in self._trained]
+        trained = self._trained.setdefault(without_fold, {})
+        missing = [column for column in columns if column.key not in trained]
         if missing:
             folds = [*([ALL_SAMPLES] if without_fold == ALL_SAMPLES else []), *range(len(self._left_out))]
             variants = [[] if fold == ALL_SAMPLES else self._left_out[fold] for fold in folds]
             for fold, learners in zip(folds, self._fit_without(missing, variants), strict=True):
                 for column, learner in zip(missing, learners, strict=True):
-                    self._trained[*column.key, fold] = learner
+                    self._trained.setdefault(fold, {})[column.key] = learner
             self.on_fit()
-        return [self._trained[*column.key, without_fold] for column in columns]
+        return [trained[column.key] for column in columns]
 
     def outputs(self, columns: Sequence[Column], samples: Samples = SEEN, *, tried: bool = False) -> Any:
         """Evaluate columns on rows of `X`, or on those in blocks that a fold holds out, all without folds."""
@@ -81,7 +80,7 @@ class SummedTrainer(ColumnTrainer):
         held_out = list(zip(self._left_out, without, strict=True))
         message = (self.rows.n_folds if held_out else 0, self._coded(columns), held_out)
         for fold in range(len(self._left_out)):
-            self._forget(fold)
+            self._trained.pop(fold, None)
         return self.rows.executor.map(block_outputs, self.rows.coded, message=message)
 
     def sampled_outputs(self, columns: Sequence[Column], sample: Sample) -> Floats:
