@@ -224,7 +224,7 @@ class _Column:
         """Return the trained learner."""
         from sklearn.base import clone  # not on workers, which do without scikit-learn
 
-        from skecoc.learners.base import set_features
+        from skecoc.learners.binary import set_features
         from skecoc.learners.columns import ConstantClassifier
 
         if self.is_constant:

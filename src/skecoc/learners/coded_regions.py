@@ -16,7 +16,7 @@ from skecoc.data.coded_rows import UNIT, CodedBlock, cell_totals, copy_rows
 from skecoc.data.codes import Names, rounded
 from skecoc.data.executor import Executor, States
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
-from skecoc.learners.base import set_features
+from skecoc.learners.binary import set_features
 from skecoc.learners.boosting import boost_columns
 from skecoc.learners.coded_outputs import squared_distances
 from skecoc.learners.regions import MAX_ITER, distinct_start

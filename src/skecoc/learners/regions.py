@@ -16,7 +16,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
 from skecoc.data.codes import Floats, Integers, Names, round_bits, rounded
-from skecoc.learners.base import BinaryClassifier, check_labels, set_features
+from skecoc.learners.binary import (
+    BinaryClassifier,
+    check_labels,
+    imputed,
+    may_take_missing,
+    numbers_of,
+    set_features,
+    without_empty,
+)
 from skecoc.learners.columns import (
     Response,
     SeededClones,
@@ -26,7 +34,6 @@ from skecoc.learners.columns import (
     takes_weights,
     weight_params,
 )
-from skecoc.learners.features import imputed, may_take_missing, numbers_of, without_empty
 from skecoc.learners.stump_kernels import respond
 from skecoc.learners.stumps import StumpAdaBoostClassifier
 from skecoc.support.compiling import inlined, kernel
@@ -169,7 +176,8 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     def _numbers(self, X: Any) -> Floats:
         """Return the numbers of a frame, as `numbers_of` does."""
-        return numbers_of(X, ensure_all_finite=self._finite(), estimator=self, input_name="X")
+        finite = self._checks()["ensure_all_finite"]
+        return numbers_of(X, ensure_all_finite=finite, estimator=self, input_name="X")
 
     def takes_missing(self) -> bool:
         """Tell whether NaN stands for a missing value, as it does for the learner of a region."""
@@ -212,10 +220,14 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         is_pure = (n_positive == 0) | (n_positive == sizes)
         remembered = rounded(0.5 * np.log1p(np.add.reduceat(weight[order], starts)))
         self.region_margins_ = np.where(is_pure, np.where(n_positive > 0, remembered, -remembered), 0.0)
-        mixed = [own for own, pure in zip(members, is_pure, strict=True) if not pure]
-        given = None if sample_weight is None else weight
-        trained = iter(self._fit_regions(prepared, rows, labels, given, mixed, random_state) if mixed else [])
-        self.estimators_ = [None if pure else next(trained) for pure in is_pure]
+        self.estimators_ = [None] * len(starts)
+        mixed = np.flatnonzero(~is_pure).tolist()
+        if mixed:
+            given = None if sample_weight is None else weight
+            regions = [members[number] for number in mixed]
+            trained = self._fit_regions(prepared, rows, labels, given, regions, random_state)
+            for number, learner in zip(mixed, trained, strict=True):
+                self.estimators_[number] = learner
         return self
 
     def _learner(self) -> BaseEstimator:
@@ -264,16 +276,17 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     def outputs(self, X: ArrayLike, response: Response) -> Floats:
         """Evaluate samples as the learner of a column does: one number each, ``2 p - 1`` for a probability p."""
-        check_is_fitted(self)
-        remembered: Floats = self.region_margins_
         learner = self._learner()
         if hasattr(learner, "margins_of_groups"):
             points = self.check_features(X)
-            region = nearest_centre(points, self.centres_)
-            known = next((inner for inner in self.estimators_ if inner is not None), None)
-            rows = points if known is None or not hasattr(X, "columns") else known.check_features(X)
+            rows, region = points, nearest_centre(points, self.centres_)
+            if hasattr(X, "columns"):
+                known = next((inner for inner in self.estimators_ if inner is not None), None)
+                rows = points if known is None else known.check_features(X)
             margins = learner.margins_of_groups(self.estimators_, rows, region)
-            return respond(margins + remembered[region], response)
+            return respond(margins + self.region_margins_[region], response)
+        check_is_fitted(self)
+        remembered = self.region_margins_
         if response != "decision_function":
             remembered = np.tanh(remembered) if response == "predict_proba" else np.sign(remembered)
         return self._by_region(X, remembered, lambda learner, rows: evaluate_columns([learner], rows, response)[:, 0])

@@ -50,8 +50,10 @@ def boost_groups(
     group begin. The absolute values of `signed`, which is overwritten, sum to 1 in each group.
     """
     n_groups, largest = len(bounds) - 1, int(np.diff(bounds).max(initial=0))
-    features, left, right, polarities = (np.empty(n_groups * n_estimators, np.int64) for _ in range(4))
-    alphas, missing_left = np.empty(n_groups * n_estimators), np.empty(n_groups * n_estimators, np.bool_)
+    most = n_groups * n_estimators
+    features, polarities = np.empty(most, np.int64), np.empty(most, np.int64)
+    left, right = np.empty(most, np.int64), np.empty(most, np.int64)
+    alphas, missing_left = np.empty(most), np.empty(most, np.bool_)
     firsts = np.zeros(n_groups + 1, np.int64)
     own, own_starts, most_bins = np.empty((0, 0), codes.dtype), np.empty(0, np.int64), 0
     taken, taken_starts, taken_missing = codes, starts, missing.copy()

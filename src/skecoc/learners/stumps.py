@@ -17,9 +17,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skecoc.data.bins import BinnedSamples, bin_samples
 from skecoc.data.codes import MANY_CELLS, FeatureCodes, Floats, Names, code_features, read_only
 from skecoc.data.folds import Keys
-from skecoc.learners.base import MarginClassifier, check_labels, check_rows, set_features
+from skecoc.learners.binary import (
+    Categories,
+    MarginClassifier,
+    check_labels,
+    check_rows,
+    expand_categories,
+    learn_categories,
+    set_features,
+    widths_of,
+)
 from skecoc.learners.columns import Response
-from skecoc.learners.features import Categories, expand_categories, learn_categories, widths_of
 from skecoc.learners.sparse_codes import SparseCodes, boost_sparse, code_sparse
 from skecoc.learners.stump_kernels import add_votes, add_votes_of_groups, boost_groups, respond
 
@@ -163,7 +171,6 @@ class StumpAdaBoostClassifier(MarginClassifier):
 
     def check_features(self, X: Any) -> NDArray[Any]:
         """Check samples to predict; return their features, of which a category has one."""
-        check_is_fitted(self)
         categories: Categories | None = getattr(self, "categories_", None)
         if categories is None:
             return super().check_features(X)
@@ -279,15 +286,12 @@ class StumpAdaBoostClassifier(MarginClassifier):
     ) -> Floats:
         """Compute F of each row by the learner of its group; 0 where that is None."""
         F = np.zeros(len(X))
-        known = [learner for learner in learners if learner is not None]
-        if known:
-            starts = np.zeros(len(learners) + 1, np.int64)
-            np.cumsum([0 if learner is None else learner.n_estimators_ for learner in learners], out=starts[1:])
-            add_votes_of_groups(read_only(X), group, *_joined_stumps(known), starts, F)
+        if learners.count(None) < len(learners):
+            add_votes_of_groups(read_only(X), group, *_joined_stumps(learners), F)
         return F
 
-    def _margins(self, X: NDArray[Any]) -> Floats:
-        return _decision_functions([self], X)[:, 0]
+    def _margins(self, X: ArrayLike) -> Floats:
+        return self.outputs_together([self], X, "decision_function")[:, 0]
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Floats]:
         """Compute F after each stump.
@@ -316,7 +320,16 @@ class StumpAdaBoostClassifier(MarginClassifier):
     @staticmethod
     def outputs_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
         """Evaluate several fitted classifiers on the same samples in one pass, one column each."""
-        return respond(_decision_functions(learners, learners[0].check_features(X)), response)
+        checked: Any = learners[0].check_features(X)
+        features, thresholds, missing_left, votes, starts = _joined_stumps(learners)
+        stumps = thresholds, missing_left, votes, starts
+        if not issparse(checked):
+            return respond(add_votes(read_only(checked), features, *stumps), response)
+        used, places = np.unique(np.append(np.maximum(features, 0), 0), return_inverse=True)
+        some = checked.tocsc()[:, used].tocsr()
+        blocks = (some[rows].toarray() for rows in gen_batches(some.shape[0], max(1, MANY_CELLS // len(used))))
+        F = np.concatenate([add_votes(read_only(block), places[:-1], *stumps) for block in blocks])
+        return respond(F, response)
 
     def takes_missing(self) -> bool:
         """Tell whether NaN stands for a missing value: always."""
@@ -342,29 +355,29 @@ class StumpAdaBoostClassifier(MarginClassifier):
         return shares / shares.sum() if splits.any() else shares
 
 
-def _decision_functions(learners: Sequence[StumpAdaBoostClassifier], X: Any) -> Floats:
-    """Compute F of several fitted classifiers for the same checked samples, one column each."""
-    starts = np.zeros(len(learners) + 1, np.int64)
-    np.cumsum([learner.n_estimators_ for learner in learners], out=starts[1:])
-    features, thresholds, missing_left, votes = _joined_stumps(learners)
-    stumps = thresholds, missing_left, votes, starts
-    if not issparse(X):
-        return add_votes(read_only(X), features, *stumps)
-    used, places = np.unique(np.append(np.maximum(features, 0), 0), return_inverse=True)
-    some = X.tocsc()[:, used].tocsr()
-    blocks = (some[rows].toarray() for rows in gen_batches(X.shape[0], max(1, MANY_CELLS // len(used))))
-    return np.concatenate([add_votes(read_only(block), places[:-1], *stumps) for block in blocks])
-
-
 def _joined_stumps(
-    learners: Sequence[StumpAdaBoostClassifier],
-) -> tuple[NDArray[np.int64], Floats, NDArray[np.bool_], Floats]:
-    """Return features, thresholds, sides of missing values and votes of the stumps of several classifiers."""
+    learners: Sequence[StumpAdaBoostClassifier | None],
+) -> tuple[NDArray[np.int64], Floats, NDArray[np.bool_], Floats, NDArray[np.int64]]:
+    """Return features, thresholds, sides of missing values and votes of all stumps, and where each learner's begin.
+
+    None has no stumps.
+    """
+    features, thresholds, missing_left, votes, sizes = [], [], [], [], [0]
+    for learner in learners:
+        if learner is None:
+            sizes.append(0)
+        else:
+            features.append(learner.features_)
+            thresholds.append(learner.thresholds_)
+            missing_left.append(learner.missing_left_)
+            votes.append(learner.alphas_ * learner.polarities_)
+            sizes.append(learner.n_estimators_)
     return (
-        np.concatenate([learner.features_ for learner in learners]),
-        np.concatenate([learner.thresholds_ for learner in learners]),
-        np.concatenate([learner.missing_left_ for learner in learners]),
-        np.concatenate([learner.alphas_ * learner.polarities_ for learner in learners]),
+        np.concatenate(features),
+        np.concatenate(thresholds),
+        np.concatenate(missing_left),
+        np.concatenate(votes),
+        np.cumsum(sizes, dtype=np.int64),
     )
 
 

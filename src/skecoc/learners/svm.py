@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skecoc.data.codes import Floats, Names
-from skecoc.learners.base import MarginClassifier, check_labels, check_rows, set_features
+from skecoc.learners.binary import MarginClassifier, check_labels, check_rows, set_features
 from skecoc.learners.svm_search import (
     PERCENT,
     DistinctRows,
@@ -264,7 +264,7 @@ class TunedSVMClassifier(MarginClassifier):
         self.dual_coef_ = coefficients[support].reshape(1, -1)
         self.intercept_ = np.array([intercept])
         if margins is None:
-            margins, drawn = self._margins(rows.shared.X[rows.rows]), rows
+            margins, drawn = self._margins_of(rows.shared.X[rows.rows]), rows
         self.slope_ = sigmoid_slope(margins, drawn.labels == 1, drawn.weight)
 
     def _grid(self, mean_distance: float, choice: tuple[float, float] | None) -> Grid:
@@ -275,7 +275,10 @@ class TunedSVMClassifier(MarginClassifier):
         widths = _grid_values("width", self.width, PAPER_WIDTHS)[::-1] * mean_distance
         return Grid(Cs, widths, self.tol, self.cache_size)
 
-    def _margins(self, X: Floats) -> Floats:
+    def _margins(self, X: ArrayLike) -> Floats:
+        return self._margins_of(self.check_features(X))
+
+    def _margins_of(self, X: Floats) -> Floats:
         return rbf_margins(X, self.support_vectors_, self.dual_coef_[0], self.intercept_[0], self.gamma_)
 
     def _slope(self) -> float:

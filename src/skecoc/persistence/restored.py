@@ -16,8 +16,8 @@ from sklearn.tree._tree import Tree
 from skecoc.classifiers.base import BaseCodeClassifier
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.learners import MulticlassLearner, RegionClassifier, StumpAdaBoostClassifier
+from skecoc.learners.binary import widths_of
 from skecoc.learners.columns import Response
-from skecoc.learners.features import widths_of
 from skecoc.learners.mixed import MarginColumn
 from skecoc.learners.multiclass import MulticlassColumn
 from skecoc.persistence.allowed import is_plain, registered_types
