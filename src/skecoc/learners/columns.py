@@ -279,7 +279,7 @@ class ColumnTrainer(Trainer):
         missing = [column for column in columns if column.key not in trained]
         shared = shares_rows(self.learner) and self.fit_params.keys() <= {"sample_weight"}
         prefer = "threads" if shared or all(column.clustered for column in columns) else None
-        tasks = (self._task(column, without_fold, shared) for column in missing)
+        tasks = self._tasks(missing, without_fold, shared)
         with (
             config_context(skip_parameter_validation=known, assume_finite=known),
             advising(MISSING, about="contains NaN"),
@@ -290,29 +290,31 @@ class ColumnTrainer(Trainer):
                 self.on_fit()
         return [trained[column.key] for column in columns]
 
-    def _task(self, column: Column, fold: int, shared: bool) -> tuple[Any, ...]:
-        """Return the arguments of `_fit_one` for a column."""
-        if fold not in self._by_class:
+    def _tasks(self, columns: Sequence[Column], fold: int, shared: bool) -> Iterator[tuple[Any, ...]]:
+        """Yield the arguments of `_fit_one` for columns."""
+        if columns and fold not in self._by_class:
             taken = np.arange(len(self.y))
             if fold != ALL_SAMPLES and self.folds is not None:
                 taken = np.flatnonzero(self.folds != fold)
             order = taken[np.argsort(self.y[taken], kind="stable")]
-            self._by_class[fold] = np.split(order, np.searchsorted(self.y[order], np.arange(1, len(column.pattern))))
-        rows, y = None, self.y
-        if fold != ALL_SAMPLES or not column.pattern.all():
-            by_class = self._by_class[fold]
-            rows = np.sort(np.concatenate([by_class[number] for number in np.flatnonzero(column.pattern)]))
-            y = self.y[rows]
-        labels = (column.pattern[y] > 0).astype(np.intp)
-        prepared = self._prepare(column.clustered) if shared or column.clustered else None
-        X = self.X if prepared is None or self.fit_params else None  # a cluster need not send what is not used
-        whole: Any = None if fold == ALL_SAMPLES else self._trained.get(ALL_SAMPLES, {}).get(column.key)
-        if hasattr(whole, "without_search"):
-            return whole.without_search(), X, prepared, rows, labels, dict(self.fit_params)
-        learner = self._clone(column.clustered, column.seed)
-        if column.clustered:
-            learner.n_regions = column.n_regions
-        return learner, X, prepared, rows, labels, dict(self.fit_params)
+            starts = np.searchsorted(self.y[order], np.arange(1, len(columns[0].pattern)))
+            self._by_class[fold] = np.split(order, starts)
+        for column in columns:
+            by_class, rows, y = self._by_class[fold], None, self.y
+            if fold != ALL_SAMPLES or not column.pattern.all():
+                rows = np.sort(np.concatenate([by_class[number] for number in np.flatnonzero(column.pattern)]))
+                y = self.y[rows]
+            labels = (column.pattern[y] > 0).astype(np.intp)
+            prepared = self._prepare(column.clustered) if shared or column.clustered else None
+            X = self.X if prepared is None or self.fit_params else None  # a cluster need not send what is not used
+            whole: Any = None if fold == ALL_SAMPLES else self._trained.get(ALL_SAMPLES, {}).get(column.key)
+            if hasattr(whole, "without_search"):
+                learner = whole.without_search()
+            else:
+                learner = self._clone(column.clustered, column.seed)
+                if column.clustered:
+                    learner.n_regions = column.n_regions
+            yield learner, X, prepared, rows, labels, dict(self.fit_params)
 
     def _clone(self, clustered: bool, seed: int) -> Any:
         if not clustered:

@@ -207,7 +207,11 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         random_state = check_random_state(self.random_state)
         used = weight > 0
         start = None if prepared.start is None else prepared.start[rows][used]
-        centres = self._cluster(imputed(X[used], weight[used]), weight[used], start, random_state)
+        known, mass = imputed(X[used], weight[used]), weight[used]
+        if self.clusterer is None:
+            centres = weak_kmeans(known, self.n_regions, random_state, weight=mass, start=start)
+        else:
+            centres = self._centres_of_clusterer(known, mass, random_state)
         region = nearest_centre(X, centres)
         rows_used = np.flatnonzero(used)
         order = rows_used[np.argsort(region[rows_used], kind="stable")]
@@ -234,10 +238,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         """Return the regions' learner, the default one if none is given."""
         return StumpAdaBoostClassifier() if self.estimator is None else self.estimator
 
-    def _cluster(self, X: Floats, weight: Floats, start: Floats | None, random_state: np.random.RandomState) -> Floats:
-        """Find the centres of the regions."""
-        if self.clusterer is None:
-            return weak_kmeans(X, self.n_regions, random_state, weight=weight, start=start)
+    def _centres_of_clusterer(self, X: Floats, weight: Floats, random_state: np.random.RandomState) -> Floats:
         clusterer = seeded_clone(self.clusterer, random_state.randint(np.iinfo(np.int32).max))
         params = {"sample_weight": weight} if has_fit_parameter(clusterer, "sample_weight") else {}
         found = clusterer.fit_predict(X, **params)

@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skecoc.data.bins import code_values
-from skecoc.data.coded_rows import PreparedRows
+from skecoc.data.bins import Bins, Ints, code_values
+from skecoc.data.coded_rows import UNIT, PreparedRows, cell_totals
+from skecoc.data.codes import rounded
 from skecoc.data.executor import States
 from skecoc.data.samples import Sample
+from skecoc.learners.binary import set_features
 from skecoc.learners.boosting import boost_columns
 from skecoc.learners.coded_outputs import (
     CodedLearners,
@@ -19,9 +21,10 @@ from skecoc.learners.coded_outputs import (
     code_learners,
     count_correct,
     evaluate_coded,
+    part_block,
+    sum_regions,
 )
 from skecoc.learners.coded_outputs import largest_output as largest_in_block
-from skecoc.learners.coded_regions import RegionTrainer, StartRows
 from skecoc.learners.columns import (
     ALL_SAMPLES,
     SEEN,
@@ -32,6 +35,7 @@ from skecoc.learners.columns import (
     Pattern,
     Samples,
 )
+from skecoc.learners.regions import MAX_ITER, RegionClassifier, distinct_start
 from skecoc.support.weights import only_side
 
 # Numbers of regions are kept in a byte.
@@ -120,7 +124,7 @@ class SummedTrainer(ColumnTrainer):
             if places:
                 patterns = [cells[variant][number] for variant, number in places]
                 own = [columns[number] for _, number in places]
-                learners = self._cluster(patterns, own) if clustered else self._boost(patterns)
+                learners = self._boost_in_regions(patterns, own) if clustered else self._boost(patterns)
                 for (variant, number), learner in zip(places, learners, strict=True):
                     fitted[variant][number] = learner
         return fitted
@@ -142,12 +146,87 @@ class SummedTrainer(ColumnTrainer):
         given = (rows.executor, rows.coded, rows.bins, np.column_stack(patterns), rows.cell_weights)
         return boost_columns(*given, self.learner, rows.summary.names)
 
-    def _cluster(self, patterns: list[Pattern], columns: list[Column]) -> list[BaseEstimator]:
+    def _boost_in_regions(self, patterns: list[Pattern], columns: list[Column]) -> list[BaseEstimator]:
+        """Train one `RegionClassifier` per column, whose patterns give the side of each cell.
+
+        The rows of all regions are copied once, sorted by column, region and side, and boosted like the classes of a
+        code of their own.
+        """
+        rows: PreparedRows = self.rows
+        most = max(column.n_regions for column in columns)
+        centres = self._cluster(patterns, columns, most)
+        message = (patterns, centres, most, rows.bins.starts, rows.bins.centres)
+        parted = rows.executor.map(part_block, rows.coded, message=message)
+        counts, weights = rows.executor.sum(cell_totals, parted)
+        mixed = np.flatnonzero(counts.reshape(-1, 2).all(axis=1))
+        in_regions: dict[int, BaseEstimator] = {}
+        if len(mixed):
+            matrix = np.zeros((len(counts), len(mixed)), np.int8)
+            matrix[2 * mixed, np.arange(len(mixed))] = -1
+            matrix[2 * mixed + 1, np.arange(len(mixed))] = 1
+            given = (rows.executor, parted, rows.bins, matrix, weights, self.learner, rows.summary.names)
+            in_regions = dict(zip(mixed.tolist(), boost_columns(*given), strict=True))
+        counts = counts.reshape(len(patterns), most, 2)
+        masses = (weights / UNIT * rows.summary.largest_weight).reshape(counts.shape)
+        learners: list[BaseEstimator] = []
+        for c, column in enumerate(columns):
+            inner = [in_regions.get(c * most + r) for r in range(most)]
+            learners.append(self._assemble(column, centres[c], counts[c], masses[c], inner))
+        return learners
+
+    def _cluster(self, patterns: list[Pattern], columns: list[Column], n_regions: int) -> list[Floats]:
+        """Run k-means for all columns together, one pass per step; a row stands where the middles of its bins are."""
         rows: PreparedRows = self.rows
         sample, bins = rows.sample, rows.bins
-        codes = code_values(sample.X, bins).T
+        points = bins.centres[code_values(sample.X, bins).T + bins.starts[:-1]]
         cell = rows.layout.cells(sample.keys, rows.sample_classes())
-        starts = StartRows(bins.centres[codes + bins.starts[:-1]], cell, sample.mass)
-        settings = (rows.executor, rows.coded, bins, starts, self.learner, rows.summary.largest_weight)
-        trainer = RegionTrainer(*settings, rows.summary.names)
-        return trainer.train(patterns, [column.seed for column in columns], [column.n_regions for column in columns])
+        centres = []
+        for pattern, column in zip(patterns, columns, strict=True):
+            used = pattern[cell] != 0
+            random_state = np.random.RandomState(column.seed)
+            centres.append(distinct_start(points[used], column.n_regions, random_state, sample.mass[used]))
+        moving = list(range(len(patterns)))
+        for _ in range(MAX_ITER):
+            message = (
+                [patterns[c] for c in moving],
+                [centres[c] for c in moving],
+                n_regions,
+                bins.starts,
+                bins.centres,
+            )
+            sums = rows.executor.sum(sum_regions, rows.coded, message=message)
+            still = []
+            for c, of_column in zip(moving, sums, strict=True):
+                before, centres[c] = centres[c], _moved(centres[c], of_column, bins)
+                if not np.array_equal(before, centres[c]):
+                    still.append(c)
+            moving = still
+            if not moving:
+                break
+        return centres
+
+    def _assemble(
+        self, column: Column, centres: Floats, counts: Ints, masses: Floats, learners: list[BaseEstimator | None]
+    ) -> RegionClassifier:
+        """Return the learner of a column, of its regions that hold rows; counts and masses are by region and side."""
+        learner = RegionClassifier(self.learner, n_regions=column.n_regions, random_state=column.seed)
+        set_features(learner, self.rows.bins.n_features, self.rows.summary.names)
+        occupied = np.flatnonzero(counts.any(axis=1))
+        margins = [(1 if counts[r, 1] else -1) * 0.5 * np.log1p(masses[r].sum()) for r in occupied]
+        learner.classes_ = np.array([0, 1])
+        learner.centres_ = centres[occupied]
+        learner.n_regions_ = len(occupied)
+        learner.estimators_ = [learners[r] for r in occupied]
+        pure = np.array([inner is None for inner in learner.estimators_])
+        learner.region_margins_ = np.where(pure, rounded(np.array(margins)), 0.0)
+        return learner
+
+
+def _moved(centres: Floats, sums: Ints, bins: Bins) -> Floats:
+    """Move centres to the means of their rows; a centre without rows stays where it was."""
+    moved = centres.copy()
+    for k in range(len(centres)):
+        mass = float(sums[k, bins.of(0)].sum())
+        if mass > 0:
+            moved[k] = np.add.reduceat(sums[k] * bins.centres, bins.starts[:-1]) / mass
+    return rounded(moved)
