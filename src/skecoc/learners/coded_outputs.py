@@ -105,20 +105,16 @@ def evaluate_coded(codes: Codes, learners: CodedLearners) -> Floats:
         if kind == "constant":
             outputs[:, q] = number
         elif kind == "regions":
-            outputs[:, q] = _evaluate_regions(codes, learners.regions[number], learners)
+            regions = learners.regions[number]
+            squares = squared_distances(regions.centres, learners.bin_starts, learners.bin_centres)
+            region = nearest_coded_centre(codes, learners.bin_starts, squares)
+            of_regions = add_coded_votes(codes, *regions.stumps)
+            is_pure = np.diff(regions.stumps.starts) == 0
+            own = np.where(is_pure[region], regions.margins[region], of_regions[np.arange(len(region)), region])
+            outputs[:, q] = respond(own, learners.response)
         else:
             outputs[:, q] = respond(F[:, number], learners.response)
     return outputs
-
-
-def _evaluate_regions(codes: Codes, regions: CodedRegions, learners: CodedLearners) -> Floats:
-    """Evaluate every row by the learner of its region."""
-    squares = squared_distances(regions.centres, learners.bin_starts, learners.bin_centres)
-    region = nearest_coded_centre(codes, learners.bin_starts, squares)
-    F = add_coded_votes(codes, *regions.stumps)
-    is_pure = np.diff(regions.stumps.starts) == 0
-    own = np.where(is_pure[region], regions.margins[region], F[np.arange(len(region)), region])
-    return respond(own, learners.response)
 
 
 def count_correct(block: CodedBlock, learners: CodedLearners, matrix: Floats) -> Ints:

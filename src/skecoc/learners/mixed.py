@@ -470,31 +470,6 @@ def _check_missing(learners: Mapping[str, BaseEstimator], X: Any) -> None:
         )
 
 
-class _Clock:
-    """Estimates the time left from the time that each learner took on all samples."""
-
-    def __init__(self, on_fit: OnFit) -> None:
-        self._on_fit = on_fit
-        self._left: dict[str, float] = {}
-        self._per_fit: dict[str, float] = {}
-
-    def start(self, taken: Mapping[str, tuple[float, int]], n_folds: int) -> None:
-        """Expect as much time for each fold as learners have taken: seconds, for so many fits."""
-        self._left = {name: seconds * n_folds for name, (seconds, _) in taken.items()}
-        self._per_fit = {name: seconds / n_fits for name, (seconds, n_fits) in taken.items()}
-
-    def count(self, name: str) -> None:
-        """Count a fit of a learner."""
-        if self._left:
-            self._left[name] = max(self._left.get(name, 0.0) - self._per_fit.get(name, 0.0), 0.0)
-        self._on_fit()
-
-    @property
-    def seconds_left(self) -> float | None:
-        """The estimate; None before there is one."""
-        return sum(self._left.values()) if self._left else None
-
-
 class MixedTrainer:
     """Trains columns as other trainers do, each by the learner that it names, and puts all outputs on one scale."""
 
@@ -518,7 +493,10 @@ class MixedTrainer:
         _check_missing(learners, X)
         self.X, self.y, self.root, self.folds, self.n_jobs = X, y, root, folds, n_jobs
         self.response: Response = "predict" if response_method == "predict" else "predict_proba"
-        self._clock = _Clock(on_fit)  # copies share it
+        self._on_fit = on_fit
+        # Seconds until all folds are trained, and seconds of one fit, of each learner; copies share them.
+        self._seconds_left: dict[str, float] = {}
+        self._seconds_per_fit: dict[str, float] = {}
         self.trainers: dict[str, Trainer] = {}
         for name, learner in learners.items():
             settings: dict[str, Any] = {
@@ -526,7 +504,7 @@ class MixedTrainer:
                 "folds": folds,
                 "n_jobs": n_jobs,
                 "verbose": verbose,
-                "on_fit": partial(self._clock.count, name),
+                "on_fit": partial(self._count_fit, name),
                 "before": None if before is None else before.members.setdefault(name, TrainedBefore()),
             }
             if isinstance(learner, MulticlassLearner):
@@ -538,7 +516,13 @@ class MixedTrainer:
     @property
     def seconds_left(self) -> float | None:
         """Estimate of the time until all folds are trained, once every learner has been trained on all samples."""
-        return self._clock.seconds_left
+        return sum(self._seconds_left.values()) if self._seconds_left else None
+
+    def _count_fit(self, name: str) -> None:
+        if self._seconds_left:
+            left = self._seconds_left.get(name, 0.0) - self._seconds_per_fit.get(name, 0.0)
+            self._seconds_left[name] = max(left, 0.0)
+        self._on_fit()
 
     @property
     def clusterable(self) -> frozenset[str]:
@@ -555,16 +539,19 @@ class MixedTrainer:
     def fit(self, columns: Sequence[Column], without_fold: int = ALL_SAMPLES) -> list[BaseEstimator]:
         """Train columns on all samples, or without those of a fold, and return their learners."""
         learners: list[Any] = [None] * len(columns)
-        taken = {}
+        n_folds = 0 if self.folds is None or self._seconds_left else int(self.folds.max(initial=-1)) + 1
+        seconds_left = {}
         for name, places, own in self._by_learner(columns):
             trainer, started = self.trainers[name], perf_counter()
             found = trainer.fit(own, without_fold)
-            taken[name] = perf_counter() - started, 1 if isinstance(trainer, MulticlassTrainer) else len(own)
+            seconds = perf_counter() - started
+            if n_folds:
+                seconds_left[name] = seconds * n_folds
+                self._seconds_per_fit[name] = seconds / (1 if isinstance(trainer, MulticlassTrainer) else len(own))
             response = trainer.respond(found, f"{name!r} in estimator: ")
             for q, learner in zip(places, found, strict=True):
                 learners[q] = learner if response == self.response else MarginColumn(learner, response)
-        if self.folds is not None and self._clock.seconds_left is None:
-            self._clock.start(taken, int(self.folds.max(initial=-1)) + 1)
+        self._seconds_left.update(seconds_left)
         return learners
 
     def outputs(self, columns: Sequence[Column], samples: Samples = SEEN, *, tried: bool = False) -> Floats:

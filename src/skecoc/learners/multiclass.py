@@ -156,12 +156,13 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The fitted learner.
         """
         labels = column_or_1d(y, warn=True)
-        if fit_params:  # they reach the steps of a pipeline as its own rules say
+        estimator = clone(self.estimator)
+        if self.is_pairwise:
+            _last_step(estimator).set_params(decision_function_shape="ovo", break_ties=False)
+        # Further arguments reach the steps of a pipeline by the routing that the pipeline itself has.
+        with nullcontext() if fit_params else config_context(enable_metadata_routing=False):
             params = {**fit_params, **weight_params(self.estimator, sample_weight)}
-            self.estimator_ = self._untrained().fit(X, labels, **params)
-        else:
-            with config_context(enable_metadata_routing=False):
-                self.estimator_ = self._untrained().fit(X, labels, **weight_params(self.estimator, sample_weight))
+            self.estimator_ = estimator.fit(X, labels, **params)
         self.classes_ = self.estimator_.classes_
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)  # of an earlier fit
@@ -173,13 +174,6 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def n_classes_(self) -> int:
         """Number of classes."""
         return len(self.classes_)
-
-    def _untrained(self) -> BaseEstimator:
-        """Return a clone; an SVC without probabilities gives the margins of pairs."""
-        estimator = clone(self.estimator)
-        if self.is_pairwise:
-            _last_step(estimator).set_params(decision_function_shape="ovo", break_ties=False)
-        return estimator
 
     @property
     def is_pairwise(self) -> bool:
@@ -226,30 +220,25 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return np.exp(self.evaluate(X, "predict_proba").logs)
 
     def evaluate(self, X: Any, response: Response) -> ClassOutputs:
-        """Evaluate samples, for any number of columns."""
+        """Evaluate samples, for any number of columns, by the best method that the classifier has."""
+        classes, n_classes = self.classes_, len(self.classes_)
         with _few_threads(_num_samples(X)):
-            return self._evaluate(X, response)
-
-    def _evaluate(self, X: Any, response: Response) -> ClassOutputs:
-        """Evaluate samples by the best method that the classifier has."""
-        if response != "predict" and hasattr(self.estimator_, "predict_proba"):
-            return ClassOutputs(self.classes_, np.log(np.maximum(self.estimator_.predict_proba(X), LEAST_PROBABILITY)))
-        if response == "predict" or not hasattr(self.estimator_, "decision_function"):
-            is_predicted = self.estimator_.predict(X)[:, None] == self.classes_
-            return ClassOutputs(self.classes_, np.log(np.where(is_predicted, 1.0, LEAST_PROBABILITY)))
-        margins = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
-        n_classes = len(self.classes_)
+            if response != "predict" and hasattr(self.estimator_, "predict_proba"):
+                return ClassOutputs(classes, np.log(np.maximum(self.estimator_.predict_proba(X), LEAST_PROBABILITY)))
+            if response == "predict" or not hasattr(self.estimator_, "decision_function"):
+                is_predicted = self.estimator_.predict(X)[:, None] == classes
+                return ClassOutputs(classes, np.log(np.where(is_predicted, 1.0, LEAST_PROBABILITY)))
+            margins = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
         if margins.ndim == 1:  # two classes, positive for the second
-            return ClassOutputs(
-                self.classes_, log_softmax(np.column_stack([-margins, margins]), axis=1), -margins[:, None]
-            )
+            logs = log_softmax(np.column_stack([-margins, margins]), axis=1)
+            return ClassOutputs(classes, logs, -margins[:, None])
         if not self.is_pairwise:
-            return ClassOutputs(self.classes_, log_softmax(2.0 * margins, axis=1))
+            return ClassOutputs(classes, log_softmax(2.0 * margins, axis=1))
         scores = np.zeros((len(margins), n_classes))
         for margin, i, j in zip(margins.T, *np.triu_indices(n_classes, 1), strict=True):
             scores[:, i] += margin
             scores[:, j] -= margin
-        return ClassOutputs(self.classes_, log_softmax(2.0 / n_classes * scores, axis=1), margins)
+        return ClassOutputs(classes, log_softmax(2.0 / n_classes * scores, axis=1), margins)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

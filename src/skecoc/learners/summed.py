@@ -116,30 +116,32 @@ class SummedTrainer(ColumnTrainer):
 
     def _fit_without(self, columns: Sequence[Column], variants: Sequence[list[int]]) -> list[list[BaseEstimator]]:
         """Boost columns without the rows of each of several lists of folds, in the same passes."""
-        cells = [[self._side_of_cells(column.pattern, folds) for column in columns] for folds in variants]
-        fitted: list[list[Any]] = [[self._constant(sides) for sides in of_variant] for of_variant in cells]
-        for clustered in (False, True):
-            numbers = [number for number, column in enumerate(columns) if column.clustered == clustered]
-            places = [(v, number) for v in range(len(variants)) for number in numbers if fitted[v][number] is None]
-            if places:
-                patterns = [cells[variant][number] for variant, number in places]
-                own = [columns[number] for _, number in places]
-                learners = self._boost_in_regions(patterns, own) if clustered else self._boost(patterns)
-                for (variant, number), learner in zip(places, learners, strict=True):
+        rows: PreparedRows = self.rows
+        fitted: list[list[Any]] = [[None] * len(columns) for _ in variants]
+        # Patterns of cells, and the variants and numbers of their columns: simple ones, and clustering-based ones.
+        patterns: dict[bool, list[Pattern]] = {False: [], True: []}
+        places: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
+        for variant, without_folds in enumerate(variants):
+            for number, column in enumerate(columns):
+                # A cell has the side of its class, or none in the folds that are left out.
+                sides = np.repeat(column.pattern[:, np.newaxis], rows.n_folds + 1, axis=1)
+                sides[:, [fold + 1 for fold in without_folds]] = 0
+                sides = sides.ravel()
+                is_on = np.stack([sides < 0, sides > 0])
+                side = only_side(is_on @ rows.cell_counts, is_on @ rows.cell_weights)
+                if side is not None:
+                    fitted[variant][number] = ConstantClassifier(side)
+                else:
+                    patterns[column.clustered].append(sides)
+                    places[column.clustered].append((variant, number))
+        for clustered, found in places.items():
+            if found:
+                own = [columns[number] for _, number in found]
+                cells = patterns[clustered]
+                learners = self._boost_in_regions(cells, own) if clustered else self._boost(cells)
+                for (variant, number), learner in zip(found, learners, strict=True):
                     fitted[variant][number] = learner
         return fitted
-
-    def _side_of_cells(self, pattern: Pattern, without_folds: list[int]) -> Pattern:
-        """Return the side of each cell: that of its class, or zero for the cells of some folds."""
-        sides = np.repeat(pattern[:, np.newaxis], self.rows.n_folds + 1, axis=1)
-        sides[:, [fold + 1 for fold in without_folds]] = 0
-        return sides.ravel()
-
-    def _constant(self, sides: Pattern) -> ConstantClassifier | None:
-        """Return the learner of a column of cells in which one side alone counts, or None."""
-        is_on = np.stack([sides < 0, sides > 0])
-        side = only_side(is_on @ self.rows.cell_counts, is_on @ self.rows.cell_weights)
-        return None if side is None else ConstantClassifier(side)
 
     def _boost(self, patterns: list[Pattern]) -> list[BaseEstimator]:
         rows: PreparedRows = self.rows
