@@ -80,7 +80,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return checked, getattr(scratch, "feature_names_in_", None)
 
     def check_features(self, X: Any) -> NDArray[Any]:
-        """Check the features of samples to predict, unless an ensemble has done so, as it says by `assume_finite`."""
+        """Check the features of samples to predict, unless an ensemble has, which then sets `assume_finite`."""
         is_checked = (
             type(X) is np.ndarray
             and X.dtype in self._dtypes

@@ -1,8 +1,8 @@
 """Boost the stumps of many columns together, from histograms that are summed over blocks of rows.
 
 Every round is one pass: a block computes the weights of its rows from all stumps so far, finds the rows that each
-column's last stump got wrong (or right, whichever are fewer), and says how that changes the column's histograms; the
-sums of these changes decide on the next stumps. Blocks keep nothing but their coded rows: to multiply weights anew
+column's last stump got wrong (or right, whichever are fewer), and computes how the column's histograms change; the
+sums of these changes determine the next stumps. Blocks keep nothing but their coded rows: to multiply weights anew
 takes less time than to read and write them. The stumps are those of `StumpAdaBoostClassifier`.
 
 Weights are floats that change row by row, without regard to other rows; every sum of them is a sum of integers, to
@@ -84,7 +84,6 @@ def column_groups(matrix: Matrix, n_bins: int, largest_summand: int) -> Iterator
 def _boost_group(
     executor: Executor, coded: States, bins: Bins, matrix: Matrix, scale: float, n_estimators: int
 ) -> "list[_Column]":
-    """Boost the columns of a group."""
     counts, histograms, weights = executor.sum(start_block, coded, message=(matrix, scale, bins.starts))
     columns = [_Column(bins, counts[q], histograms[q], weights[q]) for q in range(matrix.shape[1])]
     for t in range(n_estimators):
@@ -229,7 +228,7 @@ def _list_changes(
     left, right = factors[0], factors[1]
     n_changed = 0
     for i in range(weights.size):
-        # Writing always and moving on only if the row changes is faster than a branch that nobody can predict.
+        # Writing always and moving on only if the row changes is faster than an unpredictable branch.
         factor = left if feature < 0 or codes[feature, first + i] <= cut else right
         after = np.int64(np.rint(weights[i] * factor))
         rows[n_changed] = first + i

@@ -46,7 +46,7 @@ class CodedRegions(NamedTuple):
 
 
 class CodedLearners(NamedTuple):
-    """The learners of some columns, as coded rows are evaluated by them."""
+    """The learners of some columns, in the form that evaluates coded rows."""
 
     kinds: list[tuple[str, int]]  # "stumps", "regions" or "constant", and the number among those, or the side
     stumps: CodedStumps  # of all columns of stumps
@@ -163,18 +163,22 @@ def all_rows(block: CodedBlock, n_folds: int, learners: CodedLearners, scale: fl
     return CodedSamples(outputs, outputs, y, block.weights, np.full(len(y), NEVER_HELD_OUT), block.keys)
 
 
-def sum_regions(
-    block: CodedBlock,
-    patterns: Sequence[Pattern],
-    centres: Sequence[Floats],
-    n_regions: int,
-    bin_starts: Ints,
-    bin_centres: Floats,
-) -> Ints:
+class ColumnRegions(NamedTuple):
+    """The regions of clustering-based columns, by which blocks divide their rows."""
+
+    patterns: Sequence[Pattern]  # side of each cell
+    centres: Sequence[Floats]
+    n_regions: int  # the most of a column
+    bin_starts: Ints
+    bin_centres: Floats
+
+
+def sum_regions(block: CodedBlock, regions: ColumnRegions) -> Ints:
     """Sum up the weights of the rows of each region, by bin, in parts of `UNIT`: (n_columns, n_regions, n_bins)."""
-    sums = np.zeros((len(patterns), n_regions, bin_starts[-1]), np.int64)
+    n_regions, bin_starts = regions.n_regions, regions.bin_starts
+    sums = np.zeros((len(regions.patterns), n_regions, bin_starts[-1]), np.int64)
     units = np.rint(block.weights * UNIT)
-    for c, (rows, codes, region) in enumerate(_regions_of(block, patterns, centres, bin_starts, bin_centres)):
+    for c, (rows, codes, region) in enumerate(_find_regions(block, regions)):
         for f in range(len(codes)):
             size = int(bin_starts[f + 1] - bin_starts[f])
             # Doubles hold these sums of integers exactly: a block has less than 2^23 rows.
@@ -183,39 +187,31 @@ def sum_regions(
     return sums
 
 
-def part_block(
-    block: CodedBlock,
-    patterns: Sequence[Pattern],
-    centres: Sequence[Floats],
-    n_regions: int,
-    bin_starts: Ints,
-    bin_centres: Floats,
-) -> CodedBlock:
+def part_block(block: CodedBlock, regions: ColumnRegions) -> CodedBlock:
     """Copy the rows of columns, sorted by column, region and side, as if these were cells.
 
     Cell ``2 * (n_regions * c + r) + s`` holds the rows of column c in region r on side s (1: positive).
     """
     taken, labels = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
-    cell = block.cell
-    for c, (rows, _, region) in enumerate(_regions_of(block, patterns, centres, bin_starts, bin_centres)):
+    cell, n_labels = block.cell, 2 * regions.n_regions * len(regions.patterns)
+    for c, (rows, _, region) in enumerate(_find_regions(block, regions)):
         taken.append(rows)
-        labels.append(2 * (n_regions * c + region.astype(np.intp)) + (patterns[c][cell[rows]] > 0))
+        labels.append(2 * (regions.n_regions * c + region.astype(np.intp)) + (regions.patterns[c][cell[rows]] > 0))
     every, label = np.concatenate(taken), np.concatenate(labels)
     order = np.argsort(label, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=2 * n_regions * len(patterns)))])
+    starts = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=n_labels))])
     rows = every[order]
     weight = block.weight[rows] if len(block.weight) else block.weight
     return CodedBlock(copy_rows(block.codes, rows), starts, weight, block.keys[rows])
 
 
-def _regions_of(
-    block: CodedBlock, patterns: Sequence[Pattern], centres: Sequence[Floats], bin_starts: Ints, bin_centres: Floats
-) -> Iterator[tuple[Integers, Codes, NDArray[np.uint8]]]:
+def _find_regions(block: CodedBlock, regions: ColumnRegions) -> Iterator[tuple[Integers, Codes, NDArray[np.uint8]]]:
     """Yield the rows of the cells that take part in each column, with their codes and regions."""
-    for pattern, own in zip(patterns, centres, strict=True):
+    for pattern, centres in zip(regions.patterns, regions.centres, strict=True):
         rows = np.concatenate([np.arange(block.starts[p], block.starts[p + 1]) for p in np.flatnonzero(pattern)])
         codes = copy_rows(block.codes, rows)
-        yield rows, codes, nearest_coded_centre(codes, bin_starts, squared_distances(own, bin_starts, bin_centres))
+        squares = squared_distances(centres, regions.bin_starts, regions.bin_centres)
+        yield rows, codes, nearest_coded_centre(codes, regions.bin_starts, squares)
 
 
 def squared_distances(centres: Floats, bin_starts: Ints, bin_centres: Floats) -> Floats:

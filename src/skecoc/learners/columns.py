@@ -1,8 +1,14 @@
-"""Fit one binary learner per column of a code matrix, and evaluate columns: plainly and out of fold.
+"""Train and evaluate the columns of a code: the one contract that all kinds of learners implement.
 
-A column's learner is any scikit-learn classifier. It is trained on the samples whose classes take part in the column,
-with label 1 on the column's +1 side and 0 on its -1 side. A side that is empty, or whose samples weigh next to nothing
-(`skecoc.support.weights.only_side`), needs no learner: the other one is predicted.
+A `Trainer` has the samples of a fit. ``fit(columns, without_fold)`` trains columns on all samples or without those of a
+fold, and ``outputs(columns, samples)`` evaluates them on the samples that their learners have seen or on held-out ones.
+`ColumnTrainer`, below, trains a binary learner for each column, also by regions. Multiclass learners
+(`skecoc.learners.multiclass`), several learners (`skecoc.learners.mixed`) and boosted stumps on samples in blocks
+(`skecoc.learners.summed`) have trainers of their own.
+
+The learner of a column is any scikit-learn classifier. It is trained on the samples whose classes take part in the
+column, with label 1 on the column's +1 side and 0 on its -1 side. A side that is empty, or whose samples weigh next to
+nothing (`skecoc.support.weights.only_side`), needs no learner: the other one is predicted.
 
 **Sharing work between columns.** A learner that can reuse work on ``X`` for every column of one fit defines two
 methods, and is then trained through them instead of `fit`:
@@ -15,7 +21,7 @@ methods, and is then trained through them instead of `fit`:
     are trained in threads, so it must only read ``prepared``.
 
 It may also define the static method ``outputs_together(learners, X, response)``, which evaluates several trained
-learners of its class in one pass over ``X``, or the method ``outputs(X, response)``, which evaluates itself.
+learners of its class in one pass over ``X``, or the method ``outputs(X, response)``, which evaluates this learner.
 
 **Training again on fewer samples.** A learner that searches for parameters may define ``without_search()``, which
 returns an unfitted clone of a trained one with the parameters it has found. The learners of folds then search no more.
@@ -134,7 +140,7 @@ class ColumnSeeds:
         self._seen: dict[str, Counter[bytes]] = {}  # patterns so far, by learner
 
     def seeded(self, columns: Sequence[Column], *, tried: bool = False) -> list[Column]:
-        """Return columns with the seeds that they have next; columns that are only `tried` do not count."""
+        """Return columns with their next seeds; columns that are only `tried` do not count as occurrences."""
         seen = {name: found.copy() for name, found in self._seen.items()} if tried else self._seen
         seeded = []
         for column in columns:
@@ -146,7 +152,7 @@ class ColumnSeeds:
 
 @dataclass
 class TrainedBefore:
-    """What a trainer remembers from one fit to the next, on the same samples: learners, and outputs of columns."""
+    """Learners and outputs of columns that a trainer keeps from one fit to the next, on the same samples."""
 
     learners: dict[int, dict[Any, Any]] = field(default_factory=dict)  # by the fold that is left out
     outputs: dict[Any, Any] = field(default_factory=dict)
@@ -333,7 +339,7 @@ class ColumnTrainer(Trainer):
             elif clustered and type(self.X) is np.ndarray and self.X.dtype == np.float64:
                 # Region learners see a plain array of float64, which simple columns have prepared already.
                 shared = {"inner": self._prepared.get(False)}
-            # Seeded, since a learner may choose something for all columns here.
+            # Seeded: a learner may choose parameters for all columns here.
             learner = self._clone(clustered, self.root)
             self._prepared[clustered] = learner.prepare_rows(self._seen_X, self.y, **shared)
         return self._prepared[clustered]
@@ -430,14 +436,13 @@ def _evaluating_together(kind: type, response: Response) -> Callable[[list[BaseE
 
 
 def _logistic_outputs(learners: list[BaseEstimator], X: Any) -> Floats:
-    """Evaluate all logistic regressions by one matrix product, except multinomial ones, which older versions have."""
+    """Evaluate all logistic regressions by one matrix product; multinomial ones of older versions one by one."""
     if any(getattr(learner, "multi_class", None) == "multinomial" for learner in learners):
         return np.column_stack([_evaluate_column(learner, X, "predict_proba") for learner in learners])
     return np.tanh(_linear_margins(learners, X) / 2.0)
 
 
 def _linear_margins(learners: list[BaseEstimator], X: Any) -> Floats:
-    """Evaluate all linear learners by one matrix product."""
     rows = validate_data(learners[0], X, accept_sparse="csr", reset=False)
     coefficients = np.vstack([np.reshape(learner.coef_, (1, -1)) for learner in learners])
     intercepts = [np.ravel(learner.intercept_)[0] for learner in learners]
@@ -447,7 +452,6 @@ def _linear_margins(learners: list[BaseEstimator], X: Any) -> Floats:
 
 
 def _evaluate_column(learner: BaseEstimator, X: Any, response: Response) -> Floats:
-    """Evaluate one learner on every sample."""
     if hasattr(learner, "outputs"):
         return learner.outputs(X, response)
     output = np.asarray(getattr(learner, response)(X))
@@ -458,7 +462,7 @@ def _evaluate_column(learner: BaseEstimator, X: Any, response: Response) -> Floa
 
 
 def margin_scale(response: Response, outputs: Floats) -> float:
-    """Return what the outputs of a fit are divided by: for margins the paper's max |u|.
+    """Return the divisor of the outputs of a fit: for margins the paper's max |u|, else 1.
 
     >>> margin_scale("decision_function", np.array([[0.5, -4.0]])), margin_scale("predict", np.array([[1.0, -1.0]]))
     (4.0, 1.0)
@@ -467,7 +471,7 @@ def margin_scale(response: Response, outputs: Floats) -> float:
 
 
 class ConstantClassifier(ClassifierMixin, BaseEstimator):
-    """The learner of a column of which one side, 0 or 1, alone counts: it always predicts that; 0.5 is neither."""
+    """The learner of a column with samples on one side only: it always predicts this side, 0 or 1; 0.5 is neither."""
 
     def __init__(self, side: float) -> None:
         self.side = side
@@ -496,7 +500,7 @@ class LearnerColumn(ClassifierMixin, BaseEstimator):
     """
 
     def predict_proba(self, X: Any) -> Floats:
-        """Give both sides, the -1 side first, numbers that sum to 1: probabilities if the learner has such."""
+        """Return two numbers per sample that sum to 1, for the -1 side first: probabilities if the learner has such."""
         positive = 0.5 * (1.0 + self.outputs_together([self], X, "predict_proba")[:, 0])
         return np.column_stack([1.0 - positive, positive])
 
@@ -540,7 +544,7 @@ class SeededClones:
             for name, value in estimator.get_params(deep=True).items()
             if value is None and (name == "random_state" or name.endswith("__random_state"))
         )
-        # A copy of a clone that has not been fitted is another clone, made faster; of numbers, a shallow copy will do.
+        # Copying an unfitted clone is faster than cloning again; a shallow copy will do if all parameters are numbers.
         is_flat = all(isinstance(value, int | float | str | None) for value in vars(self._unfitted).values())
         self._copy = copy if is_flat else deepcopy
 
@@ -565,9 +569,9 @@ def shares_rows(estimator: BaseEstimator) -> bool:
 
 
 def weight_params(estimator: BaseEstimator, sample_weight: Any) -> dict[str, Any]:
-    """Return the arguments that hand sample weights to the `fit` of a learner; of a pipeline, to every step with such.
+    """Return the arguments that pass sample weights to the `fit` of a learner.
 
-    With metadata routing enabled a pipeline routes them itself.
+    Of a pipeline, weights go to every step that takes them; with metadata routing enabled it routes them itself.
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler

@@ -1,6 +1,7 @@
-"""The learners of a classifier: one, or several by their names, whose weights the decoding fits.
+"""The learners of a classifier: one, or several by their names.
 
-Of several learners each is trained on the columns that name it. They come with their parameters, weights and metadata.
+`LearnerComposition` gives a classifier its learners, with their parameters, sample weights and metadata; `MixedTrainer`
+trains columns by several learners, each by the learner that it names.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -104,7 +105,7 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
         return {"": check_classifier(self._learner(), "estimator")}
 
     def _trainer(self, data: Any, folds: Integers | None, *, clustered_learner: Any, on_fit: OnFit) -> Any:
-        """Return the trainer of the learners that the parameters of training data name."""
+        """Return the trainer of the learners for which the training data have parameters."""
         warm: Any = getattr(self, "_warm", None)
         settings: dict[str, Any] = {
             "response_method": self.response_method,
@@ -122,7 +123,7 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
         return _make_trainer(data.rows, self._learner(), data.X, data.y, data.root, **settings)
 
     def _joblib_verbosity(self) -> int:
-        """Return what joblib is told to report."""
+        """Return joblib's `verbose`."""
         return 0
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -200,7 +201,7 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
 
         Weights that are not given but follow from `class_weight` need no request of a learner.
         """
-        is_mixed = isinstance(self.estimator, str)  # its learners take weights, and nobody could ask them to
+        is_mixed = isinstance(self.estimator, str)  # its learners take weights, and users cannot request them
         own = {} if weight is None else {"sample_weight": weight}
         if not is_mixed:
             check_class_weights(self, learners)
@@ -234,7 +235,7 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
         if hasattr(self, "partial_fit"):
             mapping.add(caller="partial_fit", callee="partial_fit")
         router = MetadataRouter(owner=self).add_self_request(self)
-        if not isinstance(self.estimator, str):  # the learners of "mixed" are no concern of others
+        if not isinstance(self.estimator, str):  # the learners of "mixed" are not parameters
             for name, learner in self._learners().items():
                 router.add(method_mapping=mapping, **{name or "estimator": learner})
         return router
@@ -243,7 +244,7 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
         tags = super().__sklearn_tags__()
         try:
             members = [get_tags(learner).input_tags for learner in self._learners().values()]
-        except ValueError:  # `fit` says what is wrong with the learners
+        except ValueError:  # `fit` raises it again
             return tags
         of_all = tags.input_tags
         of_all.sparse = of_all.allow_nan = of_all.categorical = True
@@ -256,7 +257,7 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
 
 
 def _make_trainer(rows: Any, learner: BaseEstimator, *given: Any, **settings: Any) -> ColumnTrainer:
-    """Return a trainer from sums for stumps if there are rows in blocks, one that trains on samples otherwise."""
+    """Return a trainer for one learner: of stumps on rows in blocks, it trains from sums over them."""
     if rows is None or not isinstance(learner, StumpAdaBoostClassifier):
         return ColumnTrainer(learner, *given, **settings)
     from skecoc.learners.summed import SummedTrainer  # compiles more, for samples in blocks only
@@ -284,7 +285,6 @@ def _check_reached(which: str, learner: BaseEstimator, method: str, others: list
 
 
 def _no_weights(which: str, is_given: bool) -> str:
-    """Say that a learner takes no weights, which are given or follow from class_weight."""
     if is_given:
         return f"sample_weight was given, but {which} does not take it"
     return (
@@ -312,7 +312,7 @@ def is_several(estimator: Any) -> bool:
 
 
 def check_classifier(learner: Any, argument: str, alternative: str = "") -> Any:
-    """Return a learner that can be trained to predict classes; a ValueError says what others are."""
+    """Return a learner that predicts classes; raise a ValueError that names the kind of any other estimator."""
     is_class = isinstance(learner, type)
     if is_class or not hasattr(learner, "fit"):
         hint = f"; {learner.__name__}() makes one" if is_class else ""

@@ -49,19 +49,18 @@ LEAST_OUTPUT = 1e-9
 
 
 def _few_threads(n_samples: int) -> AbstractContextManager[Any]:
-    """Let compiled libraries use one thread where samples are so few that threads would wait for each other."""
+    """Let compiled libraries use one thread for few samples, where threads would only wait for each other."""
     return one_thread() if n_samples <= MANY_SAMPLES else nullcontext()
 
 
 def _last_step(estimator: BaseEstimator) -> BaseEstimator:
-    """Return the classifier at the end of a pipeline, or the classifier itself."""
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
     return estimator
 
 
 class ClassOutputs(NamedTuple):
-    """What a learner says of samples: enough for the output of any column."""
+    """The outputs of a learner for all classes, from which those of any column follow."""
 
     classes: Integers  # those that the learner knows
     logs: Floats  # (n_samples, n_classes): logarithms of probabilities
@@ -281,8 +280,8 @@ class MulticlassTrainer(Trainer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # What a model says of the samples of its fold, or of all samples: enough for columns to come. So no outputs of
-        # single columns are kept for the next fit.
+        # Outputs for all classes on the samples of a fold, or on all samples: those of any later column follow from
+        # them, so none of single columns are kept for the next fit.
         self._evaluated: dict[Any, ClassOutputs] = self.before.outputs if self.before else {}
         self.before = None
 
@@ -316,7 +315,7 @@ class MulticlassTrainer(Trainer):
         return outputs
 
     def _fit_models(self, wanted: Sequence[tuple[Pattern | None, int]]) -> None:
-        """Fit the learner to classes in groups, without the samples of a fold, unless it has been."""
+        """Fit the learner to groups of classes without the samples of a fold, where it has not been fitted yet."""
         missing = {}
         for groups, fold in wanted:
             key = _group_key(groups)
@@ -333,7 +332,6 @@ class MulticlassTrainer(Trainer):
             self.on_fit()
 
     def _task(self, clones: SeededClones, groups: Pattern | None, fold: int) -> tuple[Any, ...]:
-        """Return the arguments of `_fit_model`."""
         rows = None if fold == ALL_SAMPLES or self.folds is None else np.flatnonzero(self.folds != fold)
         y, seed = self.y, self.root
         if groups is not None:
@@ -354,7 +352,7 @@ def _group_key(groups: Pattern | None) -> bytes:
 
 
 def _groups_of(columns: Sequence[Column]) -> dict[bytes, tuple[Pattern | None, list[int]]]:
-    """Return the divisions of classes into groups that columns have, each with the places of its columns."""
+    """Return the groups of classes that columns have, each with the places of its columns."""
     grouped: dict[bytes, tuple[Pattern | None, list[int]]] = {}
     for q, column in enumerate(columns):
         grouped.setdefault(_group_key(column.groups), (column.groups, []))[1].append(q)

@@ -44,7 +44,7 @@ MAX_ITER = 4
 
 @dataclass(frozen=True)
 class _Regions:
-    """Rows that several region learners share: as learners see them, and what the inner learner shares, if anything."""
+    """Rows that several region learners share, and what the learner within regions has prepared, if it shares rows."""
 
     X: Any  # an array, or the frame that was given
     points: Floats  # the rows as clusterings see them: numbers, NaN where missing
@@ -175,7 +175,6 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         return self._numbers(X)
 
     def _numbers(self, X: Any) -> Floats:
-        """Return the numbers of a frame, as `numbers_of` does."""
         finite = self._checks()["ensure_all_finite"]
         return numbers_of(X, ensure_all_finite=finite, estimator=self, input_name="X")
 
@@ -235,7 +234,6 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         return self
 
     def _learner(self) -> BaseEstimator:
-        """Return the regions' learner, the default one if none is given."""
         return StumpAdaBoostClassifier() if self.estimator is None else self.estimator
 
     def _centres_of_clusterer(self, X: Floats, weight: Floats, random_state: np.random.RandomState) -> Floats:
@@ -355,7 +353,7 @@ def _fit_region(
     *,
     tries: bool = False,
 ) -> BaseEstimator:
-    """Train the learner of a region; if it `tries`, it must predict too: neighbours may be too few only then."""
+    """Train the learner of a region; if `tries`, let it predict too: nearest neighbours may raise only then."""
     given = None if weight is None else weight[members]
     if prepared.inner is not None:
         trained: BaseEstimator = learner.fit_rows(prepared.inner, rows[members], labels[members], given)
@@ -423,7 +421,7 @@ def nearest_centre(X: Floats, centres: Floats) -> Integers:
 def _move_centres(X, weight, max_iter, centres, bits, sums, mass, by_feature, distances, region):  # type: ignore[no-untyped-def]
     """Move centres to the means of their rows, in place, a few times or until no row changes its region.
 
-    `region` starts as -1 everywhere; what stands between it and the centres, whose bits come next, is worked with.
+    `region` starts as -1 everywhere; `bits` are those of the centres; the other arrays are working memory.
     """
     for _ in range(max_iter):
         for k in range(centres.shape[0]):

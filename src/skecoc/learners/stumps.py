@@ -219,7 +219,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         return self
 
     def _set_columns(self, prepared: FeatureCodes | SparseCodes) -> None:
-        """Set the attributes that tell of the columns of X, or delete those of an earlier fit."""
+        """Set the attributes that describe the columns of X, or delete those of an earlier fit."""
         set_features(self, prepared.n_features, prepared.feature_names)
         self.__dict__.pop("categories_", None)
         if isinstance(prepared, FeatureCodes) and prepared.categories is not None:
@@ -232,9 +232,9 @@ class StumpAdaBoostClassifier(MarginClassifier):
         bounds: NDArray[np.int64],
         signed: Floats,
     ) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
-        """Return what the stumps of groups of rows are, and where those of each group begin.
+        """Boost stumps on groups of rows; return their parameters, and where those of each group begin.
 
-        They are features, thresholds, sides of missing values, polarities and alphas.
+        Parameters are features, thresholds, sides of missing values, polarities and alphas.
         """
         if isinstance(coded, SparseCodes):
             features, left, right, *further = boost_sparse(coded, rows, signed, self.n_estimators)
@@ -270,7 +270,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         untrained = copy(self)
         untrained._set_columns(prepared)
         for first, last in pairwise(firsts):
-            learner = object.__new__(type(self))  # what `copy` would make, at length
+            learner = object.__new__(type(self))  # as `copy` does, in less time
             learner.__dict__.update(untrained.__dict__)
             learner.classes_ = np.array([0, 1])
             learner.features_, learner.thresholds_ = features[first:last], thresholds[first:last]
@@ -382,7 +382,7 @@ def _joined_stumps(
 
 
 def _check_sample_weight(sample_weight: ArrayLike, n_rows: int) -> Floats:
-    """Check weights; return them divided by the largest, so that no sum of them overflows."""
+    """Check weights; return them divided by the largest one, so that no sum overflows."""
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must have shape ({n_rows},), got {weight.shape}")

@@ -16,6 +16,7 @@ from skecoc.learners.binary import set_features
 from skecoc.learners.boosting import boost_columns
 from skecoc.learners.coded_outputs import (
     CodedLearners,
+    ColumnRegions,
     all_rows,
     block_outputs,
     code_learners,
@@ -157,8 +158,8 @@ class SummedTrainer(ColumnTrainer):
         rows: PreparedRows = self.rows
         most = max(column.n_regions for column in columns)
         centres = self._cluster(patterns, columns, most)
-        message = (patterns, centres, most, rows.bins.starts, rows.bins.centres)
-        parted = rows.executor.map(part_block, rows.coded, message=message)
+        regions = ColumnRegions(patterns, centres, most, rows.bins.starts, rows.bins.centres)
+        parted = rows.executor.map(part_block, rows.coded, message=(regions,))
         counts, weights = rows.executor.sum(cell_totals, parted)
         mixed = np.flatnonzero(counts.reshape(-1, 2).all(axis=1))
         in_regions: dict[int, BaseEstimator] = {}
@@ -189,14 +190,9 @@ class SummedTrainer(ColumnTrainer):
             centres.append(distinct_start(points[used], column.n_regions, random_state, sample.mass[used]))
         moving = list(range(len(patterns)))
         for _ in range(MAX_ITER):
-            message = (
-                [patterns[c] for c in moving],
-                [centres[c] for c in moving],
-                n_regions,
-                bins.starts,
-                bins.centres,
-            )
-            sums = rows.executor.sum(sum_regions, rows.coded, message=message)
+            own = [patterns[c] for c in moving], [centres[c] for c in moving]
+            regions = ColumnRegions(*own, n_regions, bins.starts, bins.centres)
+            sums = rows.executor.sum(sum_regions, rows.coded, message=(regions,))
             still = []
             for c, of_column in zip(moving, sums, strict=True):
                 before, centres[c] = centres[c], _moved(centres[c], of_column, bins)

@@ -61,7 +61,7 @@ class SharedRows:
 
 @dataclass(frozen=True)
 class _Prepared:
-    """Rows that several fits share, and what was chosen for all of them: C and the kernel's width, if anything."""
+    """Rows that several fits share, and the C and kernel width chosen for all of them, if any."""
 
     shared: SharedRows
     feature_names: Names | None
