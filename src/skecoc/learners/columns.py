@@ -115,38 +115,32 @@ class Column(NamedTuple):
         return self.pattern.tobytes(), self.n_regions, self.seed
 
 
-def column_seeds(matrix: Pattern, root: int, seen: Counter[bytes] | None = None) -> list[int]:
-    """Give every column of a matrix a seed from the root, its pattern up to sign, and how often that occurred before.
-
-    So a result does not depend on the order of training, and a repeated column is trained afresh. `seen` counts the
-    patterns of columns trained earlier in the same fit and is updated in place.
-    """
-    seen = Counter() if seen is None else seen
-    seeds = []
-    for column in matrix.T:
-        sign = column[np.flatnonzero(column)[0]]
-        pattern = (column * sign).astype(np.int8).tobytes()
-        digest = blake2b(f"{root}/{seen[pattern]}/".encode() + pattern, digest_size=4).digest()
-        seeds.append(int.from_bytes(digest, "big") >> 1)  # 31 bits: some learners take no larger seed
-        seen[pattern] += 1
-    return seeds
-
-
 class ColumnSeeds:
-    """Seeds columns in the order in which they are added to a code."""
+    """Gives every column a seed, from the root, the column's pattern up to sign, and how often that occurred before.
+
+    So a result does not depend on the order of training, and a repeated column is trained afresh.
+
+    >>> first, second, third = ColumnSeeds(0).seeded([Column(np.array(sides)) for sides in ([1, -1], [1, 0], [-1, 1])])
+    >>> first.seed == third.seed, first.seed == ColumnSeeds(0).seeded([third])[0].seed
+    (False, True)
+    """
 
     def __init__(self, root: int) -> None:
         self.root = root
-        self._seen: dict[str, Counter[bytes]] = {}  # patterns so far, by learner
+        self._seen: Counter[tuple[str, bytes]] = Counter()  # patterns of each learner so far
 
     def seeded(self, columns: Sequence[Column], *, tried: bool = False) -> list[Column]:
         """Return columns with their next seeds; columns that are only `tried` do not count as occurrences."""
-        seen = {name: found.copy() for name, found in self._seen.items()} if tried else self._seen
+        seen = self._seen.copy() if tried else self._seen
         seeded = []
         for column in columns:
-            of_learner = seen.setdefault(column.learner, Counter())
-            (seed,) = column_seeds(column.pattern[:, np.newaxis], self.root, of_learner)
+            sign = column.pattern[np.flatnonzero(column.pattern)[0]]
+            pattern = (column.pattern * sign).astype(np.int8).tobytes()
+            n_before = seen[column.learner, pattern]
+            digest = blake2b(f"{self.root}/{n_before}/".encode() + pattern, digest_size=4).digest()
+            seed = int.from_bytes(digest, "big") >> 1  # 31 bits: some learners take no larger seed
             seeded.append(column._replace(seed=seed))
+            seen[column.learner, pattern] += 1
         return seeded
 
 

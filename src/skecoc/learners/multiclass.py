@@ -27,6 +27,7 @@ from skecoc.learners.columns import (
     SEEN,
     UNSEEN,
     Column,
+    ColumnSeeds,
     Floats,
     Integers,
     LearnerColumn,
@@ -35,7 +36,6 @@ from skecoc.learners.columns import (
     Samples,
     SeededClones,
     Trainer,
-    column_seeds,
     run_tasks,
     weight_params,
 )
@@ -337,7 +337,7 @@ class MulticlassTrainer(Trainer):
         if groups is not None:
             y = groups[self.y].astype(np.intp)
             rows = np.flatnonzero(y >= 0) if rows is None else rows[y[rows] >= 0]
-            (seed,) = column_seeds(groups[:, np.newaxis] + 1, self.root)
+            seed = ColumnSeeds(self.root).seeded([Column(groups + 1)])[0].seed
         return clones.make(seed), self.X, y, rows, dict(self.fit_params)
 
     def relabelled(self, y: Integers) -> Self:
