@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from numbers import Integral
+from operator import ne
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn import get_config
-from sklearn.utils import Tags, gen_batches
+from sklearn.utils import Tags, _safe_indexing, check_array, gen_batches
+from sklearn.utils._missing import is_pandas_na
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,18 +20,20 @@ from skecoc.data.bins import BinnedSamples, bin_samples
 from skecoc.data.codes import MANY_CELLS, FeatureCodes, Floats, Names, code_features, read_only
 from skecoc.data.folds import Keys
 from skecoc.learners.binary import (
-    Categories,
     MarginClassifier,
     check_labels,
     check_rows,
-    expand_categories,
-    learn_categories,
     set_features,
-    widths_of,
 )
 from skecoc.learners.columns import Response
 from skecoc.learners.sparse_codes import SparseCodes, boost_sparse, code_sparse
 from skecoc.learners.stump_kernels import add_votes, add_votes_of_groups, boost_groups, respond
+
+#: Of each column, its categories in order, or None for numbers.
+Categories = list[NDArray[Any] | None]
+
+#: Categories that a column may have, as in scikit-learn's gradient boosting.
+MOST_CATEGORIES = 255
 
 
 class StumpAdaBoostClassifier(MarginClassifier):
@@ -392,3 +396,75 @@ def _check_sample_weight(sample_weight: ArrayLike, n_rows: int) -> Floats:
     if largest == 0.0:
         raise ValueError("sample_weight must not be zero for every row")
     return weight / largest
+
+
+def learn_categories(X: Any) -> Categories | None:
+    """Return the categories that occur in the columns of a frame; None if no column holds categories.
+
+    These are columns of pandas's type category, and of the polars types Categorical and Enum.
+    """
+    if not hasattr(X, "columns"):
+        return None
+    categories: Categories = []
+    for j, name in enumerate(X.columns):
+        column = _safe_indexing(X, j, axis=1)
+        is_categorical = str(column.dtype).startswith(("category", "Categorical", "Enum"))
+        categories.append(_categories_of(column, str(name)) if is_categorical else None)
+    return None if all(known is None for known in categories) else categories
+
+
+def _categories_of(column: Any, name: str) -> NDArray[Any]:
+    # NaN and NaT, unlike None and pandas' NA, are known by not being equal to themselves.
+    found = {
+        value: None
+        for value in column.to_list()
+        if not (value is None or is_pandas_na(value) or bool(ne(value, value)))
+    }
+    if len(found) > MOST_CATEGORIES:
+        raise ValueError(
+            f"column {name!r} of X has {len(found)} categories, more than {MOST_CATEGORIES}; "
+            "encode it in a pipeline, for example by scikit-learn's TargetEncoder"
+        )
+    try:
+        values = sorted(found, key=lambda value: (str(type(value)), value))
+    except TypeError:  # such as tuples of numbers and strings
+        values = sorted(found, key=lambda value: (str(type(value)), repr(value)))
+    if {type(value) for value in values} in ({str}, {int}, {float}, {bool}):
+        plain = np.array(values)
+        if plain.tolist() == values:  # strings lose zeros at their end, and long integers may become floats
+            return plain
+    objects = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):  # all at once, tuples would be taken for rows
+        objects[place] = value
+    return objects
+
+
+def widths_of(categories: Sequence[NDArray[Any] | None]) -> list[int]:
+    """Return how many features each column stands for: one, or one for each of its categories."""
+    return [1 if known is None else len(known) for known in categories]
+
+
+def expand_categories(X: Any, categories: Categories, **checks: Any) -> Floats:
+    """Return the features of a frame: its numbers, and for each category 1 or 0.
+
+    All features of a column are missing where its category is missing or unknown. `checks` are those of `check_array`
+    for the columns of numbers.
+    """
+    *firsts, width = accumulate(widths_of(categories), initial=0)
+    if width == 0:
+        raise ValueError("X must have at least one column with a value")
+    expanded = np.full((X.shape[0], width), np.nan)
+    numbers = [j for j, known in enumerate(categories) if known is None]
+    if numbers:
+        values = check_array(_safe_indexing(X, numbers, axis=1), **{**checks, "dtype": np.float64})
+        expanded[:, np.array(firsts)[numbers]] = values
+    for j, (first, known) in enumerate(zip(firsts, categories, strict=True)):
+        if known is not None:
+            index = {value: number for number, value in enumerate(known.tolist())}
+            column = _safe_indexing(X, j, axis=1).to_list()
+            codes = np.array([index.get(value, -1) for value in column])
+            rows = np.flatnonzero(codes >= 0)
+            block = expanded[:, first : first + len(known)]
+            block[rows] = 0.0
+            block[rows, codes[rows]] = 1.0
+    return expanded
