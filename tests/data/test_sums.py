@@ -11,11 +11,10 @@ from skecoc.data.executor import LocalExecutor, States
 from skecoc.data.folds import assign_folds, sample_keys
 from skecoc.data.samples import prepare_rows
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, boosting
-from skecoc.learners.boosting import boost_columns, column_groups
-from skecoc.learners.coded_outputs import code_learners, evaluate_coded, squared_distances
+from skecoc.learners.boosting import boost_columns, column_groups, reweight
+from skecoc.learners.coded_outputs import code_learners, evaluate_coded, nearest_coded_centre, squared_distances
 from skecoc.learners.columns import ALL_SAMPLES, Column, ColumnTrainer, ConstantClassifier, evaluate_columns
 from skecoc.learners.summed import SummedTrainer
-from skecoc.learners.summed_kernels import nearest_coded_centre, reweight
 from tests.reference.blocks import blobs, divided, signed_histogram
 from tests.reference.training import Seeded
 

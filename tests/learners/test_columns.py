@@ -1,7 +1,5 @@
 """Fitting and evaluating one learner per column."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -17,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.learners.columns import (
     Column,
+    ColumnSeeds,
     ColumnTrainer,
     ConstantClassifier,
     SeededClones,
-    column_seeds,
     evaluate_columns,
     resolve_response,
     seeded_clone,
@@ -88,17 +86,22 @@ def test_constant_outputs(side):
         np.testing.assert_array_equal(evaluate_columns([learner], X[:2], response), np.full((2, 1), 2 * side - 1))
 
 
+def seeds_of(seeds, matrix, **options):
+    return [column.seed for column in seeds.seeded([Column(pattern) for pattern in matrix.T], **options)]
+
+
 def test_seeds_depend_on_pattern_and_occurrence_only():
     M = one_vs_rest(4)
-    seeds = column_seeds(M, 5)
+    seeds = seeds_of(ColumnSeeds(5), M)
     assert len(set(seeds)) == 4
-    assert column_seeds(M[:, ::-1], 5) == seeds[::-1]
-    assert column_seeds(-M, 5) == seeds
-    assert column_seeds(M, 6) != seeds
+    assert seeds_of(ColumnSeeds(5), M[:, ::-1]) == seeds[::-1]
+    assert seeds_of(ColumnSeeds(5), -M) == seeds
+    assert seeds_of(ColumnSeeds(6), M) != seeds
     assert max(seeds) < 2**31
-    seen = Counter()
-    assert column_seeds(M, 5, seen) == seeds
-    assert not set(column_seeds(M, 5, seen)) & set(seeds)
+    one = ColumnSeeds(5)
+    assert seeds_of(one, M, tried=True) == seeds
+    assert seeds_of(one, M) == seeds
+    assert not set(seeds_of(one, M)) & set(seeds)
 
 
 def test_seeded_clone_reaches_nested_learners_and_respects_a_users_seed():

@@ -25,7 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skecoc.data.codes import code_features
 from skecoc.datasets import load_uci
 from skecoc.learners import StumpAdaBoostClassifier, stump_kernels
-from skecoc.learners.features import has_missing
+from skecoc.learners.binary import has_missing
 from skecoc.persistence import ModelFileError, load_model, save_model
 from tests.grids import nightly
 from tests.reference import stumps as reference

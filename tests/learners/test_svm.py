@@ -14,8 +14,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc.classifiers import ECOCClassifier
-from skecoc.learners.svm import TunedSVMClassifier
-from skecoc.learners.svm_search import distinct_rows, draw_rows, share_rows, sigmoid_slope
+from skecoc.learners.svm import TunedSVMClassifier, distinct_rows, draw_rows, share_rows, sigmoid_slope
 from tests.reference import svm as reference
 
 SMALL_GRID = {"C": [64.0, 4096.0], "width": [0.5, 1.0]}

@@ -12,7 +12,7 @@ from sklearn.tree import ExtraTreeClassifier
 
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier, TunedSVMClassifier
-from skecoc.learners.columns import Column, ColumnTrainer, column_seeds
+from skecoc.learners.columns import Column, ColumnSeeds, ColumnTrainer
 from tests.reference.training import Seeded
 
 RNG = np.random.default_rng(1)
@@ -77,7 +77,7 @@ def test_a_clustered_column_trains_regions_seeded_by_pattern_and_occurrence():
     one = trainer(StumpAdaBoostClassifier(5))
     first, second, third = (one.train([Column(column, n_regions)]).learners[0] for n_regions in (0, 3, 3))
     assert isinstance(first, StumpAdaBoostClassifier)
-    seeds = column_seeds(np.column_stack([column] * 3), 0)
+    seeds = [seeded.seed for seeded in ColumnSeeds(0).seeded([Column(column)] * 3)]
     for learner, seed in ((second, seeds[1]), (third, seeds[2])):
         assert learner.random_state == seed
         rows = Y < 2
@@ -133,7 +133,7 @@ def test_learners_of_the_folds_do_not_search_again():
     column = np.array([1, -1, 0], dtype=np.int8)
     out_of_fold = trained.train([Column(column)], tried=True).out_of_fold
     kept = trained.trainer._trained
-    whole, *parts = (kept[key] for key in sorted(kept, key=lambda key: key[3]))
+    whole, *parts = (learner for fold in sorted(kept) for learner in kept[fold].values())
     assert whole.cv_scores_.shape == (2, 2)
     assert [part.cv_scores_.shape for part in parts] == [(1, 1)] * 4
     assert [part.C_ for part in parts] == [whole.C_] * 4

@@ -47,11 +47,9 @@ from skecoc.data.folds import Keys, assign_folds, resolve_folds, sample_keys
 from skecoc.data.samples import ArraySamples, BlockSamples, prepare_rows, sample_rows
 from skecoc.decoding import DECODERS, decoding_name, resolve_decoder
 from skecoc.decoding.scoring import decode
-from skecoc.learners.base import set_features
+from skecoc.learners.binary import number_columns, set_features
 from skecoc.learners.columns import Floats, Integers, Response, evaluate_columns, takes_weights
-from skecoc.learners.composition import LearnerComposition, check_class_weights
-from skecoc.learners.features import number_columns
-from skecoc.learners.mixed import is_several
+from skecoc.learners.mixed import LearnerComposition, check_class_weights, is_several
 from skecoc.learners.stumps import StumpAdaBoostClassifier
 from skecoc.support.errors import all_or_nothing, is_named, refuse_multilabel, refuse_other_arrays
 from skecoc.support.weights import usable_weights, weighted_by_class

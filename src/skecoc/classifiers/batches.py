@@ -25,12 +25,13 @@ from skecoc.coding import CODINGS, resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import DECODERS, LogisticWeightDecoder, OptimizedWeightDecoder, resolve_decoder
 from skecoc.learners.columns import (
+    Column,
+    ColumnSeeds,
     ConstantClassifier,
     Floats,
     Integers,
     Response,
     SeededClones,
-    column_seeds,
     evaluate_columns,
     margin_scale,
     resolve_response,
@@ -317,7 +318,8 @@ class BatchesMixin(BaseCodeClassifier):
     def _untrained(self, matrix: CodeMatrix, root: int) -> list[BaseEstimator]:
         """Return a learner for each column, seeded as those of `fit`."""
         clones = SeededClones(self._learner())
-        return [clones.make(seed) for seed in column_seeds(matrix, root)]
+        columns = ColumnSeeds(root).seeded([Column(pattern) for pattern in matrix.T])
+        return [clones.make(column.seed) for column in columns]
 
     def _learn_batch(self, X: Any, y: Integers, weight: Floats, params: dict[str, Any]) -> None:
         """Evaluate a batch, learn it, and fit the decoding anew; classes that are new are evaluated afterwards."""

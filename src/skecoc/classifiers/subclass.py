@@ -17,8 +17,8 @@ from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.codes import rounded
 from skecoc.data.samples import ArraySamples
 from skecoc.decoding import resolve_decoder
+from skecoc.learners.binary import imputed, number_columns, numbers_of
 from skecoc.learners.columns import HELD_OUT, SEEN, Column, ColumnSeeds, ColumnTrainer, Floats, Integers
-from skecoc.learners.features import imputed, number_columns, numbers_of
 from skecoc.learners.mixed import MixedTrainer, is_several
 from skecoc.learners.regions import nearest_centre, weak_kmeans
 from skecoc.support.errors import is_named

@@ -1,9 +1,12 @@
 """Boost the stumps of many columns together, from histograms that are summed over blocks of rows.
 
 Every round is one pass: a block computes the weights of its rows from all stumps so far, finds the rows that each
-column's last stump got wrong (or right, whichever are fewer), and says how that changes the column's histograms; the
-sums of these changes decide on the next stumps. Blocks keep nothing but their coded rows: to multiply weights anew
+column's last stump got wrong (or right, whichever are fewer), and computes how the column's histograms change; the
+sums of these changes determine the next stumps. Blocks keep nothing but their coded rows: to multiply weights anew
 takes less time than to read and write them. The stumps are those of `StumpAdaBoostClassifier`.
+
+Weights are floats that change row by row, without regard to other rows; every sum of them is a sum of integers, to
+which the weights are rounded first. So sums do not depend on how rows are divided into blocks, nor on any order.
 """
 
 from collections.abc import Iterator
@@ -14,29 +17,32 @@ from numpy.typing import NDArray
 
 from skecoc.data.bins import Bins, Ints
 from skecoc.data.blocks import UNIT, CodedBlock
-from skecoc.data.codes import Names
+from skecoc.data.codes import Codes, Floats, Names
 from skecoc.data.executor import Executor, States
-from skecoc.learners.stump_kernels import SMALLEST_ERROR, TIE_TOLERANCE, best_stump
-from skecoc.learners.summed_kernels import count_cells, reweight
+from skecoc.learners.stump_kernels import SMALLEST_ERROR, TIE_TOLERANCE, add_rows, best_stump
+from skecoc.support.compiling import kernel
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from skecoc.learners import StumpAdaBoostClassifier
 
-Floats = NDArray[np.float64]
 Matrix = NDArray[np.int8]
+Signs = NDArray[np.int8]
 
 #: Rounded weights of a column sum up to about this at first; they are scaled anew when their sum leaves the range.
 _FIRST_SUM = 2.0**56
 _SMALLEST_SUM, _LARGEST_SUM = 2.0**44, 2.0**61
+
+# Rows that are worked on together: what is noted about them stays in a core's cache.
+_CHUNK = 2_048
 
 # A block's first sums of a column are four numbers per bin: rows on either side, and weights with signs and without.
 _FIRST_SUMS = 4
 
 
 class ColumnStumps(NamedTuple):
-    """All stumps of a column so far, as `skecoc.learners.summed_kernels.reweight` takes them."""
+    """All stumps of a column so far, as `reweight` takes them."""
 
     column: int
     features: Ints
@@ -78,7 +84,6 @@ def column_groups(matrix: Matrix, n_bins: int, largest_summand: int) -> Iterator
 def _boost_group(
     executor: Executor, coded: States, bins: Bins, matrix: Matrix, scale: float, n_estimators: int
 ) -> "list[_Column]":
-    """Boost the columns of a group."""
     counts, histograms, weights = executor.sum(start_block, coded, message=(matrix, scale, bins.starts))
     columns = [_Column(bins, counts[q], histograms[q], weights[q]) for q in range(matrix.shape[1])]
     for t in range(n_estimators):
@@ -116,6 +121,19 @@ def start_block(block: CodedBlock, matrix: Matrix, scale: float, bin_starts: Int
     return counts, histograms, weights
 
 
+@kernel
+def count_cells(codes: Codes, starts: Ints, weight: Floats, scale: float, counts: Ints, weights: Ints) -> None:
+    """Add the rows of one feature to its histograms of each cell, in place; empty weights are all 1."""
+    for p in range(starts.size - 1):
+        of_class = counts[p]
+        for i in range(starts[p], starts[p + 1]):
+            of_class[codes[i]] += 1
+        if weight.size > 0:
+            weights_of_class = weights[p]
+            for i in range(starts[p], starts[p + 1]):
+                weights_of_class[codes[i]] += np.int64(np.rint(weight[i] * scale))
+
+
 def reweight_block(
     block: CodedBlock, matrix: Matrix, scale: float, stumps: list[ColumnStumps], bin_starts: Ints
 ) -> tuple[Ints, Ints]:
@@ -130,6 +148,93 @@ def reweight_block(
         rows = (block.codes, block.starts, bin_starts, signs, block.weight, scale)
         totals[k] = reweight(*rows, features, cuts, factors, is_scaled, changes[k])
     return changes, totals
+
+
+@kernel
+def reweight(
+    codes: Codes,
+    starts: Ints,
+    bin_starts: Ints,
+    column: Signs,
+    weight: Floats,
+    first_scale: float,
+    features: Ints,
+    cuts: Ints,
+    factors: Floats,
+    is_scaled: bool,
+    histogram: Ints,
+) -> int:
+    """Add to a column's histogram what its last stump changes, and return the change of the sum of rounded weights.
+
+    Weights are computed anew from those that rows have at first (empty: all 1), times a scale, and from all stumps so
+    far: `factors` holds by what each multiplies the rows of the negative and the positive side (first axis) up to its
+    cut and above it (last axis). If the last one scales all weights anew, all rows are added, and the sum itself is
+    returned. Feature -1 stands for the constant stump, on whose left all rows are.
+    """
+    rows = np.empty(_CHUNK, np.int64)
+    changes = np.empty(_CHUNK, np.int64)
+    weights = np.empty(_CHUNK)
+    last = features.size - 1
+    total = 0
+    for p in range(column.size):
+        if column[p] == 0:
+            continue
+        of_side = factors[1 if column[p] > 0 else 0]
+        for first in range(starts[p], starts[p + 1], _CHUNK):
+            n_rows = min(_CHUNK, starts[p + 1] - first)
+            for i in range(n_rows):
+                weights[i] = first_scale
+            if weight.size > 0:
+                for i in range(n_rows):
+                    weights[i] *= weight[first + i]
+            for t in range(last):
+                _multiply(codes, first, features[t], cuts[t], of_side[t], weights[:n_rows])
+            n_changed = _list_changes(
+                codes, first, features[last], cuts[last], of_side[last], is_scaled, weights[:n_rows], rows, changes
+            )
+            for j in range(n_changed):
+                total += changes[j]
+                changes[j] *= column[p]
+            add_rows(codes, bin_starts, histogram, rows[:n_changed], changes)
+    return total
+
+
+@kernel
+def _multiply(codes: Codes, first: int, feature: int, cut: int, factors: Floats, weights: Floats) -> None:
+    """Multiply the weights of consecutive rows as a stump does, in place."""
+    left, right = factors[0], factors[1]
+    if feature < 0:
+        for i in range(weights.size):
+            weights[i] *= left
+        return
+    of_feature = codes[feature, first : first + weights.size]
+    for i in range(weights.size):
+        weights[i] *= left if of_feature[i] <= cut else right
+
+
+@kernel
+def _list_changes(
+    codes: Codes,
+    first: int,
+    feature: int,
+    cut: int,
+    factors: Floats,
+    is_scaled: bool,
+    weights: Floats,
+    rows: Ints,
+    changes: Ints,
+) -> int:
+    """List the rows that a stump changes and by how much their rounded weights change; return how many they are."""
+    left, right = factors[0], factors[1]
+    n_changed = 0
+    for i in range(weights.size):
+        # Writing always and moving on only if the row changes is faster than an unpredictable branch.
+        factor = left if feature < 0 or codes[feature, first + i] <= cut else right
+        after = np.int64(np.rint(weights[i] * factor))
+        rows[n_changed] = first + i
+        changes[n_changed] = after if is_scaled else after - np.int64(np.rint(weights[i]))
+        n_changed += is_scaled or factor != 1.0
+    return n_changed
 
 
 class _Column:
@@ -224,7 +329,7 @@ class _Column:
         """Return the trained learner."""
         from sklearn.base import clone  # not on workers, which do without scikit-learn
 
-        from skecoc.learners.base import set_features
+        from skecoc.learners.binary import set_features
         from skecoc.learners.columns import ConstantClassifier
 
         if self.is_constant:

@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax, logsumexp
 from sklearn import config_context
@@ -14,7 +13,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import (
     _check_method_params,
     _num_samples,
@@ -29,6 +27,7 @@ from skecoc.learners.columns import (
     SEEN,
     UNSEEN,
     Column,
+    ColumnSeeds,
     Floats,
     Integers,
     LearnerColumn,
@@ -36,13 +35,12 @@ from skecoc.learners.columns import (
     Response,
     Samples,
     SeededClones,
-    TrainedBefore,
     Trainer,
-    column_seeds,
+    run_tasks,
     weight_params,
 )
 from skecoc.support.errors import advising
-from skecoc.support.processes import one_thread, results_here
+from skecoc.support.processes import one_thread
 
 #: Probabilities below this, such as the zeros of trees, count as this much.
 LEAST_PROBABILITY = 1e-12
@@ -51,19 +49,18 @@ LEAST_OUTPUT = 1e-9
 
 
 def _few_threads(n_samples: int) -> AbstractContextManager[Any]:
-    """Let compiled libraries use one thread where samples are so few that threads would wait for each other."""
+    """Let compiled libraries use one thread for few samples, where threads would only wait for each other."""
     return one_thread() if n_samples <= MANY_SAMPLES else nullcontext()
 
 
 def _last_step(estimator: BaseEstimator) -> BaseEstimator:
-    """Return the classifier at the end of a pipeline, or the classifier itself."""
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
     return estimator
 
 
 class ClassOutputs(NamedTuple):
-    """What a learner says of samples: enough for the output of any column."""
+    """The outputs of a learner for all classes, from which those of any column follow."""
 
     classes: Integers  # those that the learner knows
     logs: Floats  # (n_samples, n_classes): logarithms of probabilities
@@ -158,12 +155,13 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The fitted learner.
         """
         labels = column_or_1d(y, warn=True)
-        if fit_params:  # they reach the steps of a pipeline as its own rules say
+        estimator = clone(self.estimator)
+        if self.is_pairwise:
+            _last_step(estimator).set_params(decision_function_shape="ovo", break_ties=False)
+        # Further arguments reach the steps of a pipeline by the routing that the pipeline itself has.
+        with nullcontext() if fit_params else config_context(enable_metadata_routing=False):
             params = {**fit_params, **weight_params(self.estimator, sample_weight)}
-            self.estimator_ = self._untrained().fit(X, labels, **params)
-        else:
-            with config_context(enable_metadata_routing=False):
-                self.estimator_ = self._untrained().fit(X, labels, **weight_params(self.estimator, sample_weight))
+            self.estimator_ = estimator.fit(X, labels, **params)
         self.classes_ = self.estimator_.classes_
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)  # of an earlier fit
@@ -175,13 +173,6 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def n_classes_(self) -> int:
         """Number of classes."""
         return len(self.classes_)
-
-    def _untrained(self) -> BaseEstimator:
-        """Return a clone; an SVC without probabilities gives the margins of pairs."""
-        estimator = clone(self.estimator)
-        if self.is_pairwise:
-            _last_step(estimator).set_params(decision_function_shape="ovo", break_ties=False)
-        return estimator
 
     @property
     def is_pairwise(self) -> bool:
@@ -228,30 +219,25 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return np.exp(self.evaluate(X, "predict_proba").logs)
 
     def evaluate(self, X: Any, response: Response) -> ClassOutputs:
-        """Evaluate samples, for any number of columns."""
+        """Evaluate samples, for any number of columns, by the best method that the classifier has."""
+        classes, n_classes = self.classes_, len(self.classes_)
         with _few_threads(_num_samples(X)):
-            return self._evaluate(X, response)
-
-    def _evaluate(self, X: Any, response: Response) -> ClassOutputs:
-        """Evaluate samples by the best method that the classifier has."""
-        if response != "predict" and hasattr(self.estimator_, "predict_proba"):
-            return ClassOutputs(self.classes_, np.log(np.maximum(self.estimator_.predict_proba(X), LEAST_PROBABILITY)))
-        if response == "predict" or not hasattr(self.estimator_, "decision_function"):
-            is_predicted = self.estimator_.predict(X)[:, None] == self.classes_
-            return ClassOutputs(self.classes_, np.log(np.where(is_predicted, 1.0, LEAST_PROBABILITY)))
-        margins = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
-        n_classes = len(self.classes_)
+            if response != "predict" and hasattr(self.estimator_, "predict_proba"):
+                return ClassOutputs(classes, np.log(np.maximum(self.estimator_.predict_proba(X), LEAST_PROBABILITY)))
+            if response == "predict" or not hasattr(self.estimator_, "decision_function"):
+                is_predicted = self.estimator_.predict(X)[:, None] == classes
+                return ClassOutputs(classes, np.log(np.where(is_predicted, 1.0, LEAST_PROBABILITY)))
+            margins = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
         if margins.ndim == 1:  # two classes, positive for the second
-            return ClassOutputs(
-                self.classes_, log_softmax(np.column_stack([-margins, margins]), axis=1), -margins[:, None]
-            )
+            logs = log_softmax(np.column_stack([-margins, margins]), axis=1)
+            return ClassOutputs(classes, logs, -margins[:, None])
         if not self.is_pairwise:
-            return ClassOutputs(self.classes_, log_softmax(2.0 * margins, axis=1))
+            return ClassOutputs(classes, log_softmax(2.0 * margins, axis=1))
         scores = np.zeros((len(margins), n_classes))
         for margin, i, j in zip(margins.T, *np.triu_indices(n_classes, 1), strict=True):
             scores[:, i] += margin
             scores[:, j] -= margin
-        return ClassOutputs(self.classes_, log_softmax(2.0 / n_classes * scores, axis=1), margins)
+        return ClassOutputs(classes, log_softmax(2.0 / n_classes * scores, axis=1), margins)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -290,82 +276,75 @@ class MulticlassColumn(LearnerColumn):
 class MulticlassTrainer(Trainer):
     """Trains columns by one fit of a `MulticlassLearner` for all that have the same groups of classes."""
 
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        self.response: Response  # known from the start: it is that of all learners
-        before = self.before or TrainedBefore()
-        self._models: dict[Any, MulticlassLearner] = before.learners  # by groups and the fold that is left out
-        # What a model says of the samples of its fold, or of all samples: enough for columns to come.
-        self._evaluated: dict[Any, ClassOutputs] = before.outputs
+    response: Response  # known from the start: it is that of all learners
 
-    def relabelled(self, y: Integers) -> "MulticlassTrainer":
-        """Return a trainer of the same samples with other class indices."""
-        trainer: Any = super().relabelled(y)
-        trainer._models, trainer._evaluated = {}, {}
-        return trainer
-
-    def outputs(self, columns: Sequence[Column], samples: Samples = SEEN, *, tried: bool = False) -> Floats:
-        """Evaluate columns on samples that learners have seen, or on held-out ones; see `Trainer`."""
-        del tried  # what is kept serves any further columns
-        if samples == HELD_OUT:  # the fits of all folds at once
-            folds = [fold for fold, rows in enumerate(self.held_out.rows) if len(rows)]
-            self._fit_models([(groups, fold) for fold in folds for groups, _ in _groups_of(columns).values()])
-        return self._all_outputs(columns, samples)
-
-    def _outputs(self, columns: Sequence[Column], fold: int) -> Floats:
-        outputs = np.empty((len(self.y) if fold == ALL_SAMPLES else len(self.held_out.rows[fold]), len(columns)))
-        for key, (groups, members) in _groups_of(columns).items():
-            if (key, fold) not in self._evaluated:
-                self._fit_models([(groups, fold)])
-                X = self.X if fold == ALL_SAMPLES else self.held_out.samples(fold)
-                with nullcontext() if fold == ALL_SAMPLES else advising(UNSEEN), config_context(assume_finite=True):
-                    self._evaluated[key, fold] = self._models[key, fold].evaluate(X, self.response)
-                if fold != ALL_SAMPLES:
-                    del self._models[key, fold]  # it will not be needed again
-            patterns = [_pattern_of_groups(columns[q]) for q in members]
-            outputs[:, members] = self._evaluated[key, fold].of_columns(patterns, self.response)
-        return outputs
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # Outputs for all classes on the samples of a fold, or on all samples: those of any later column follow from
+        # them, so none of single columns are kept for the next fit.
+        self._evaluated: dict[Any, ClassOutputs] = self.before.outputs if self.before else {}
+        self.before = None
 
     def fit(self, columns: Sequence[Column], without_fold: int = ALL_SAMPLES) -> list[BaseEstimator]:
         """Train the learner once for each division of the classes into groups; return a view of it per column."""
         grouped = _groups_of(columns)
         self._fit_models([(groups, without_fold) for groups, _ in grouped.values()])
-        models = {q: self._models[key, without_fold] for key, (_, members) in grouped.items() for q in members}
+        trained = self._trained[without_fold]
+        models = {q: trained[key] for key, (_, members) in grouped.items() for q in members}
         return [MulticlassColumn(models[q], _pattern_of_groups(column)) for q, column in enumerate(columns)]
 
+    def outputs(self, columns: Sequence[Column], samples: Samples = SEEN, *, tried: bool = False) -> Floats:
+        """Evaluate columns on samples that learners have seen, or on held-out ones; see `Trainer`."""
+        if samples == HELD_OUT:  # the fits of all folds at once
+            grouped = _groups_of(columns).values()
+            self._fit_models([(groups, fold) for fold in self._rows_of_folds for groups, _ in grouped])
+        return super().outputs(columns, samples, tried=tried)
+
+    def _outputs(self, columns: Sequence[Column], fold: int) -> Floats:
+        outputs = np.empty((len(self.y) if fold == ALL_SAMPLES else len(self._rows_of_folds[fold]), len(columns)))
+        for key, (groups, members) in _groups_of(columns).items():
+            if (key, fold) not in self._evaluated:
+                self._fit_models([(groups, fold)])
+                X = self._samples(fold)
+                with nullcontext() if fold == ALL_SAMPLES else advising(UNSEEN), config_context(assume_finite=True):
+                    self._evaluated[key, fold] = self._trained[fold][key].evaluate(X, self.response)
+                if fold != ALL_SAMPLES:
+                    del self._trained[fold][key]  # it will not be needed again
+            patterns = [_pattern_of_groups(columns[q]) for q in members]
+            outputs[:, members] = self._evaluated[key, fold].of_columns(patterns, self.response)
+        return outputs
+
     def _fit_models(self, wanted: Sequence[tuple[Pattern | None, int]]) -> None:
-        """Fit the learner to classes in groups, without the samples of a fold, unless it has been."""
+        """Fit the learner to groups of classes without the samples of a fold, where it has not been fitted yet."""
         missing = {}
         for groups, fold in wanted:
-            key = _group_key(groups), fold
-            if key not in self._models and (fold == ALL_SAMPLES or key not in self._evaluated):
-                missing[key] = groups, fold
+            key = _group_key(groups)
+            is_evaluated = fold != ALL_SAMPLES and (key, fold) in self._evaluated
+            if key not in self._trained.setdefault(fold, {}) and not is_evaluated:
+                missing[key, fold] = groups
         if not missing:
             return
         clones = SeededClones(self.learner)
-        tasks = (self._task(clones, *task) for task in missing.values())
-        found: list[Any] = []
-        if not self.verbose:
-            found += results_here(_fit_model, tasks, len(missing), self.n_jobs)
-        if len(found) < len(missing):
-            if effective_n_jobs(self.n_jobs) == 1:
-                found += (_fit_model(*task) for task in tasks)
-            else:
-                parallel = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)
-                found += parallel(delayed(_fit_model)(*task) for task in tasks)
-        for key, model in zip(missing, found, strict=True):
-            self._models[key] = model
+        tasks = (self._task(clones, groups, fold) for (_, fold), groups in missing.items())
+        models = run_tasks(_fit_model, tasks, len(missing), self.n_jobs, verbose=self.verbose)
+        for (key, fold), model in zip(missing, models, strict=True):
+            self._trained[fold][key] = model
             self.on_fit()
 
     def _task(self, clones: SeededClones, groups: Pattern | None, fold: int) -> tuple[Any, ...]:
-        """Return the arguments of `_fit_model`."""
         rows = None if fold == ALL_SAMPLES or self.folds is None else np.flatnonzero(self.folds != fold)
         y, seed = self.y, self.root
         if groups is not None:
             y = groups[self.y].astype(np.intp)
             rows = np.flatnonzero(y >= 0) if rows is None else rows[y[rows] >= 0]
-            (seed,) = column_seeds(groups[:, np.newaxis] + 1, self.root)
+            seed = ColumnSeeds(self.root).seeded([Column(groups + 1)])[0].seed
         return clones.make(seed), self.X, y, rows, dict(self.fit_params)
+
+    def relabelled(self, y: Integers) -> Self:
+        """Return a trainer of the same samples with other class indices."""
+        trainer = super().relabelled(y)
+        trainer._evaluated = {}
+        return trainer
 
 
 def _group_key(groups: Pattern | None) -> bytes:
@@ -373,7 +352,7 @@ def _group_key(groups: Pattern | None) -> bytes:
 
 
 def _groups_of(columns: Sequence[Column]) -> dict[bytes, tuple[Pattern | None, list[int]]]:
-    """Return the divisions of classes into groups that columns have, each with the places of its columns."""
+    """Return the groups of classes that columns have, each with the places of its columns."""
     grouped: dict[bytes, tuple[Pattern | None, list[int]]] = {}
     for q, column in enumerate(columns):
         grouped.setdefault(_group_key(column.groups), (column.groups, []))[1].append(q)

@@ -16,7 +16,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
 from skecoc.data.codes import Floats, Integers, Names, round_bits, rounded
-from skecoc.learners.base import BinaryClassifier, check_labels, set_features
+from skecoc.learners.binary import (
+    BinaryClassifier,
+    check_labels,
+    imputed,
+    may_take_missing,
+    numbers_of,
+    set_features,
+    without_empty,
+)
 from skecoc.learners.columns import (
     Response,
     SeededClones,
@@ -26,7 +34,6 @@ from skecoc.learners.columns import (
     takes_weights,
     weight_params,
 )
-from skecoc.learners.features import imputed, may_take_missing, numbers_of, without_empty
 from skecoc.learners.stump_kernels import respond
 from skecoc.learners.stumps import StumpAdaBoostClassifier
 from skecoc.support.compiling import inlined, kernel
@@ -37,7 +44,7 @@ MAX_ITER = 4
 
 @dataclass(frozen=True)
 class _Regions:
-    """Rows that several region learners share: as learners see them, and what the inner learner shares, if anything."""
+    """Rows that several region learners share, and what the learner within regions has prepared, if it shares rows."""
 
     X: Any  # an array, or the frame that was given
     points: Floats  # the rows as clusterings see them: numbers, NaN where missing
@@ -168,8 +175,8 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         return self._numbers(X)
 
     def _numbers(self, X: Any) -> Floats:
-        """Return the numbers of a frame, as `numbers_of` does."""
-        return numbers_of(X, ensure_all_finite=self._finite(), estimator=self, input_name="X")
+        finite = self._checks()["ensure_all_finite"]
+        return numbers_of(X, ensure_all_finite=finite, estimator=self, input_name="X")
 
     def takes_missing(self) -> bool:
         """Tell whether NaN stands for a missing value, as it does for the learner of a region."""
@@ -199,7 +206,11 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         random_state = check_random_state(self.random_state)
         used = weight > 0
         start = None if prepared.start is None else prepared.start[rows][used]
-        centres = self._cluster(imputed(X[used], weight[used]), weight[used], start, random_state)
+        known, mass = imputed(X[used], weight[used]), weight[used]
+        if self.clusterer is None:
+            centres = weak_kmeans(known, self.n_regions, random_state, weight=mass, start=start)
+        else:
+            centres = self._centres_of_clusterer(known, mass, random_state)
         region = nearest_centre(X, centres)
         rows_used = np.flatnonzero(used)
         order = rows_used[np.argsort(region[rows_used], kind="stable")]
@@ -212,20 +223,20 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         is_pure = (n_positive == 0) | (n_positive == sizes)
         remembered = rounded(0.5 * np.log1p(np.add.reduceat(weight[order], starts)))
         self.region_margins_ = np.where(is_pure, np.where(n_positive > 0, remembered, -remembered), 0.0)
-        mixed = [own for own, pure in zip(members, is_pure, strict=True) if not pure]
-        given = None if sample_weight is None else weight
-        trained = iter(self._fit_regions(prepared, rows, labels, given, mixed, random_state) if mixed else [])
-        self.estimators_ = [None if pure else next(trained) for pure in is_pure]
+        self.estimators_ = [None] * len(starts)
+        mixed = np.flatnonzero(~is_pure).tolist()
+        if mixed:
+            given = None if sample_weight is None else weight
+            regions = [members[number] for number in mixed]
+            trained = self._fit_regions(prepared, rows, labels, given, regions, random_state)
+            for number, learner in zip(mixed, trained, strict=True):
+                self.estimators_[number] = learner
         return self
 
     def _learner(self) -> BaseEstimator:
-        """Return the regions' learner, the default one if none is given."""
         return StumpAdaBoostClassifier() if self.estimator is None else self.estimator
 
-    def _cluster(self, X: Floats, weight: Floats, start: Floats | None, random_state: np.random.RandomState) -> Floats:
-        """Find the centres of the regions."""
-        if self.clusterer is None:
-            return weak_kmeans(X, self.n_regions, random_state, weight=weight, start=start)
+    def _centres_of_clusterer(self, X: Floats, weight: Floats, random_state: np.random.RandomState) -> Floats:
         clusterer = seeded_clone(self.clusterer, random_state.randint(np.iinfo(np.int32).max))
         params = {"sample_weight": weight} if has_fit_parameter(clusterer, "sample_weight") else {}
         found = clusterer.fit_predict(X, **params)
@@ -264,16 +275,17 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     def outputs(self, X: ArrayLike, response: Response) -> Floats:
         """Evaluate samples as the learner of a column does: one number each, ``2 p - 1`` for a probability p."""
-        check_is_fitted(self)
-        remembered: Floats = self.region_margins_
         learner = self._learner()
         if hasattr(learner, "margins_of_groups"):
             points = self.check_features(X)
-            region = nearest_centre(points, self.centres_)
-            known = next((inner for inner in self.estimators_ if inner is not None), None)
-            rows = points if known is None or not hasattr(X, "columns") else known.check_features(X)
+            rows, region = points, nearest_centre(points, self.centres_)
+            if hasattr(X, "columns"):
+                known = next((inner for inner in self.estimators_ if inner is not None), None)
+                rows = points if known is None else known.check_features(X)
             margins = learner.margins_of_groups(self.estimators_, rows, region)
-            return respond(margins + remembered[region], response)
+            return respond(margins + self.region_margins_[region], response)
+        check_is_fitted(self)
+        remembered = self.region_margins_
         if response != "decision_function":
             remembered = np.tanh(remembered) if response == "predict_proba" else np.sign(remembered)
         return self._by_region(X, remembered, lambda learner, rows: evaluate_columns([learner], rows, response)[:, 0])
@@ -341,7 +353,7 @@ def _fit_region(
     *,
     tries: bool = False,
 ) -> BaseEstimator:
-    """Train the learner of a region; if it `tries`, it must predict too: neighbours may be too few only then."""
+    """Train the learner of a region; if `tries`, let it predict too: nearest neighbours may raise only then."""
     given = None if weight is None else weight[members]
     if prepared.inner is not None:
         trained: BaseEstimator = learner.fit_rows(prepared.inner, rows[members], labels[members], given)
@@ -409,7 +421,7 @@ def nearest_centre(X: Floats, centres: Floats) -> Integers:
 def _move_centres(X, weight, max_iter, centres, bits, sums, mass, by_feature, distances, region):  # type: ignore[no-untyped-def]
     """Move centres to the means of their rows, in place, a few times or until no row changes its region.
 
-    `region` starts as -1 everywhere; what stands between it and the centres, whose bits come next, is worked with.
+    `region` starts as -1 everywhere; `bits` are those of the centres; the other arrays are working memory.
     """
     for _ in range(max_iter):
         for k in range(centres.shape[0]):

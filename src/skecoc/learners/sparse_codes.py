@@ -88,6 +88,7 @@ def boost_sparse(
     """Boost stumps on some rows of sparse samples, None for all: what `boost_groups` returns of one group."""
     own, weight = _OwnRows(coded, rows), np.abs(signed)
     boosting = Boosting(signed, len(own.kept))
+    codes = np.empty((1, len(signed)), np.uint32)  # of the feature that the stump uses; of the constant stump, anything
     stumps = []
     for _ in range(n_estimators):
         _add_sparse_rows(own.indptr, own.places, boosting.histograms, boosting.changed, boosting.changes)
@@ -97,20 +98,24 @@ def boost_sparse(
         feature, cut, missing_left, polarity, best = best_stump(*sums, boosting.edge, slack)
         if best <= slack:
             break
-        codes, n_right = own.codes_of(feature), 0
+        n_right = 0
         if feature >= 0:
             n_right = own.starts[feature + 1] - own.starts[feature] - cut - 1 - missing_left
+            entries = own.indptr, own.features, own.places
+            _expand(*entries, feature, own.starts[feature], own.zeros[feature], codes[0])
         n_wrong = put_wrong_first(codes, signed, 0, cut + 1, n_right, polarity, boosting.rows)
         alpha, is_done = boosting.reweight(n_wrong)
         if feature < 0:
             missing_left = True
         elif not own.missing[feature]:
             missing_left = has_most_left(codes[0], cut, weight)
-        stumps.append((feature, *own.bins_around(feature, cut), missing_left, polarity, alpha))
+        place = int(own.starts[max(feature, 0)]) + cut
+        left, right = int(own.kept[place]), int(own.kept[min(place + 1, len(own.kept) - 1)])
+        stumps.append((feature, left, right, missing_left, polarity, alpha))
         if is_done:
             break
-    features, left, right, sides, polarities, alphas = zip(*stumps, strict=True) if stumps else [()] * 6
-    cuts = np.array(features, np.int64), np.array(left, np.int64), np.array(right, np.int64)
+    features, lefts, rights, sides, polarities, alphas = zip(*stumps, strict=True) if stumps else [()] * 6
+    cuts = np.array(features, np.int64), np.array(lefts, np.int64), np.array(rights, np.int64)
     return *cuts, np.array(sides, np.bool_), np.array(polarities, np.int64), np.array(alphas, np.float64)
 
 
@@ -129,21 +134,8 @@ class _OwnRows:
         self.zeros: Ints = np.where(has_zero, number[coded.zeros], -1)
         last = self.kept[np.maximum(self.starts[1:] - 1, 0)]
         self.missing: Flags = coded.bins.missing & (last == coded.bins.starts[1:] - 1)
-        self.indptr, self._features = places.indptr.astype(np.int64), places.indices.astype(np.int32)
+        self.indptr, self.features = places.indptr.astype(np.int64), places.indices.astype(np.int32)
         self.places: Places = number[places.data].astype(np.int32)
-        self._codes = np.empty((1, n_rows), np.uint32)
-
-    def codes_of(self, feature: int) -> NDArray[np.uint32]:
-        """Return the codes of a feature, (1, n_rows); of the constant stump, anything."""
-        if feature >= 0:
-            entries = self.indptr, self._features, self.places
-            _expand(*entries, feature, self.starts[feature], self.zeros[feature], self._codes[0])
-        return self._codes
-
-    def bins_around(self, feature: int, cut: int) -> tuple[int, int]:
-        """Return the bins on both sides of a cut, by their places among those of all rows."""
-        place = int(self.starts[max(feature, 0)]) + cut
-        return int(self.kept[place]), int(self.kept[min(place + 1, len(self.kept) - 1)])
 
 
 @kernel

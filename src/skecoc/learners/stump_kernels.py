@@ -4,8 +4,8 @@ Every row carries a signed weight: its weight, positive for the second class and
 *edge* is the sum of the signed weights on its left less those on its right, that is (weight of all rows) x (1 - 2 x
 weighted error): so the largest absolute edge over all cuts is the lowest error over all cuts and both polarities.
 
-The last bin of a feature may be that of missing values, as `missing` says. Then every cut is tried with that bin on its
-right, where it is anyway, and on its left.
+The last bin of a feature may be that of missing values, as marked in `missing`. Then every cut is tried with that bin
+on its right, where it is anyway, and on its left.
 """
 
 import numpy as np
@@ -50,8 +50,10 @@ def boost_groups(
     group begin. The absolute values of `signed`, which is overwritten, sum to 1 in each group.
     """
     n_groups, largest = len(bounds) - 1, int(np.diff(bounds).max(initial=0))
-    features, left, right, polarities = (np.empty(n_groups * n_estimators, np.int64) for _ in range(4))
-    alphas, missing_left = np.empty(n_groups * n_estimators), np.empty(n_groups * n_estimators, np.bool_)
+    most = n_groups * n_estimators
+    features, polarities = np.empty(most, np.int64), np.empty(most, np.int64)
+    left, right = np.empty(most, np.int64), np.empty(most, np.int64)
+    alphas, missing_left = np.empty(most), np.empty(most, np.bool_)
     firsts = np.zeros(n_groups + 1, np.int64)
     own, own_starts, most_bins = np.empty((0, 0), codes.dtype), np.empty(0, np.int64), 0
     taken, taken_starts, taken_missing = codes, starts, missing.copy()
@@ -125,7 +127,7 @@ def _boost_each_group(
     alphas: Floats,
     firsts: Ints,
 ) -> None:
-    """Boost stumps group by group: what is worked with comes first, what comes out last, from `features` on."""
+    """Boost stumps group by group; results are written to the last arguments, from `features` on."""
     for g in range(bounds.size - 1):
         begin, end = bounds[g], bounds[g + 1]
         if rows.size > 0:
@@ -269,7 +271,7 @@ def _reweighted(sums: tuple[float, float, float, float], are_few_wrong: bool) ->
     """
     weight, edge, wrong, wrong_edge = sums
     error = max(wrong / weight, SMALLEST_ERROR)
-    # In single precision: then sums of another order, as blocks have them, give the very same alpha.
+    # In single precision: then sums in another order, as over blocks, give the same alpha.
     alpha = float(np.float32(0.5 * np.log((1.0 - error) / error)))
     right, right_edge = weight - wrong, edge - wrong_edge
     if are_few_wrong:
@@ -422,7 +424,7 @@ def put_wrong_first(
         # Bins on the left become very large numbers.
         is_right = np.uint32(of_feature[i] - first) < size
         is_wrong = (is_right == right_is_positive) != (signed[i] > 0.0)
-        # Writing to both ends and moving one of them is faster than a branch that nobody can predict.
+        # Writing to both ends and moving one of them is faster than an unpredictable branch.
         rows[n_wrong] = rows[last] = i
         n_wrong += is_wrong
         last -= not is_wrong

@@ -2,26 +2,38 @@
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from numbers import Integral
+from operator import ne
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn import get_config
-from sklearn.utils import Tags, gen_batches
+from sklearn.utils import Tags, _safe_indexing, check_array, gen_batches
+from sklearn.utils._missing import is_pandas_na
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skecoc.data.bins import BinnedSamples, bin_samples
 from skecoc.data.codes import MANY_CELLS, FeatureCodes, Floats, Names, code_features, read_only
 from skecoc.data.folds import Keys
-from skecoc.learners.base import MarginClassifier, check_labels, check_rows, set_features
+from skecoc.learners.binary import (
+    MarginClassifier,
+    check_labels,
+    check_rows,
+    set_features,
+)
 from skecoc.learners.columns import Response
-from skecoc.learners.features import Categories, expand_categories, learn_categories, widths_of
 from skecoc.learners.sparse_codes import SparseCodes, boost_sparse, code_sparse
 from skecoc.learners.stump_kernels import add_votes, add_votes_of_groups, boost_groups, respond
+
+#: Of each column, its categories in order, or None for numbers.
+Categories = list[NDArray[Any] | None]
+
+#: Categories that a column may have, as in scikit-learn's gradient boosting.
+MOST_CATEGORIES = 255
 
 
 class StumpAdaBoostClassifier(MarginClassifier):
@@ -163,7 +175,6 @@ class StumpAdaBoostClassifier(MarginClassifier):
 
     def check_features(self, X: Any) -> NDArray[Any]:
         """Check samples to predict; return their features, of which a category has one."""
-        check_is_fitted(self)
         categories: Categories | None = getattr(self, "categories_", None)
         if categories is None:
             return super().check_features(X)
@@ -212,7 +223,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         return self
 
     def _set_columns(self, prepared: FeatureCodes | SparseCodes) -> None:
-        """Set the attributes that tell of the columns of X, or delete those of an earlier fit."""
+        """Set the attributes that describe the columns of X, or delete those of an earlier fit."""
         set_features(self, prepared.n_features, prepared.feature_names)
         self.__dict__.pop("categories_", None)
         if isinstance(prepared, FeatureCodes) and prepared.categories is not None:
@@ -225,9 +236,9 @@ class StumpAdaBoostClassifier(MarginClassifier):
         bounds: NDArray[np.int64],
         signed: Floats,
     ) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
-        """Return what the stumps of groups of rows are, and where those of each group begin.
+        """Boost stumps on groups of rows; return their parameters, and where those of each group begin.
 
-        They are features, thresholds, sides of missing values, polarities and alphas.
+        Parameters are features, thresholds, sides of missing values, polarities and alphas.
         """
         if isinstance(coded, SparseCodes):
             features, left, right, *further = boost_sparse(coded, rows, signed, self.n_estimators)
@@ -263,7 +274,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         untrained = copy(self)
         untrained._set_columns(prepared)
         for first, last in pairwise(firsts):
-            learner = object.__new__(type(self))  # what `copy` would make, at length
+            learner = object.__new__(type(self))  # as `copy` does, in less time
             learner.__dict__.update(untrained.__dict__)
             learner.classes_ = np.array([0, 1])
             learner.features_, learner.thresholds_ = features[first:last], thresholds[first:last]
@@ -279,15 +290,12 @@ class StumpAdaBoostClassifier(MarginClassifier):
     ) -> Floats:
         """Compute F of each row by the learner of its group; 0 where that is None."""
         F = np.zeros(len(X))
-        known = [learner for learner in learners if learner is not None]
-        if known:
-            starts = np.zeros(len(learners) + 1, np.int64)
-            np.cumsum([0 if learner is None else learner.n_estimators_ for learner in learners], out=starts[1:])
-            add_votes_of_groups(read_only(X), group, *_joined_stumps(known), starts, F)
+        if learners.count(None) < len(learners):
+            add_votes_of_groups(read_only(X), group, *_joined_stumps(learners), F)
         return F
 
-    def _margins(self, X: NDArray[Any]) -> Floats:
-        return _decision_functions([self], X)[:, 0]
+    def _margins(self, X: ArrayLike) -> Floats:
+        return self.outputs_together([self], X, "decision_function")[:, 0]
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Floats]:
         """Compute F after each stump.
@@ -316,7 +324,16 @@ class StumpAdaBoostClassifier(MarginClassifier):
     @staticmethod
     def outputs_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
         """Evaluate several fitted classifiers on the same samples in one pass, one column each."""
-        return respond(_decision_functions(learners, learners[0].check_features(X)), response)
+        checked: Any = learners[0].check_features(X)
+        features, thresholds, missing_left, votes, starts = _joined_stumps(learners)
+        stumps = thresholds, missing_left, votes, starts
+        if not issparse(checked):
+            return respond(add_votes(read_only(checked), features, *stumps), response)
+        used, places = np.unique(np.append(np.maximum(features, 0), 0), return_inverse=True)
+        some = checked.tocsc()[:, used].tocsr()
+        blocks = (some[rows].toarray() for rows in gen_batches(some.shape[0], max(1, MANY_CELLS // len(used))))
+        F = np.concatenate([add_votes(read_only(block), places[:-1], *stumps) for block in blocks])
+        return respond(F, response)
 
     def takes_missing(self) -> bool:
         """Tell whether NaN stands for a missing value: always."""
@@ -342,34 +359,34 @@ class StumpAdaBoostClassifier(MarginClassifier):
         return shares / shares.sum() if splits.any() else shares
 
 
-def _decision_functions(learners: Sequence[StumpAdaBoostClassifier], X: Any) -> Floats:
-    """Compute F of several fitted classifiers for the same checked samples, one column each."""
-    starts = np.zeros(len(learners) + 1, np.int64)
-    np.cumsum([learner.n_estimators_ for learner in learners], out=starts[1:])
-    features, thresholds, missing_left, votes = _joined_stumps(learners)
-    stumps = thresholds, missing_left, votes, starts
-    if not issparse(X):
-        return add_votes(read_only(X), features, *stumps)
-    used, places = np.unique(np.append(np.maximum(features, 0), 0), return_inverse=True)
-    some = X.tocsc()[:, used].tocsr()
-    blocks = (some[rows].toarray() for rows in gen_batches(X.shape[0], max(1, MANY_CELLS // len(used))))
-    return np.concatenate([add_votes(read_only(block), places[:-1], *stumps) for block in blocks])
-
-
 def _joined_stumps(
-    learners: Sequence[StumpAdaBoostClassifier],
-) -> tuple[NDArray[np.int64], Floats, NDArray[np.bool_], Floats]:
-    """Return features, thresholds, sides of missing values and votes of the stumps of several classifiers."""
+    learners: Sequence[StumpAdaBoostClassifier | None],
+) -> tuple[NDArray[np.int64], Floats, NDArray[np.bool_], Floats, NDArray[np.int64]]:
+    """Return features, thresholds, sides of missing values and votes of all stumps, and where each learner's begin.
+
+    None has no stumps.
+    """
+    features, thresholds, missing_left, votes, sizes = [], [], [], [], [0]
+    for learner in learners:
+        if learner is None:
+            sizes.append(0)
+        else:
+            features.append(learner.features_)
+            thresholds.append(learner.thresholds_)
+            missing_left.append(learner.missing_left_)
+            votes.append(learner.alphas_ * learner.polarities_)
+            sizes.append(learner.n_estimators_)
     return (
-        np.concatenate([learner.features_ for learner in learners]),
-        np.concatenate([learner.thresholds_ for learner in learners]),
-        np.concatenate([learner.missing_left_ for learner in learners]),
-        np.concatenate([learner.alphas_ * learner.polarities_ for learner in learners]),
+        np.concatenate(features),
+        np.concatenate(thresholds),
+        np.concatenate(missing_left),
+        np.concatenate(votes),
+        np.cumsum(sizes, dtype=np.int64),
     )
 
 
 def _check_sample_weight(sample_weight: ArrayLike, n_rows: int) -> Floats:
-    """Check weights; return them divided by the largest, so that no sum of them overflows."""
+    """Check weights; return them divided by the largest one, so that no sum overflows."""
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must have shape ({n_rows},), got {weight.shape}")
@@ -379,3 +396,75 @@ def _check_sample_weight(sample_weight: ArrayLike, n_rows: int) -> Floats:
     if largest == 0.0:
         raise ValueError("sample_weight must not be zero for every row")
     return weight / largest
+
+
+def learn_categories(X: Any) -> Categories | None:
+    """Return the categories that occur in the columns of a frame; None if no column holds categories.
+
+    These are columns of pandas's type category, and of the polars types Categorical and Enum.
+    """
+    if not hasattr(X, "columns"):
+        return None
+    categories: Categories = []
+    for j, name in enumerate(X.columns):
+        column = _safe_indexing(X, j, axis=1)
+        is_categorical = str(column.dtype).startswith(("category", "Categorical", "Enum"))
+        categories.append(_categories_of(column, str(name)) if is_categorical else None)
+    return None if all(known is None for known in categories) else categories
+
+
+def _categories_of(column: Any, name: str) -> NDArray[Any]:
+    # NaN and NaT, unlike None and pandas' NA, are known by not being equal to themselves.
+    found = {
+        value: None
+        for value in column.to_list()
+        if not (value is None or is_pandas_na(value) or bool(ne(value, value)))
+    }
+    if len(found) > MOST_CATEGORIES:
+        raise ValueError(
+            f"column {name!r} of X has {len(found)} categories, more than {MOST_CATEGORIES}; "
+            "encode it in a pipeline, for example by scikit-learn's TargetEncoder"
+        )
+    try:
+        values = sorted(found, key=lambda value: (str(type(value)), value))
+    except TypeError:  # such as tuples of numbers and strings
+        values = sorted(found, key=lambda value: (str(type(value)), repr(value)))
+    if {type(value) for value in values} in ({str}, {int}, {float}, {bool}):
+        plain = np.array(values)
+        if plain.tolist() == values:  # strings lose zeros at their end, and long integers may become floats
+            return plain
+    objects = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):  # all at once, tuples would be taken for rows
+        objects[place] = value
+    return objects
+
+
+def widths_of(categories: Sequence[NDArray[Any] | None]) -> list[int]:
+    """Return how many features each column stands for: one, or one for each of its categories."""
+    return [1 if known is None else len(known) for known in categories]
+
+
+def expand_categories(X: Any, categories: Categories, **checks: Any) -> Floats:
+    """Return the features of a frame: its numbers, and for each category 1 or 0.
+
+    All features of a column are missing where its category is missing or unknown. `checks` are those of `check_array`
+    for the columns of numbers.
+    """
+    *firsts, width = accumulate(widths_of(categories), initial=0)
+    if width == 0:
+        raise ValueError("X must have at least one column with a value")
+    expanded = np.full((X.shape[0], width), np.nan)
+    numbers = [j for j, known in enumerate(categories) if known is None]
+    if numbers:
+        values = check_array(_safe_indexing(X, numbers, axis=1), **{**checks, "dtype": np.float64})
+        expanded[:, np.array(firsts)[numbers]] = values
+    for j, (first, known) in enumerate(zip(firsts, categories, strict=True)):
+        if known is not None:
+            index = {value: number for number, value in enumerate(known.tolist())}
+            column = _safe_indexing(X, j, axis=1).to_list()
+            codes = np.array([index.get(value, -1) for value in column])
+            rows = np.flatnonzero(codes >= 0)
+            block = expanded[:, first : first + len(known)]
+            block[rows] = 0.0
+            block[rows, codes[rows]] = 1.0
+    return expanded

@@ -17,9 +17,9 @@ from skecoc.classifiers.base import BaseCodeClassifier
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.learners import MulticlassLearner, RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.columns import Response
-from skecoc.learners.features import widths_of
 from skecoc.learners.mixed import MarginColumn
 from skecoc.learners.multiclass import MulticlassColumn
+from skecoc.learners.stumps import widths_of
 from skecoc.persistence.allowed import is_plain, registered_types
 from skecoc.persistence.sklearn_parts import SKLEARN_CHECKS, fitted_arrays, refit_neighbours, require
 
