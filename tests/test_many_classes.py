@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.classifiers import base, ecoc, wolc
+from skecoc.classifiers import base, ecoc, prediction, wolc
 from skecoc.coding import choose_coding, dense_random, min_row_distance, one_vs_rest, sparse_random
 from skecoc.decoding import LossBasedDecoder, LossWeightedDecoder, ProbabilisticDecoder
 from skecoc.learners import StumpAdaBoostClassifier
@@ -119,7 +119,7 @@ def test_memory_of_predictions_does_not_grow_with_the_number_of_rows():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     every_score = 8 * 500 * len(rows)
-    assert len(rows) * 500 > 2 * base._BLOCK_SCORES
+    assert len(rows) * 500 > 2 * prediction._BLOCK_SCORES
     assert peak < 4 * every_score  # seven arrays of that size without blocks
 
 
@@ -282,14 +282,14 @@ def test_linear_learners_have_one_vs_rest_beyond_a_hundred_classes_and_its_own_d
 
 
 def test_trees_start_from_a_compact_code_alone():
-    assert WOLCClassifier(DecisionTreeClassifier())._init_codings(31, 1_000) == ["dense-random"]
-    assert WOLCClassifier(DecisionTreeClassifier())._init_codings(30, 1_000) == ["one-vs-rest", "one-vs-one"]
+    assert WOLCClassifier(DecisionTreeClassifier())._init_codings(31, 1_000)[0] == ["dense-random"]
+    assert WOLCClassifier(DecisionTreeClassifier())._init_codings(30, 1_000)[0] == ["one-vs-rest", "one-vs-one"]
 
 
 @pytest.mark.parametrize(("n_samples", "expected"), [(5_000, True), (5_001, False), (17_000, True)])
 def test_of_many_samples_those_that_are_held_out_count(n_samples, expected, monkeypatch):
     monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 4_999 * 66)
-    assert wolc._is_too_long(11, n_samples) == expected
+    assert bool(WOLCClassifier()._init_codings(11, n_samples)[1]) == expected
 
 
 @pytest.fixture

@@ -18,9 +18,8 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, _num_samples
 
-from skecoc.classifiers.base import AUTO, LARGEST_SEED, BaseCodeClassifier, check_samples, keep_samples
+from skecoc.classifiers.base import AUTO, LARGEST_SEED, BaseCodeClassifier, check_samples, keep_samples, own_order
 from skecoc.classifiers.costs import class_indices
-from skecoc.classifiers.order import own_order
 from skecoc.coding import CODINGS, resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import DECODERS, LogisticWeightDecoder, OptimizedWeightDecoder, resolve_decoder

@@ -25,12 +25,16 @@ _LEAST_PENALTY = 1e-3
 LARGEST_LOGIT = 1e4
 
 
-def calibration_samples(y: Integers, weight: Floats, *, most: int = _FEW_SAMPLES) -> tuple[Integers, Floats]:
+def calibration_samples(y: Integers, weight: Floats, n_classes: int | None = None) -> tuple[Integers, Floats]:
     """Choose samples to fit probabilities on, and their weights.
 
-    Beyond `most` samples, or a total weight of that, these are evenly spaced quantiles of the weight, class by class.
-    They do not change when a sample of weight two is given as two samples.
+    Few are enough for a temperature; with `n_classes` they are enough for a calibration. If there are more samples, or
+    their total weight is higher, these are evenly spaced quantiles of the weight, class by class. They do not change
+    when a sample of weight two is given as two samples.
     """
+    most = _FEW_SAMPLES
+    if n_classes is not None:
+        most = min(_MANY_SAMPLES, max(_FEW_SAMPLES, _MANY_SCORES // n_classes))
     total = weight.sum()
     if total <= most and len(y) <= most:
         return np.arange(len(y)), weight
@@ -40,17 +44,16 @@ def calibration_samples(y: Integers, weight: Floats, *, most: int = _FEW_SAMPLES
     return by_class[chosen], np.full(most, total / most)
 
 
-def most_samples(n_classes: int) -> int:
-    """Return how many held-out samples a calibration is fitted on, at most."""
-    return min(_MANY_SAMPLES, max(_FEW_SAMPLES, _MANY_SCORES // n_classes))
-
-
-def smoothing_of(scores: Floats, y: NDArray[np.intp], weight: Floats) -> float:
-    """Return the part of held-out labels that is spread over the classes: the less, the more samples there are."""
+def calibrate(scores: Floats, y: Integers, weight: Floats, *, held_out: bool) -> tuple[float, Floats | None]:
+    """Return the temperature and, for samples that are held out, the calibration."""
+    if not held_out:
+        return fit_temperature(scores, y, weight), None
     spread = float(np.abs(scores).max()) or 1.0
     # Where weights are shares, distinct samples are counted.
     n_samples = max(float(weight.sum()), _count_distinct(scores / spread, y))
-    return min(_SMOOTHING, _HELD_OUT_SMOOTHING * scores.shape[1] / n_samples)
+    smoothing = min(_SMOOTHING, _HELD_OUT_SMOOTHING * scores.shape[1] / n_samples)
+    temperature = fit_temperature(scores, y, weight, smoothing)
+    return temperature, fit_calibration(scores, y, weight, temperature, smoothing)
 
 
 def fit_temperature(scores: Floats, y: NDArray[np.intp], weight: Floats, smoothing: float = _SMOOTHING) -> float:

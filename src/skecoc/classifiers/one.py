@@ -1,6 +1,5 @@
 """ECOC-ONE: add columns for the most confused pair of classes, until a pair repeats."""
 
-from collections.abc import Iterator
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -8,11 +7,19 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.classifiers.base import TrainingData
-from skecoc.classifiers.growing_code import GrowingCode, errors_of, fit_decoder, training_errors_of
+from skecoc.classifiers.base import Start, TrainingData
 from skecoc.classifiers.grown import GrownClassifier
-from skecoc.classifiers.growth import Evaluation, Proposal, StopRules, Strategy
-from skecoc.classifiers.proposals import best_columns, hard_pairs, pair_column
+from skecoc.classifiers.growth import (
+    Evaluation,
+    GrowingCode,
+    Proposal,
+    StopRules,
+    Strategy,
+    errors_of,
+    fit_decoder,
+    training_errors_of,
+)
+from skecoc.classifiers.layered import best_columns, hard_pairs, pair_column
 from skecoc.data.folds import NEVER_HELD_OUT, assign_folds
 from skecoc.data.samples import CodedSamples
 from skecoc.decoding import BaseDecoder
@@ -82,15 +89,23 @@ class OneStrategy(Strategy):
         """
         pair, learner = column.pattern, column.learner
         best, least = pair, self._errors(code, [pair], learner)[0]
-        moves = _joined
+        leaving = False
         while True:
-            candidates = list(moves(best, pair))
+            if leaving:
+                moves = [(row, 0) for row in np.flatnonzero((best != 0) & (pair == 0))]
+            else:
+                moves = [(row, side) for row in np.flatnonzero(best == 0) for side in (1, -1)]
+            candidates = []
+            for row, side in moves:
+                candidate = best.copy()
+                candidate[row] = side
+                candidates.append(candidate)
             errors = self._errors(code, candidates, learner)
             if candidates and min(errors) < least:
                 best, least = candidates[int(np.argmin(errors))], min(errors)
-                moves = _left
-            elif moves is _left:
-                moves = _joined
+                leaving = True
+            elif leaving:
+                leaving = False
             else:
                 return Column(best, learner=learner)
 
@@ -107,23 +122,6 @@ class OneStrategy(Strategy):
             confusion = self._mixed_confusion(decoder, wider, matrix, code.samples.prior)
             errors.append(float(confusion.sum() - confusion.trace()))
         return errors
-
-
-def _joined(column: Pattern, pair: Pattern) -> Iterator[Pattern]:  # noqa: ARG001
-    """Yield the columns that one more class on either side makes."""
-    for row in np.flatnonzero(column == 0):
-        for side in (1, -1):
-            wider = column.copy()
-            wider[row] = side
-            yield wider
-
-
-def _left(column: Pattern, pair: Pattern) -> Iterator[Pattern]:
-    """Yield the columns that one class less makes; the pair stays."""
-    for row in np.flatnonzero((column != 0) & (pair == 0)):
-        narrower = column.copy()
-        narrower[row] = 0
-        yield narrower
 
 
 class ECOCOneClassifier(GrownClassifier):
@@ -291,19 +289,17 @@ class ECOCOneClassifier(GrownClassifier):
         self.class_order = class_order
         self.warm_start = warm_start
 
-    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:  # noqa: ARG002
-        return OneStrategy(self._decoder(), self.validation_weight, self.extend)
-
-    def _rules(self, n_classes: int, n_samples: int) -> StopRules:
-        del n_samples
-        max_iter = 3 * n_classes if self.max_iter is None else self.max_iter
-        return StopRules(max_iter, self.max_columns, patience=None, target=self.target_error)
-
     _boosts_sums: ClassVar[bool] = False  # its folds are not those of rows in blocks
 
-    def _folds(self, data: TrainingData, n_columns: int) -> tuple[Integers | None, bool]:
+    def _strategy(self, data: TrainingData, start: Start) -> tuple[Strategy, StopRules]:
+        del data, start
+        max_iter = 3 * len(self.classes_) if self.max_iter is None else self.max_iter
+        rules = StopRules(max_iter, self.max_columns, patience=None, target=self.target_error)
+        return OneStrategy(self._decoder(), self.validation_weight, self.extend), rules
+
+    def _folds(self, data: TrainingData, n_columns: int, X: Any, seed: int) -> tuple[Integers | None, bool]:
         del n_columns
-        folds = assign_folds(data.X, data.y, round(1 / self.validation_fraction), data.root)
+        folds = assign_folds(X, data.y, round(1 / self.validation_fraction), seed)
         return np.where(folds == 0, 0, NEVER_HELD_OUT), False
 
     def _wanted_folds(self) -> tuple[int | str | None, bool]:

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.classifiers.base import AUTO, BaseCodeClassifier, TrainingData
-from skecoc.classifiers.growing_code import GrowingCode, fit_decoder
-from skecoc.classifiers.growth import Calibration, Evaluation, Proposal, Strategy
+from skecoc.classifiers.base import AUTO, BaseCodeClassifier, Start, TrainingData
+from skecoc.classifiers.growth import Calibration, Evaluation, GrowingCode, StopRules, Strategy, fit_decoder
 from skecoc.coding.discriminant import best_bipartition, class_histograms, most_separating
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.codes import rounded
@@ -217,11 +216,6 @@ class SubclassStrategy(Strategy):
         nothing = np.zeros((code.samples.n_classes,) * 2)
         return Evaluation(fit_decoder(self.decoder, code), np.nan, nothing, np.nan, np.nan)
 
-    def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
-        """Propose no column."""
-        del code, evaluation
-        return Proposal([], [])
-
     def calibration(self, code: GrowingCode, n_columns: int) -> tuple[Calibration, bool]:
         """Return codewords of held-out samples, and of those of classes that have none, with their classes."""
         del n_columns
@@ -392,20 +386,17 @@ class SubclassECOCClassifier(BaseCodeClassifier):
 
     _boosts_sums: ClassVar[bool] = False
 
-    def _starts(
-        self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState
-    ) -> list[tuple[str, Any]]:
-        """List nothing: the code follows from learners that are trained on the way."""
+    def _start(self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState) -> Start:
         del names, n_classes, n_samples, random_state
-        return []
+        return Start([], [])  # the code follows from learners that are trained on the way
 
-    def _folds(self, data: TrainingData, n_columns: int) -> tuple[Integers | None, bool]:
-        del n_columns
-        return self._assign_folds(data, data.X, _SEED)
+    def _folds(self, data: TrainingData, n_columns: int, X: Any, seed: int) -> tuple[Integers | None, bool]:
+        del seed
+        return super()._folds(data, n_columns, X, _SEED)
 
-    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:
-        del total_weight
-        return SubclassStrategy(self._decoder(), data)
+    def _strategy(self, data: TrainingData, start: Start) -> tuple[Strategy, StopRules]:
+        del start
+        return SubclassStrategy(self._decoder(), data), StopRules(0)
 
     def _first_code(
         self, samples: Any, trainer: Any, matrices: list[CodeMatrix], names: list[str], strategy: Strategy
@@ -430,10 +421,6 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     def _decoder(self) -> Any:
         is_auto = is_named(self.decoding, AUTO)
         return resolve_decoder("logistic-weight" if is_auto else self.decoding)
-
-    @property
-    def _row_classes(self) -> Integers:
-        return self.row_classes_
 
     @property
     def weights_(self) -> Floats:

@@ -6,14 +6,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skecoc.classifiers.base import TrainingData
-from skecoc.classifiers.ecoc import compact_decoder
-from skecoc.classifiers.fixed_code import FixedStrategy
-from skecoc.classifiers.growing_code import (
-    GrowingCode,
-)
-from skecoc.classifiers.grown import LayeredClassifier, named_init
-from skecoc.classifiers.growth import Growth, StopRules, Strategy
+from skecoc.classifiers.base import Start, TrainingData
+from skecoc.classifiers.ecoc import FixedStrategy, compact_decoder
+from skecoc.classifiers.grown import named_init
+from skecoc.classifiers.growth import GrowingCode, Growth, StopRules, Strategy
+from skecoc.classifiers.layered import LayeredClassifier
 from skecoc.classifiers.weighting import (
     LogisticWeightStrategy,
     OptimizedWeightStrategy,
@@ -25,7 +22,6 @@ from skecoc.coding.automatic import compact_code, learner_kind
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.folds import MANY_SAMPLES
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.learners.columns import Integers
 from skecoc.learners.mixed import is_several
 from skecoc.support.errors import is_named
 from skecoc.support.weights import ClassWeight
@@ -33,20 +29,19 @@ from skecoc.support.weights import ClassWeight
 # Numbers of regions of the clustering-based columns of a pair, one after the other.
 _REGIONS = (3, 6, 12, 24)
 _LEAST_REGIONS = 2
-# Rounds with few samples; with more of them fewer, in proportion, but at least so many.
+# Number of rounds for up to so many samples; it decreases in proportion with more, down to the least.
 _MOST_ROUNDS, _LEAST_ROUNDS, _FEW_SAMPLES = 36, 3, 2_000
-# Beyond so many codewords that growth keeps, held-out samples times columns, one-vs-one is taken as it is.
+# Fallback: one-vs-one without growth if growth would keep more outputs (held-out samples times columns) than this.
 _MOST_CODEWORDS = 1.2e8
-# With many samples and more classes than this, one-vs-rest costs as much as all pairs and counts for little ...
-_FEW_CLASSES = 10
-# ... but with more classes than this it counts.
-_MANY_CLASSES = 50
-# With more classes than this a code other than one-vs-one does not grow: there are too many pairs of classes.
+# With many samples and a number of classes between these two, the initial code is one-vs-one alone. One-vs-rest would
+# take as long to train as all pairs and hardly improve the accuracy, which it does with more classes.
+_FEW_CLASSES, _MANY_CLASSES = 10, 50
+# With more classes than this, only one-vs-one grows: there are too many pairs of classes.
 _MOST_CLASSES_TO_GROW = 100
-# With several learners and more classes than this, none starts from one-vs-one.
+# With several learners and more classes than this, no learner starts from one-vs-one.
 _MOST_CLASSES_OF_PAIRS = 30
-# Columns per class of ``max_columns="auto"``.
-_CHEAP = 3
+# Columns per class and learner of ``max_columns="auto"``.
+_COLUMNS_PER_CLASS = 3
 # The margin of weights that are optimised every round, in units of codewords.
 _MARGIN = 0.3
 
@@ -63,14 +58,8 @@ def check_regions(n_regions: Any) -> tuple[int, ...]:
     return numbers
 
 
-def _is_too_long(n_classes: int, n_samples: int) -> bool:
-    """Tell whether the codewords of one-vs-rest and one-vs-one would fill the memory: those of few classes never do."""
-    n_kept = n_samples / 3 if n_samples > MANY_SAMPLES else n_samples
-    return n_classes > _FEW_CLASSES and n_kept * n_classes * (n_classes + 1) / 2 > _MOST_CODEWORDS
-
-
 class WOLCClassifier(LayeredClassifier):
-    r"""WOLC-ECOC: a code that grows where it still makes errors, with optimised weights.
+    """WOLC-ECOC: a code that grows where it still makes errors, with optimised weights.
 
     Starting from an initial code, each round finds the pairs of classes with the highest loss and adds a column for
     each: a simple column if the pair has none yet, otherwise a clustering-based column (`RegionClassifier`). Every
@@ -358,89 +347,64 @@ class WOLCClassifier(LayeredClassifier):
         }
         return cls(**{**settings, **parameters})
 
-    def _init_codings(self, n_classes: int, n_samples: int) -> list[Any]:
+    def _start(self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState) -> Start:
+        del random_state
+        if is_several(self.estimator) and is_named(self.init, "auto") and not self.weights_every_round:
+            return self._start_of_several(names, n_classes, n_samples)
+        codings, why_fixed = self._init_codings(n_classes, n_samples)
+        return Start(codings * len(names), [name for name in names for _ in codings], why_fixed)
+
+    def _init_codings(self, n_classes: int, n_samples: int) -> tuple[list[Any], str]:
+        """Return the codings to start from, and why they do not grow, if they do not."""
         if not is_named(self.init, "auto"):
-            return [named_init(self.init, also=["auto"])]
+            return [named_init(self.init, also=["auto"])], ""
         most = self._most_columns(n_classes) or np.inf
+        few = "one-vs-rest" if n_classes <= most or n_classes == 2 else "dense-random"
         if n_classes == 2 or self.weights_every_round:
-            return ["one-vs-rest" if n_classes <= most or n_classes == 2 else "dense-random"]
-        n_pairs = n_classes * (n_classes - 1) // 2
+            return [few], ""
         chosen = choose_coding(n_classes, n_samples, [self._learner()])
         if chosen != "one-vs-one":
-            return [chosen if n_classes <= most else "dense-random"]
+            coding = chosen if n_classes <= most else "dense-random"
+            is_fixed = n_classes > _MOST_CLASSES_TO_GROW or learner_kind(self._learner()) != "slow"
+            return [coding], f"there are too many classes to grow {coding}" if is_fixed else ""
+        n_pairs = n_classes * (n_classes - 1) // 2
         if n_pairs > most:
-            return ["one-vs-rest" if n_classes <= most else "dense-random"]
+            return [few], ""
+        n_kept = n_samples / 3 if n_samples > MANY_SAMPLES else n_samples
+        if n_classes > _FEW_CLASSES and n_kept * n_classes * (n_classes + 1) / 2 > _MOST_CODEWORDS:
+            return ["one-vs-one"], "there are too many samples and columns to grow one-vs-one"
         is_large = n_samples > MANY_SAMPLES and _FEW_CLASSES < n_classes <= _MANY_CLASSES
-        if is_large or _is_too_long(n_classes, n_samples) or n_classes + n_pairs > most:
-            return ["one-vs-one"]
-        return ["one-vs-rest", "one-vs-one"]
+        return ["one-vs-one"] if is_large or n_classes + n_pairs > most else ["one-vs-rest", "one-vs-one"], ""
 
-    def _matrices(self, codings: list[Any], data: TrainingData) -> list[CodeMatrix]:
+    def _start_of_several(self, names: list[str], n_classes: int, n_samples: int) -> Start:
+        """Return one-vs-one for learners of binary problems, unless it is too long, and one-vs-rest for others."""
+        learners = self._learners()
+        by_pairs = [getattr(learners[name], "is_pairwise", True) for name in names]
+        n_pairs = n_classes * (n_classes - 1) // 2
+        n_columns = sum(n_pairs if own else n_classes for own in by_pairs)
+        most = self._most_columns(n_classes) or np.inf
+        is_short = n_columns <= most and n_samples * n_columns <= _MOST_CODEWORDS
+        has_pairs = 2 < n_classes <= _MOST_CLASSES_OF_PAIRS and is_short
+        otherwise = "one-vs-rest" if most >= len(names) * (n_classes - 1) else "dense-random"
+        return Start(["one-vs-one" if has_pairs and own else otherwise for own in by_pairs], names)
+
+    def _matrices(self, codings: list[Any], data: TrainingData) -> tuple[list[CodeMatrix], int]:
         n_classes = len(self.classes_)
         if is_named(self.init, "auto") and codings == ["dense-random"]:
             most = self._most_columns(n_classes)
             codings = [compact_code(n_classes, self._learner(), data.random_state, max_columns=most)]
         return super()._matrices(codings, data)
 
-    def _starts(
-        self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState
-    ) -> list[tuple[str, Any]]:
-        is_automatic = is_named(self.init, "auto")
-        if not is_several(self.estimator) or not is_automatic or self.weights_every_round:
-            return super()._starts(names, n_classes, n_samples, random_state)
-        learners = self._learners()
-        suits_pairs = [getattr(learners[name], "is_pairwise", True) for name in names]
-        n_pairs = n_classes * (n_classes - 1) // 2
-        n_columns = sum(n_pairs if suits else n_classes for suits in suits_pairs)
-        most = self._most_columns(n_classes) or np.inf
-        has_room = (
-            n_columns <= most and n_samples * n_columns <= _MOST_CODEWORDS and n_classes <= _MOST_CLASSES_OF_PAIRS
-        )
-        by_pairs = n_classes > 2 and has_room
-        otherwise = "one-vs-rest" if most >= len(names) * (n_classes - 1) else "dense-random"
-        return [
-            (name, "one-vs-one" if by_pairs and suits else otherwise)
-            for name, suits in zip(names, suits_pairs, strict=True)
-        ]
-
     def _most_columns(self, n_classes: int) -> int | None:
-        n_learners = len(self._learners(n_classes))
-        return _CHEAP * n_classes * n_learners if isinstance(self.max_columns, str) else self.max_columns
+        if isinstance(self.max_columns, str):
+            return _COLUMNS_PER_CLASS * n_classes * len(self._learners(n_classes))
+        return self.max_columns
 
-    def _rules(self, n_classes: int, n_samples: int) -> StopRules:
-        rounds = max(_LEAST_ROUNDS, _MOST_ROUNDS * _FEW_SAMPLES // max(n_samples, _FEW_SAMPLES))
-        why_none = self._why_not_to_grow(n_samples)
-        return StopRules(
-            0 if why_none else rounds if self.max_iter is None else self.max_iter,
-            self._most_columns(n_classes),
-            self.tol,
-            self.standard_errors,
-            self.patience,
-            why_none=why_none,
-            against_best=not self.weights_every_round,
-        )
-
-    def _why_not_to_grow(self, n_samples: int) -> str:
-        """Say why the initial code does not grow: it has too many codewords, or pairs of classes are too many."""
-        n_classes = len(self.classes_)
-        is_automatic = is_named(self.init, "auto") and not is_several(self.estimator)
-        if not is_automatic or self.weights_every_round or n_classes == 2:
-            return ""
-        codings = self._init_codings(n_classes, n_samples)
-        if choose_coding(n_classes, n_samples, [self._learner()]) != "one-vs-one":
-            is_fixed = n_classes > _MOST_CLASSES_TO_GROW or learner_kind(self._learner()) != "slow"
-            return f"there are too many classes to grow {codings[0]}" if is_fixed else ""
-        is_fixed = codings == ["one-vs-one"] and _is_too_long(n_classes, n_samples)
-        return "there are too many samples and columns to grow one-vs-one" if is_fixed else ""
-
-    def _folds(self, data: TrainingData, n_columns: int) -> tuple[Integers | None, bool]:
-        return (None, False) if self._why_not_to_grow(data.n_samples) else super()._folds(data, n_columns)
-
-    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:
+    def _strategy(self, data: TrainingData, start: Start) -> tuple[Strategy, StopRules]:
         n_classes, n_samples = len(self.classes_), data.n_samples
         regions = check_regions(self.n_regions)
-        if self._why_not_to_grow(n_samples):
-            is_compact = self._init_codings(n_classes, n_samples) == ["dense-random"]
+        if start.why_fixed:
+            is_compact = start.codings == ["dense-random"]
 
             def choose_decoder(code: GrowingCode) -> Any:
                 if is_compact:
@@ -448,16 +412,25 @@ class WOLCClassifier(LayeredClassifier):
                 (weights,) = pooled_weights(code.matrix, np.zeros(code.n_columns, dtype=np.intp))
                 return OptimizedWeightDecoder.from_weights(weights, code.matrix)
 
-            return FixedStrategy(choose_decoder, self._is_binned())
+            return FixedStrategy(choose_decoder, self._is_binned()), StopRules(0, why_none=start.why_fixed)
+        rounds = max(_LEAST_ROUNDS, _MOST_ROUNDS * _FEW_SAMPLES // max(n_samples, _FEW_SAMPLES))
+        rules = StopRules(
+            rounds if self.max_iter is None else self.max_iter,
+            self._most_columns(n_classes),
+            self.tol,
+            self.standard_errors,
+            self.patience,
+            against_best=not self.weights_every_round,
+        )
         n_pairs = max(3, n_classes) if self.n_pairs is None else self.n_pairs
         is_capped = isinstance(self.n_regions, str)
         if self.weights_every_round:
             margin = _MARGIN if isinstance(self.margin, str) else self.margin
-            l2 = min(0.1, 100.0 / total_weight) if isinstance(self.l2, str) else self.l2
-            return OptimizedWeightStrategy(margin, l2, n_pairs, regions, self.n_jobs, is_capped=is_capped)
+            l2 = min(0.1, 100.0 / data.total_weight) if isinstance(self.l2, str) else self.l2
+            return OptimizedWeightStrategy(margin, l2, n_pairs, regions, self.n_jobs, is_capped=is_capped), rules
         if is_several(self.estimator):
-            return LogisticWeightStrategy(n_pairs, regions, is_capped=is_capped)
-        return PooledWeightStrategy(
+            return LogisticWeightStrategy(n_pairs, regions, is_capped=is_capped), rules
+        strategy = PooledWeightStrategy(
             n_pairs,
             regions,
             None if isinstance(self.margin, str) else self.margin,
@@ -466,6 +439,7 @@ class WOLCClassifier(LayeredClassifier):
             is_capped=is_capped,
             proves_weights=self.allow_equal_weights,
         )
+        return strategy, rules
 
     def _is_summable(self) -> bool:
         is_penalised = self.margin != 0 and self.l2 != 0  # without a penalty the weights need all codewords at once
