@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.classifiers import base, ecoc, prediction, wolc
+from skecoc.classifiers import ecoc, prediction, wolc
 from skecoc.coding import choose_coding, dense_random, min_row_distance, one_vs_rest, sparse_random
 from skecoc.decoding import LossBasedDecoder, LossWeightedDecoder, ProbabilisticDecoder
 from skecoc.learners import StumpAdaBoostClassifier
@@ -138,7 +138,7 @@ def test_blocks_of_rows_change_nothing(model, n_classes, monkeypatch):
     rows = pd.DataFrame(X_test, columns=list("abc"))
     methods = (model.predict, model.predict_proba, model.decision_function)
     expected = [method(rows) for method in methods]
-    monkeypatch.setattr(base, "_BLOCK_SCORES", 7 * n_classes)
+    monkeypatch.setattr(prediction, "_BLOCK_SCORES", 7 * n_classes)
     for method, whole in zip(methods, expected, strict=True):
         # On some machines the last digits of a product of matrices depend on its number of rows.
         np.testing.assert_allclose(method(rows), whole, rtol=0 if method == model.predict else 1e-12)
@@ -149,7 +149,7 @@ def test_blocks_of_sparse_rows_change_nothing(kind, monkeypatch):
     X, y = texts(4, 20)
     model = ECOCClassifier(LogisticRegression()).fit(X, y)
     expected = model.predict_proba(X)
-    monkeypatch.setattr(base, "_BLOCK_SCORES", 28)
+    monkeypatch.setattr(prediction, "_BLOCK_SCORES", 28)
     np.testing.assert_allclose(model.predict_proba(kind(X)), expected)
 
 

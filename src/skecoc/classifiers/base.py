@@ -51,7 +51,7 @@ from skecoc.support.errors import all_or_nothing, is_named, refuse_multilabel, r
 from skecoc.support.processes import DRAWN_LATER
 from skecoc.support.weights import usable_weights, weighted_by_class
 
-#: The library chooses: the coding by classes, samples and learner, the decoding by the code and its outputs.
+#: Value of `coding`, `decoding` and `init` that is resolved by the number of classes, the learner and its outputs.
 AUTO = "auto"
 
 #: Seeds are drawn below this.
@@ -61,7 +61,7 @@ LARGEST_SEED = np.iinfo(np.int32).max
 _NESTED = "decoding__"
 # Parameters that trained columns depend on; others change which columns are trained, not how.
 _OF_COLUMNS = ("estimator", "response_method", "n_folds", "validation_fraction")
-# What to do where labels are no longer those that were given.
+# Hint if a meta-estimator has encoded the labels.
 _ENCODED = (
     ". scikit-learn has replaced the labels by numbers in the order of the alphabet, as VotingClassifier, "
     "StackingClassifier, BaggingClassifier and cross_val_predict for probabilities do: number the classes in their "
@@ -234,7 +234,8 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
         has_stumps = isinstance(learner, StumpAdaBoostClassifier) and not is_several(self.estimator)
         is_summed = has_stumps and self._is_summable()
         n_folds, has_several = self._wanted_folds()
-        # So many rows of a fixed code are calibrated on as they are; few are fitted where they are put together.
+        # A code of stumps that does not grow is calibrated on training rows. Few rows are gathered in memory, and then
+        # divided into folds by `_folds`.
         n_folds = None if is_summed and not self._grows else n_folds
         with data.opened(self.n_jobs, is_light=self._is_light()) as (executor, source):
             rows = prepare_rows(
@@ -257,7 +258,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
                 self._fit_code(TrainingData(None, y, weight, {"": {}}, random_state, root, rows))
                 self.training_samples_ = {type(learner).__name__: n_rows}
                 return
-            # Few rows have all thresholds, and are soon trained on where they are put together.
+            # Few rows are gathered in memory, where stumps can use every threshold.
             size = MANY_TO_BIN if has_stumps and is_small else SAMPLE_ROWS if has_stumps else data.sample_size
             sampled = sample_rows(rows, size)
             learners = self._learners(rows.n_classes, len(sampled.y), rows.bins.n_features)
@@ -271,7 +272,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
             training = TrainingData(sampled.X, sampled.y, sampled.weight, params, random_state, root)
             if self._boosts_sums and (has_own_bins or not sampled.is_all):
                 training.rows, training.keys = rows, sampled.keys
-            # Learners need not request weights that nobody has given.
+            # Only weights that the user has given need a metadata request.
             with config_context(enable_metadata_routing=is_given and get_config()["enable_metadata_routing"]):
                 self._fit_code(training)
             self.training_samples_ = {
@@ -318,7 +319,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
         return False
 
     def _is_light(self) -> bool:
-        """Tell whether workers of a cluster do without scikit-learn."""
+        """Tell whether workers of a cluster need no scikit-learn."""
         return False
 
     def _most_columns(self, n_classes: int) -> int | None:
@@ -407,9 +408,9 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
         return matrices, n_columns
 
     def _order_classes(self, order: list[Any] | None = None) -> None:
-        """Keep the place of each class in the order that is given, or that `y` brings along, for an ordinal code.
+        """Set `_ranks`, the rank of each class for an ordinal code: by `class_order`, or by the order of `y`.
 
-        It is None if there is no order, and for other codes, of which meta-estimators may have replaced the labels.
+        They are None for other codes, and if there is no order.
         """
         given = getattr(self, "class_order", None)
         parameter = "coding" if hasattr(self, "coding") else "init"
@@ -483,7 +484,8 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
     def _decoder(self) -> Any:
         """Return the decoder that is to be fitted.
 
-        Probabilities of columns follow weights of classes, and margins of any size compare; loss weights do neither.
+        "auto" is one that calibrates columns: unlike loss weights, it suits weighted classes and margins whose scales
+        differ.
         """
         is_auto = is_named(self.decoding, AUTO)
         default = "logistic-weight" if is_several(self.estimator) else "probabilistic"
@@ -550,7 +552,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
 
 
 def own_order(y: Any) -> list[Any] | None:
-    """Return the order that labels bring along: that of an ordered category of pandas, or of an Enum of polars.
+    """Return the order of the labels of an ordered categorical of pandas, or an Enum of polars; None for others.
 
     >>> import pandas as pd
     >>> own_order(pd.Categorical(["good", "bad"], ["bad", "fair", "good"], ordered=True))
@@ -585,7 +587,7 @@ def _are_numbers(labels: Iterable[Any], n_numbers: int | None = None) -> bool:
 
 
 def rank_classes(classes: NDArray[Any], order: Sequence[Any]) -> Integers:
-    """Return the place of each class in an order, in which labels without samples may occur.
+    """Return the rank of each class in an order, which may contain labels without samples.
 
     >>> rank_classes(np.array(["bad", "fair", "good"]), ["good", "unknown", "fair", "bad"])
     array([2, 1, 0])
@@ -599,7 +601,7 @@ def rank_classes(classes: NDArray[Any], order: Sequence[Any]) -> Integers:
 
 
 def warn_of_alphabet(classes: NDArray[Any], *, stacklevel: int) -> None:
-    """Warn of an ordinal code for text without an order: numbers have one."""
+    """Warn that an ordinal code uses the alphabetical order of strings."""
     if len(classes) > 2 and all(isinstance(label, str | bytes) for label in classes):
         warnings.warn(
             f"the ordinal code uses the alphabetical order of the classes ({' < '.join(map(str, classes))}); "

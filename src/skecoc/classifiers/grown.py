@@ -86,12 +86,12 @@ class GrownClassifier(BaseCodeClassifier):
         return self._decode(codewords)
 
     def growth_summary(self) -> str:
-        """Summarise growth in words: initial code, added columns, why growth stopped, and weights.
+        """Summarise growth in two or three sentences.
 
         Returns
         -------
         str
-            Two or three sentences.
+            Initial code, added columns, why growth stopped, and weights.
 
         Examples
         --------
@@ -123,8 +123,8 @@ class GrownClassifier(BaseCodeClassifier):
         Yields
         ------
         ndarray of shape (n_samples,)
-            Class labels predicted with the code of each round in `history_`. Round `best_round_` gives the labels that
-            `predict` returns.
+            Class labels by the code of each round in `history_`; those of round `best_round_` are what `predict`
+            returns.
 
         Examples
         --------

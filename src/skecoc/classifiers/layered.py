@@ -32,13 +32,13 @@ from skecoc.decoding.ties import decode
 from skecoc.learners.columns import Column, Floats, Pattern
 from skecoc.support.weights import ClassWeight
 
-# Pair losses that differ by less than this share of the largest one are equal: rounding decides nothing.
+# Pair losses that differ by less than this share of the largest one count as equal, so that rounding does not decide.
 _EQUAL_LOSSES = 1e-9
-# A clustering-based column has no more regions than leave each this weight of samples on average.
+# The regions of a clustering-based column have at least this weight of samples on average.
 _SAMPLES_OF_REGION = 10.0
 # A learner must lower the summed logistic loss of a pair by more than this: about what one more factor gains by chance.
 _LEAST_GAIN = 2.0
-# Factors beyond this change nothing; the bound keeps those of separable samples finite.
+# Upper bound of the factors, which would be infinite for separable samples.
 _LARGEST_FACTOR = 50.0
 
 
@@ -83,7 +83,7 @@ def layered_proposal(
 def best_columns(
     code: GrowingCode, decoder: Any, pairs: Sequence[tuple[int, int]], choices: Sequence[Sequence[Column]]
 ) -> list[Column | None]:
-    """Return for each pair that of some columns which lowers the out-of-fold loss of its samples most, or None."""
+    """Return for each pair the column that lowers the out-of-fold loss of its samples most; None if no column does."""
     samples, every = code.samples, [column for columns in choices for column in columns]
     if not every or not isinstance(samples, ArraySamples):
         return [None] * len(pairs)
@@ -106,14 +106,14 @@ def best_columns(
 
 
 def pair_gains(margins: Floats, outputs: Floats, weight: Floats) -> Floats:
-    """Return by how much each of some columns lowers the logistic loss of the samples of a pair of classes.
+    """Return by how much each column could lower the logistic loss of the samples of a pair of classes.
 
-    `margins` are what the code says so far, `outputs` of shape (n_samples, n_columns) what the columns say, both
-    positive where they favour a sample's own class. The loss is that of the best sum of both with factors that are not
-    negative, so no column has a loss above that of the margins alone.
+    `margins` are the scores of the present code and `outputs`, of shape (n_samples, n_columns), those of the columns;
+    both are positive where they favour a sample's own class. Two models are compared for each column: the margins times
+    a factor, and the margins and the column, each times a factor. Factors are not negative.
 
-    >>> says_right, says_wrong = np.array([[1.0], [1.0]]), np.array([[-1.0], [-1.0]])
-    >>> pair_gains(np.array([0.5, -0.5]), np.hstack([says_right, says_wrong]), np.ones(2)).round(2)
+    >>> correct, wrong = np.array([[1.0], [1.0]]), np.array([[-1.0], [-1.0]])
+    >>> pair_gains(np.array([0.5, -0.5]), np.hstack([correct, wrong]), np.ones(2)).round(2)
     array([1.39, 0.  ])
     """
     scaled = margins / (np.abs(margins).mean() or 1.0)

@@ -23,14 +23,14 @@ from skecoc.learners.regions import nearest_centre, weak_kmeans
 from skecoc.support.errors import is_named
 from skecoc.support.weights import ClassWeight
 
-# A part with less weight than this has no rows.
+# Weights up to this count as zero.
 _LEAST_WEIGHT = 1e-12
-# K-means with two centres: starts, of which the best is taken, and steps.
+# K-means with two centres: number of starts, the best of which is kept, and of steps.
 _N_STARTS = 8
 _N_STEPS = 50
-# Folds and clusterings depend on the samples alone: which split pays must not depend on a draw.
+# Folds and clusterings depend on the samples alone, so that random_state does not decide which classes are split.
 _SEED = 0
-# Bipartitions are sought with at most so many features.
+# Bipartitions are searched with at most so many features.
 _MOST_FEATURES = 1000
 
 
@@ -52,12 +52,12 @@ class SubclassCode(NamedTuple):
 
 
 class _Bipartition(NamedTuple):
-    """A node's two sides, and what its learner does to the samples."""
+    """A node's two sides, and the errors of its learner."""
 
     node: list[int]
     sides: NDArray[np.int8]
     subclass: Integers  # of every sample
-    costs: Floats  # of every sample: its part of the error
+    costs: Floats  # of every sample: its contribution to the error
 
     @property
     def error(self) -> float:
@@ -71,12 +71,12 @@ class SubclassTree:
     def __init__(
         self,
         trainer: ColumnTrainer | MixedTrainer,
-        numbers: Floats | None,  # what classes are split by; None: they are not split
+        numbers: Floats | None,  # features that classes are split by; None: they are not split
         weight: Floats,
         thresholds: SplitThresholds,
         learner: str = "",
     ) -> None:
-        """`learner` is the one whose errors decide, if there are several."""
+        """`learner` is the name of the one that errors are measured with, if there are several."""
         self.learner = learner
         self.trainer, self.weight = trainer, weight
         self.thresholds = thresholds
@@ -84,10 +84,10 @@ class SubclassTree:
         self.row_classes: list[int] = list(range(int(trainer.y.max()) + 1))
         self._codes: list[dict[int, int]] = [{} for _ in self.row_classes]  # of each subclass: column -> side
         self._scaled = None if numbers is None else _standardise(numbers, weight)
-        self._telling = trainer.X  # what bipartitions are found by
+        self._for_bipartitions = trainer.X
         if numbers is not None and self._scaled is not None and numbers.shape[1] > _MOST_FEATURES:
-            self._telling = numbers[:, most_separating(self._scaled, trainer.y, weight, _MOST_FEATURES)]
-        self._cuts: dict[int, Integers | None] = {}  # of each subclass: the samples that would leave it
+            self._for_bipartitions = numbers[:, most_separating(self._scaled, trainer.y, weight, _MOST_FEATURES)]
+        self._cuts: dict[int, Integers | None] = {}  # of each subclass: the samples that a split takes out
 
     def grow(self) -> SubclassCode:
         """Split nodes from the root down until every leaf holds one class."""
@@ -105,14 +105,14 @@ class SubclassTree:
         return self._assemble(n_columns)
 
     def _solve(self, node: list[int]) -> tuple[list[int], NDArray[np.int8]]:
-        """Find the bipartition of a node, splitting its classes while that pays."""
+        """Find the bipartition of a node, and split its classes while that lowers the error enough."""
         now = self._try(node, self._best_sides(node, self.subclass), self.subclass)
         while now.error > self.thresholds.max_error:
             trials = [trial for row in now.node if (trial := self._try_split(now, row)) is not None]
             if not trials:
                 break
             best = min(trials, key=lambda trial: trial.error)
-            # The gain must also exceed its standard error: of many splits, some look good by chance.
+            # The improvement must also exceed its standard error: of many splits, some look good by chance.
             standard_error = float(np.sqrt(((now.costs - best.costs) ** 2 / self.weight).sum()))
             if now.error - best.error <= max(self.thresholds.min_improvement * now.error, standard_error):
                 break
@@ -127,8 +127,8 @@ class SubclassTree:
     def _try_split(self, now: _Bipartition, row: int) -> _Bipartition | None:
         """Split one subclass in two by k-means, if it can be split.
 
-        The sides are those of the best bipartition, or the old ones with one of the two parts on the other side,
-        whichever errs least: information does not know what the learner can separate.
+        Three bipartitions are compared by their errors: the most informative one, and the old one with either part on
+        the other side. The most informative one need not be the one that the learner separates best.
         """
         if row not in self._cuts:
             self._cuts[row] = self._cut(np.flatnonzero(self.subclass == row))
@@ -148,7 +148,8 @@ class SubclassTree:
     def _cut(self, members: Integers) -> Integers | None:
         """Cut samples in two by k-means, and return those of one part; None if a part would be too small.
 
-        Each part must have samples in two folds, since one that is never learnt and held out at once cannot be judged.
+        Each part must have samples in at least two folds: otherwise a learner is evaluated on a part of which it has
+        seen no sample.
         """
         if self._scaled is None:
             return None
@@ -171,17 +172,17 @@ class SubclassTree:
     def _best_sides(self, node: list[int], subclass: Integers) -> NDArray[np.int8]:
         """Find the sides of the most informative bipartition of a node, as DECOC does."""
         rows = np.flatnonzero(np.isin(subclass, node))
-        telling = _safe_indexing(self._telling, rows)
-        histograms = class_histograms(telling, subclass[rows], sample_weight=self.weight[rows])
+        X = _safe_indexing(self._for_bipartitions, rows)
+        histograms = class_histograms(X, subclass[rows], sample_weight=self.weight[rows])
         sides = np.empty(len(node), dtype=np.int8)
         sides[np.argsort(node)] = best_bipartition(histograms)
         return sides
 
     def _try(self, node: list[int], sides: NDArray[np.int8], subclass: Integers) -> _Bipartition:
-        """Train the learner of a bipartition, and judge it by its out-of-fold outputs.
+        """Train the learner of a bipartition, and measure its error out of fold.
 
-        Both sides count the same: else to move samples to the larger side would look like an improvement, since a
-        learner that knows nothing but the larger side then errs less.
+        Both sides have the same weight: otherwise, the larger one side is, the lower would be the error of a learner
+        that always predicts it.
         """
         pattern = np.zeros(int(subclass.max()) + 1, dtype=np.int8)
         pattern[node] = sides
@@ -225,7 +226,7 @@ class SubclassStrategy(Strategy):
 
 
 def _standardise(X: Floats, weight: Floats) -> Floats:
-    """Divide every feature by its standard deviation, so that none decides distances by its unit alone."""
+    """Divide every feature by its standard deviation, so that distances do not depend on units."""
     with np.errstate(over="ignore", invalid="ignore"):
         variance = np.average((X - np.average(X, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
     return np.asarray(X / rounded(np.where(variance > 0, np.sqrt(variance), 1.0)))

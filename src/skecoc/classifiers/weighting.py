@@ -486,14 +486,14 @@ def rows_for_weights(
     decoder: OptimizedWeightDecoder,
     without_fold: int | None,
 ) -> Rows:
-    """Return the out-of-fold codewords that the weights of a matrix, of the first columns, are fitted to.
+    """Return the out-of-fold codewords, of the first columns, that the weights of a matrix are fitted to.
 
-    Samples come to one machine in the order of their keys if that takes little memory: so weights do not depend on
-    where they were. Otherwise, and if there is a penalty, they are summed over where they are.
+    If they take little memory they are gathered on one machine in the order of the samples' keys, so that weights do
+    not depend on where samples were. If they take more, and there is a penalty, sums are computed where samples are.
     """
     n_classes, n_columns = matrix.shape
     counts, units = samples.sum(_class_sums, coded, message=(without_fold, n_classes))
-    # No weight is zero: only a class without samples is missing.
+    # A class with samples has a positive weight, however small.
     totals = np.maximum(_UNITS @ units, counts * _UNITS[-1])
     factor = class_factor(totals, decoder.class_weight)
     n_rows = int(counts.sum())
@@ -505,10 +505,10 @@ def rows_for_weights(
 def _class_sums(
     samples: CodedSamples, without_fold: int | None, n_classes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Count the samples of each class but for those of a fold, and sum up their weights, in several units.
+    """Count the samples of each class, without those of a fold, and sum up their weights in several units.
 
-    What one unit leaves of a weight is summed up in the next one, (n_units, n_classes): a class may weigh next to
-    nothing beside another.
+    What remains of a weight after rounding to one unit is summed up in the next smaller one, since classes may have
+    much less weight than others. The sums have the shape (n_units, n_classes).
     """
     rows = rows_without(samples, without_fold)
     y, rest = samples.y[rows], samples.weight[rows]
@@ -520,12 +520,12 @@ def _class_sums(
     return np.bincount(y, minlength=n_classes), units
 
 
-#: Number of columns, a fold to leave out or None, and what weights are multiplied by, class by class.
+#: Number of columns, a fold to leave out or None, and the factor of the weights of each class.
 Selection = tuple[int, int | None, Floats]
 
 
 class _RowsOfBlocks(Rows):
-    """Out-of-fold codewords of blocks, as optimised-weight decoding takes them."""
+    """Out-of-fold codewords for the solver of optimised weights, wherever samples are."""
 
     def __init__(
         self,
@@ -575,11 +575,11 @@ class _RowsOfBlocks(Rows):
         return Block(rows.codewords, rows.y, rows.weight, NO_SHIFT)
 
     def sample(self, size: int) -> MemoryRows:
-        """Draw about so many rows by their keys, the same ones every time and however rows are divided into blocks."""
+        """Draw about `size` rows by their keys: always the same ones, however rows are divided into blocks."""
         return self.drawn(min(size, _MOST_SAMPLED))
 
     def drawn(self, size: int) -> MemoryRows:
-        """Draw about so many rows, or take all if there are no more, in the order of their keys."""
+        """Return about `size` rows, or all if there are fewer, in the order of their keys."""
         message = (*self._selection, min(1.0, size / self.n_rows))
         codewords, y, weight, keys = self._samples.sum(_draw_rows, self._coded, message=message, merge=stack_rows)
         order = np.lexsort((y, keys))
@@ -604,7 +604,7 @@ def _apply(
     factor: Floats,
     function: Callable[[Block], Result],
 ) -> Result | None:
-    """Apply a function to the rows of a block, with draws by their keys; None if there are none."""
+    """Apply a function to the rows of a block, with a random number for each; None if there are no rows."""
     codewords, y, weight, keys = _select(samples, n_columns, without_fold, factor)
     if len(y) == 0:
         return None
@@ -614,7 +614,6 @@ def _apply(
 
 
 def _apply_to_list(samples: CodedSamples, *arguments: Any) -> list[Any]:
-    """Apply a function to the rows of a block, as a list; an empty one if there are none."""
     found = _apply(samples, *arguments)
     return [] if found is None else [found]
 

@@ -62,169 +62,110 @@ class WOLCClassifier(LayeredClassifier):
     """WOLC-ECOC: a code that grows where it still makes errors, with optimised weights.
 
     Starting from an initial code, each round finds the pairs of classes with the highest loss and adds a column for
-    each: a simple column if the pair has none yet, otherwise a clustering-based column (`RegionClassifier`). Every
-    clustering-based column divides the feature space in a new way, so a hard pair gets one layer after another. This
-    separates classes that consist of several clusters. The weights of the columns are fitted again in every round.
-
-    Learners often predict all their training samples correctly, so training outputs do not show which pairs are hard.
-    Losses and weights are therefore computed from out-of-fold codewords, from learners that were not trained on the
-    sample.
+    each: a simple column if the pair has none yet, otherwise a clustering-based one (`RegionClassifier`). Losses and
+    weights are computed from out-of-fold codewords. The user guide explains growth and all rules of thumb.
 
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
-        learner is trained on all columns of the initial code (a `MulticlassLearner` needs a single fit for this), and
-        each added column is trained with the learner that lowers the loss of its pair most; "drop" instead of a
-        classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`.
+        The binary learner, by default ``StumpAdaBoostClassifier(n_estimators=40)``. Of several named learners, each is
+        trained on all columns of the initial code, and each added column with the best one; "mixed" means
+        `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
         The initial code, in any form that `coding` of `ECOCClassifier` accepts. "auto" joins one-vs-rest and
-        one-vs-one, except in these cases:
-
-        - two classes, ``weights_every_round=True``, or a `max_columns` too small for one-vs-one: one-vs-rest only (a
-          compact random code if `max_columns` is smaller than the number of classes);
-        - 11 to 50 classes and more than 5,000 samples, or a `max_columns` too small for both: one-vs-one only;
-        - more than 10 classes, where the joined code would have more than 120 million entries of codewords (samples
-          times columns; only a third of the samples counts if there are more than 5,000): one-vs-one, without growth;
-        - so many classes that ``ECOCClassifier(coding="auto")`` does not use one-vs-one: the coding that it uses,
-          one-vs-rest or a compact random code with optimised weights. It grows only for trees, ensembles, boosting
-          and neural networks, with up to 100 classes;
-        - several learners: one-vs-rest for learners that estimate the probabilities of all classes at once, and for
-          all learners with more than 30 classes; otherwise one-vs-one.
+        one-vs-one; it chooses a shorter code if there are many classes or samples, or if `max_columns` is small.
     n_pairs : int, default=None
-        Maximum number of columns added per round, one per hard pair of classes. None means the number of classes, but
-        at least 3.
+        Maximum number of columns added per round. None means the number of classes, but at least 3.
     max_iter : int, default=None
-        Maximum number of rounds that add columns. None means 36 for up to 2,000 samples, and proportionally fewer for
-        more samples, but at least 3. More rounds can help if classes consist of several clusters.
+        Maximum number of rounds that add columns. None means 36 for up to 2,000 samples, and fewer for more samples.
     max_columns : int or "auto", default=None
-        Maximum number of columns. "auto" is a small budget of three columns per class and learner. A longer `init` is
-        shortened as in `ECOCClassifier`; if that is not possible, a ValueError is raised.
+        Maximum number of columns. "auto" means three per class and learner.
     tol : float, default=0.0
-        Relative tolerance: a round makes progress if its loss is lower than that of the last round with progress (with
-        `weights_every_round`, of the previous round) by more than this fraction of the new loss. The loss is the
-        out-of-fold error rate; with several learners it is the log-loss, with `weights_every_round` the hinge loss.
-        The last round with progress is kept.
+        Fraction of its loss by which a round must improve on the last round with progress.
     standard_errors : float, default=2.0
-        Significance threshold: to make progress, the loss of a round must also be lower than that of the first round
-        (with `weights_every_round`, of the previous round) by more than this many standard errors of the paired
-        difference over samples. 0 disables this condition.
+        Number of standard errors by which a round must also improve on the first round.
     patience : int, default=6
         Growth stops after this many consecutive rounds without progress.
     n_regions : int, array-like of int or "auto", default="auto"
-        Number of regions of clustering-based columns, or several numbers that are used in turn for the columns of a
-        pair. "auto" means 3, 6, 12 and 24, but fewer regions if they would have less than 10 samples (a weight of 10)
-        on average.
+        Number of regions of clustering-based columns, or several numbers that the columns of a pair have in turn.
+        "auto" means 3, 6, 12 and 24, or fewer for pairs with few samples.
     n_folds : int, "auto" or None, default="auto"
         Number of folds of the out-of-fold codewords. "auto" means three, or five with several learners; with more than
-        5,000 samples, only the first of three folds is held out. None uses no folds; the loss is then measured on the
-        training samples of the learners.
+        5,000 samples, one third is held out instead. None uses training codewords.
     margin : float or "auto", default="auto"
-        The margin of the optimised weights. "auto" is 1.5 times the mean difference between the score of a sample's
-        class and the best other score; with `weights_every_round` it is 0.3.
+        Margin of the optimised weights. "auto" depends on the scores of the kept round.
     l2 : float or "auto", default="auto"
-        The L2 penalty of the optimised weights. A larger penalty keeps them closer to the pooled weights, in which
-        similar columns have equal weights. "auto" is proportional to the margin; with `weights_every_round` it is 0.1
-        for up to 1,000 samples and 100 divided by their number (the sum of their weights) for more.
+        Penalty of the difference between optimised and pooled weights. "auto" is proportional to the margin.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
-        methods that the learner has.
+        Output of the learners that is used. "auto" is the first of these methods that the learner has.
     n_jobs : int, default=None
         Number of columns trained in parallel with joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
-        Seeds random codings, folds, clusterings and every ``random_state`` of the learner that is None.
+        Seeds random codings, folds, clusterings and learners.
     verbose : int, default=0
-        1 shows a progress bar that advances with every trained learner; 2 prints one line per round.
+        1 shows a progress bar; 2 prints one line per round.
     allow_equal_weights : bool, default=True
-        Whether the pooled weights are kept if the optimised weights do not have fewer errors on samples they were not
-        fitted to. The pooled weights are always kept with more than 20,000 weights, or if a class has too few samples
-        to be held out.
+        Whether to keep the pooled weights if optimised weights do not make fewer errors out of fold.
     weights_every_round : bool, default=False
-        Whether weights are optimised in every round and progress is measured from round to round, as in the paper. By
-        default, weights are pooled in every round and optimised only for the round that is kept.
+        Whether to optimise the weights in every round and to measure progress from round to round, as in the paper.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
-        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
-        class the same total weight. A class of weight zero is dropped.
+        Weights of the classes as ``{label: weight}``, multiplied with `sample_weight`. "balanced" gives all classes the
+        same total weight.
     class_order : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for ``init="ordinal"``; other codes refuse it. None uses the order of
-        an ordered categorical `y`, otherwise that of the sorted labels. See `ECOCClassifier`.
+        Class labels in their natural order, for ``init="ordinal"`` only.
     warm_start : bool, default=False
-        Whether a further `fit` on the same data reuses the trained columns, so that with a larger `max_iter`,
-        `max_columns` or `patience` only the added columns are trained. The result is the same as that of a single `fit`
-        with the new parameters. If the data, learners, folds or seed have changed, all columns are trained again. The
-        trained columns, including those of folds, are kept in memory, but not in pickles and model files.
+        Whether a further `fit` on the same data reuses the trained columns, such as with a larger `max_iter`. The
+        result is the same as without.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The class labels, sorted.
+        Class labels, sorted.
     n_classes_ : int
         Number of classes.
     code_matrix_ : ndarray of int8 of shape (n_classes, n_columns)
-        The code matrix of the kept round.
+        Code matrix of the kept round.
     estimators_ : list of length n_columns
-        The trained learners of its columns.
+        Trained learners.
     column_learners_ : ndarray of str of shape (n_columns,)
-        Name of the learner of each column.
+        Name of each column's learner.
     column_names_ : ndarray of str of shape (n_columns,)
         What each column separates, such as "A, B vs C".
     column_kinds_ : ndarray of str of shape (n_columns,)
-        Kind of each column: "initial", "simple" or "clustered" (clustering-based).
+        "initial", "simple" or "clustered".
     decoder_ : decoder
-        The decoder, fitted to these columns.
+        The fitted decoder.
     decoding_ : str
-        The name of the decoding: "optimized-weight" (also for pooled weights), or "logistic-weight" for several
-        learners.
+        "optimized-weight", or "logistic-weight" with several learners.
     weights_ : ndarray of shape (n_classes, n_columns)
-        The weights; every row sums to 1.
+        Decoding weights; every row sums to 1.
     weights_optimized_ : bool
         Whether the weights are optimised; otherwise they are pooled.
     pool_shares_ : dict of str to float
-        Share of each pool in the pooled weights. Pools are the initial codes and the added columns ("pairs"). With
-        several learners, the share of each learner in the weights, averaged over classes.
+        Share of each pool (initial codes, and "pairs" for added columns) or of each learner in the weights.
     used_columns_ : ndarray of int
-        Indices of the columns that are evaluated for prediction: those with a non-zero weight for some class.
+        Indices of the columns with a non-zero weight.
     history_ : list of GrowthRound
-        One record per round: losses, accuracies, code length, next pairs and times.
+        Record of each round.
     best_round_ : int
-        Index in `history_` of the round that is kept; 0 is the initial code.
+        Index of the kept round in `history_`.
     n_iter_ : int
-        Number of rounds including the initial code: the length of `history_`.
+        Length of `history_`.
     stop_reason_ : str
         Why growth stopped.
     temperature_ : float
-        The temperature by which `predict_proba` divides scores.
+        Temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
-        Coefficients (all rows but the last) and intercepts (last row) of the calibration, applied to scores divided by
-        `temperature_`; None without out-of-fold codewords.
+        Coefficients and, in the last row, intercepts of the calibration.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features; only if all feature names of `X` are strings.
+        Names of the features, if all are strings.
 
     See Also
     --------
-    LCECOCClassifier : Growth with any decoding, without optimised weights.
-    skecoc.learners.mixed_learners : The learners of "mixed".
+    LCECOCClassifier : Growth with any decoding.
     ECOCClassifier : Codes without growth.
-    skecoc.decoding.optimized.OptimizedWeightDecoder : Optimised weights for any code.
-
-    Notes
-    -----
-    This is Algorithm 3 of the paper with the following changes; `paper` disables all but the first two. The matrix, the
-    columns and the weights that are kept belong to the same round. A pair also counts as a column if its negation is
-    one. Weights are fitted to out-of-fold codewords. In each round the columns are pooled, and only the shares of the
-    pools are chosen, among a few dozen mixtures; all weights are optimised only for the round that is kept. Progress is
-    measured from the best round so far, so it may take several rounds.
-
-    With several learners, weights are logistic (`skecoc.decoding.LogisticWeightDecoder`) in every round; `margin`, `l2`
-    and `allow_equal_weights` are ignored. The loss of a sample is its log-loss with weights fitted without the sample's
-    fold. For each hard pair, a column of the learner is added that lowers the logistic loss of the pair's samples most.
-
-    Missing values, sparse matrices and frames are passed to the learners unchanged. Clustering-based columns cluster by
-    the numeric features (see `RegionClassifier`). Without numeric features, and for sparse matrices, all added columns
-    are simple.
 
     References
     ----------
@@ -241,12 +182,6 @@ class WOLCClassifier(LayeredClassifier):
     True
     >>> [record.n_columns for record in model.history_[:3]]
     [10, 14, 18]
-    >>> growing = WOLCClassifier(max_iter=1, random_state=0, warm_start=True).fit(X[::2], y[::2])
-    >>> len(growing.history_), len(growing.set_params(max_iter=2).fit(X[::2], y[::2]).history_)
-    (2, 3)
-    >>> mixed = WOLCClassifier("mixed", random_state=0).fit(X[::2], y[::2])
-    >>> mixed.score(X[1::2], y[1::2]) > 0.78
-    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -312,14 +247,12 @@ class WOLCClassifier(LayeredClassifier):
     def paper(cls, **parameters: Any) -> Self:
         """Make a classifier with the settings of the paper's experiments.
 
-        These are hard labels, weights of minimal training risk without margin or penalty, growth measured on the
-        training samples, three pairs per round, a tolerance of 0.01, a patience of three rounds, and two regions (the
-        paper does not state their number; its figure has two).
+        The user guide lists them. Two regions are an assumption: the paper does not state their number.
 
         Parameters
         ----------
         **parameters : dict
-            Further parameters; they override these settings.
+            Parameters that override these settings.
 
         Returns
         -------
