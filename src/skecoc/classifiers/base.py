@@ -422,7 +422,14 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
         order = order if given is None else check_order(given)
         self._ranks = rank_classes(self.classes_, order) if is_ordinal and order is not None else None
         if is_ordinal and order is None:
-            warn_of_alphabet(self.classes_, stacklevel=5)  # the line that called `fit`
+            labels = self.classes_
+            if len(labels) > 2 and all(isinstance(label, str | bytes) for label in labels):
+                warnings.warn(
+                    f"the ordinal code uses the alphabetical order of the classes ({' < '.join(map(str, labels))}); "
+                    "set class_order=[...] or pass an ordered categorical y for another order",
+                    UserWarning,
+                    stacklevel=5,  # the line that called `fit`
+                )
 
     def _folds(self, data: TrainingData, n_columns: int, X: Any, seed: int) -> tuple[Integers | None, bool]:
         """Return the fold of each sample, by its hash, and whether all are held out at once.
@@ -598,14 +605,3 @@ def rank_classes(classes: NDArray[Any], order: Sequence[Any]) -> Integers:
         hint = _ENCODED if _are_numbers(classes, len(places)) and not _are_numbers(order) else ""
         raise ValueError(f"class_order must name every class of y, missing: {', '.join(missing)}{hint}")
     return np.argsort(np.argsort([places[label] for label in classes]))
-
-
-def warn_of_alphabet(classes: NDArray[Any], *, stacklevel: int) -> None:
-    """Warn that an ordinal code uses the alphabetical order of strings."""
-    if len(classes) > 2 and all(isinstance(label, str | bytes) for label in classes):
-        warnings.warn(
-            f"the ordinal code uses the alphabetical order of the classes ({' < '.join(map(str, classes))}); "
-            "set class_order=[...] or pass an ordered categorical y for another order",
-            UserWarning,
-            stacklevel=stacklevel + 1,
-        )

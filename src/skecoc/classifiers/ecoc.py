@@ -44,7 +44,7 @@ from skecoc.support.weights import ClassWeight
 _COMPACT_PENALTY, _COMPACT_GAP = 0.015, 1e-2
 _SMALL_GAP, _SMALL_PROBLEM = 1e-6, 2**20
 _MOST_OUTPUTS = 2**24
-# Up to so many classes columns with zeros are calibrated one by one: with more there may be thousands of them.
+# With at most this many classes, columns with zeros are calibrated one by one. With more there may be thousands.
 _MOST_CLASSES_TO_CALIBRATE = 30
 _UNCALIBRATED = (
     "probabilities are calibrated on training samples, since the learner could not be trained on part of them: {}"
@@ -83,8 +83,7 @@ class FixedStrategy(Strategy):
     ) -> None:
         self.choose_decoder, self.is_binned, self.learns_held_out = choose_decoder, is_binned, learns_held_out
         self.order_seed, self.may_do_without_folds = order_seed, may_do_without_folds
-        self._calibration: Calibration | None = None
-        self._is_held_out = False
+        self._calibration: tuple[Calibration, bool]  # set by `evaluate`
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the decoder; nothing else is measured."""
@@ -103,17 +102,15 @@ class FixedStrategy(Strategy):
             calibrated = _Codewords(held_out.outputs[order], held_out.y[order], held_out.weight[order])
         if not is_fitted:
             _fit(decoder, code, fitted)
-        self._calibration = calibrated.outputs / code.margin_scale, calibrated.y, calibrated.weight
-        self._is_held_out = held_out is not None
+        codewords = calibrated.outputs / code.margin_scale
+        self._calibration = (codewords, calibrated.y, calibrated.weight), held_out is not None
         nothing = np.zeros((code.samples.n_classes,) * 2)
         return Evaluation(decoder, np.nan, nothing, np.nan, np.nan)
 
     def calibration(self, code: GrowingCode, n_columns: int) -> tuple[Calibration, bool]:
         """Return the codewords that were evaluated with the code."""
         del code, n_columns
-        if self._calibration is None:
-            raise ValueError("there are no codewords before the code is evaluated")
-        return self._calibration, self._is_held_out
+        return self._calibration
 
     def _training_codewords(
         self, code: GrowingCode, decoder: Any, *, needs_outputs: bool
@@ -195,34 +192,19 @@ class ECOCClassifier(BatchesMixin):
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
-        learner is trained on all columns (a `MulticlassLearner` needs a single fit for this), and "drop" instead of a
-        classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`.
+        The binary learner, by default ``StumpAdaBoostClassifier(n_estimators=40)``. Of several named learners, each is
+        trained on all columns; "drop" instead of a classifier omits one. "mixed" means
+        `skecoc.learners.mixed_learners`.
     coding : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
-        "auto" is one-vs-one for up to 30 classes, and for more classes if that many columns are affordable. Otherwise
-        it is one-vs-rest for linear learners and for several learners, and a compact random code for other learners;
-        see `skecoc.coding.choose_coding`. The choice is stored in `coding_`. Other values are a name
-        (``"one-vs-rest"``, ``"one-vs-one"``, ``"exhaustive"``, ``"ternary-complete"``, ``"ordinal"``, ``"hadamard"``,
-        ``"dense-random"``, ``"sparse-random"``, ``"decoc"`` or ``"forest"``; ``"ovo"`` and ``"ovr"`` are accepted too),
-        a code matrix with entries in {-1, 0, 1} whose rows follow the sorted classes, or a function ``f(X, y)`` that
-        returns one, where `y` holds class indices.
+        A name from `skecoc.coding.CODINGS` such as ``"one-vs-one"``, a code matrix with entries in {-1, 0, 1} whose
+        rows follow the sorted classes, or a function ``f(X, y)`` that returns one, where `y` holds class indices.
+        "auto" is one-vs-one unless there are too many classes; see `skecoc.coding.choose_coding`.
     decoding : str or decoder, default="auto"
         A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or a decoder from `skecoc.decoding`.
-        "auto" depends on the code and on the outputs of its columns; the choice is stored in `decoding_`:
-
-        - several learners: ``"logistic-weight"``;
-        - a compact random code chosen by ``coding="auto"``: ``"optimized-weight"``, up to 16 million entries of
-          codewords (samples times columns);
-        - hard labels: ``"loss-weighted"``;
-        - one-vs-rest: ``"loss-based"``, and other codes without zeros: ``"loss-weighted"``;
-        - codes with zeros: ``"probabilistic"``, except ``"voting"`` for margins of one-vs-one. With more than 30
-          classes, ``"loss-weighted"`` for probabilities and ``"hamming"`` for margins of one-vs-one.
-
-        If classes are weighted, by `class_weight` or by a `sample_weight` that favours some classes,
-        ``"probabilistic"`` replaces ``"loss-weighted"``.
+        "auto" depends on the code matrix, on the outputs of its columns, and on whether classes are weighted. The user
+        guide lists the choices; `decoding_` shows which was made.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
-        methods that the learner has.
+        Output of the learners that is used. "auto" is the first of these methods that the learner has.
     n_jobs : int, default=None
         Number of columns trained in parallel with joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
@@ -230,30 +212,21 @@ class ECOCClassifier(BatchesMixin):
     verbose : int, default=0
         Passed to joblib, which reports progress.
     n_folds : int, "auto" or None, default="auto"
-        Number of folds of the out-of-fold codewords that probabilities are calibrated on. "auto" uses three folds, or
-        five with several learners or ``"logistic-weight"``; with more than 5,000 samples, a single third of the samples
-        is held out instead. With several learners or ``"logistic-weight"``, the decoding weights are fitted to
-        out-of-fold codewords as well. Other decodings are fitted to training codewords unless `n_folds` is a number;
-        for these, "auto" uses no folds with more than 16 million codeword entries (samples times columns), with boosted
-        stumps and more than 10,000 samples, or, with a warning, if the learner cannot be trained on fewer samples. None
-        uses no folds: fitting is several times as fast, but probabilities are less reliable.
+        Number of folds of the out-of-fold codewords that probabilities are calibrated on; a number also fits the
+        decoding weights to them. "auto" means three, or five with several learners or ``"logistic-weight"``; many
+        samples are held out once or not at all. None uses no folds: fitting is several times as fast, but
+        probabilities are less reliable.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
-        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
-        class the same total weight. A class of weight zero is dropped.
+        Weights of the classes as ``{label: weight}``, multiplied with `sample_weight`; classes that are not listed have
+        weight 1, and classes of weight 0 are dropped. "balanced" gives all classes the same total weight.
     class_order : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for ``coding="ordinal"``; other codings have no order and refuse it.
-        Labels without samples are ignored. None uses the order of an ordered categorical `y` (a pandas Series, or a
-        polars Series of type Enum), otherwise that of the sorted labels. `classes_` and the rows of the code matrix are
-        always sorted. Some tools of scikit-learn replace labels by numbers before a classifier sees them
-        (`cross_val_predict` for probabilities, `VotingClassifier`, `StackingClassifier` and `BaggingClassifier`), and
-        the order is lost. In that case encode the labels beforehand, ``[order.index(label) for label in y]``, and leave
-        this parameter None.
+        Class labels in their natural order, for ``coding="ordinal"`` only. None uses the order of an ordered
+        categorical `y`, otherwise that of the sorted labels; `classes_` is always sorted. Meta-estimators that encode
+        labels lose the order: encode them in the natural order beforehand.
     max_columns : int, default=None
-        Maximum number of columns, over all learners together. ``coding="auto"`` chooses a coding that fits; random
-        codes and forests are generated with at most this length; from other codes, columns are selected such that every
-        two classes are on opposite sides of at least one column. If a code cannot be shortened this way, such as
-        one-vs-one, a ValueError is raised.
+        Maximum number of columns, over all learners together. Random codes and forests are generated with at most this
+        length, and from other codes columns are selected that separate every two classes. If that is not possible, a
+        ValueError is raised.
 
     Attributes
     ----------
@@ -270,7 +243,7 @@ class ECOCClassifier(BatchesMixin):
     estimators_ : list of length n_columns
         The trained learners.
     column_learners_ : ndarray of str of shape (n_columns,)
-        Name of the learner of each column.
+        Name of each column's learner.
     column_names_ : ndarray of str of shape (n_columns,)
         What each column separates, such as "A, B vs C".
     decoder_ : decoder
@@ -280,12 +253,11 @@ class ECOCClassifier(BatchesMixin):
     temperature_ : float
         The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
-        Coefficients (all rows but the last) and intercepts (last row) of the calibration, applied to scores divided by
-        `temperature_`; None without out-of-fold codewords.
+        Coefficients and, in the last row, intercepts of the calibration.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features; only if all feature names of `X` are strings.
+        Names of the features, if all are strings.
 
     See Also
     --------

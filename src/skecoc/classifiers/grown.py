@@ -103,7 +103,12 @@ class GrownClassifier(BaseCodeClassifier):
         Decoding is by HammingDecoder.
         """
         check_is_fitted(self)
-        return summarize_growth(self)
+        n_columns = self.history_[0].n_columns
+        reason = self.stop_reason_.replace("no progress for", "no progress was made for")
+        return (
+            f"Started from {_start(self)} ({_counted(n_columns, 'column')}); {_growth(self)} because {reason}. "
+            f"{_weights(self)}."
+        )
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Return scikit-learn's text and, once fitted, the summary of growth as a comment below it."""
@@ -181,16 +186,6 @@ def _used_columns(decoder: Any, n_columns: int) -> Integers:
 # The summary of growth in words.
 
 
-def summarize_growth(model: Any) -> str:
-    """Say where a fitted code started, what was added, why growth stopped, and what the weights are."""
-    n_columns = model.history_[0].n_columns
-    reason = model.stop_reason_.replace("no progress for", "no progress was made for")
-    return (
-        f"Started from {_start(model)} ({_counted(n_columns, 'column')}); {_growth(model)} because {reason}. "
-        f"{_weights(model)}."
-    )
-
-
 def _counted(number: int, noun: str) -> str:
     """Write a number with its noun."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
@@ -214,7 +209,7 @@ def _start(model: Any) -> str:
 
 
 def _codes(model: Any, learners: list[str]) -> str:
-    """Say which learners started from which code."""
+    """Name the initial codes of several learners."""
     is_initial = model.column_kinds_ == "initial"
     has_zeros = (model.code_matrix_ == 0).any(axis=0)
     by_pairs = [name for name in learners if has_zeros[is_initial & (model.column_learners_ == name)].any()]
@@ -224,7 +219,7 @@ def _codes(model: Any, learners: list[str]) -> str:
 
 
 def _growth(model: Any) -> str:
-    """Say what was added, and what was tried in vain."""
+    """Describe the columns that were added, and those that were dropped."""
     first, last, tried = (model.history_[number].n_columns for number in (0, model.best_round_, -1))
     if len(model.history_) == 1:
         return "no column was added"
@@ -242,7 +237,7 @@ def _growth(model: Any) -> str:
 
 
 def _weights(model: Any) -> str:
-    """Say what the weights are."""
+    """Describe the weights."""
     decoder, shares = model.decoder_, getattr(model, "pool_shares_", {})
     used, weights = model.code_matrix_ != 0, getattr(decoder, "weights_", None)
     if getattr(decoder, "scores_are_log_probabilities", False):

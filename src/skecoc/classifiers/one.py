@@ -134,10 +134,9 @@ class ECOCOneClassifier(GrownClassifier):
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
-        learner is trained on all columns of the initial code (a `MulticlassLearner` needs a single fit for this), and
-        each added column is trained with the learner that lowers the loss of its pair most; "drop" instead of a
-        classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`.
+        The binary learner, by default ``StumpAdaBoostClassifier(n_estimators=40)``. Of several named learners, each is
+        trained on all columns of the initial code, and each added column with the best one; "mixed" means
+        `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
         The initial code, in any form that `coding` of `ECOCClassifier` accepts.
     decoding : str or decoder, default="auto"
@@ -159,26 +158,21 @@ class ECOCOneClassifier(GrownClassifier):
         Maximum number of columns. A longer `init` is shortened as in `ECOCClassifier`; if that is not possible, a
         ValueError is raised.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
-        methods that the learner has.
+        Output of the learners that is used. "auto" is the first of these methods that the learner has.
     n_jobs : int, default=None
         Number of columns trained in parallel with joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
-        Seeds random codings, folds and every ``random_state`` of the learner that is None.
+        Seeds random codings, folds and learners.
     verbose : int, default=0
-        1 shows a progress bar that advances with every trained learner; 2 prints one line per round.
+        1 shows a progress bar; 2 prints one line per round.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
-        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
-        class the same total weight. A class of weight zero is dropped.
+        Weights of the classes as ``{label: weight}``, multiplied with `sample_weight`. "balanced" gives all classes the
+        same total weight.
     class_order : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for ``init="ordinal"``; other codes refuse it. None uses the order of
-        an ordered categorical `y`, otherwise that of the sorted labels. See `ECOCClassifier`.
+        Class labels in their natural order, for ``init="ordinal"`` only.
     warm_start : bool, default=False
-        Whether a further `fit` on the same data reuses the trained columns, so that with a larger `max_iter` or
-        `max_columns` only the added columns are trained. The result is the same as that of a single `fit` with the new
-        parameters. If the data, learners, folds or seed have changed, all columns are trained again. The trained
-        columns, including those of folds, are kept in memory, but not in pickles and model files.
+        Whether a further `fit` on the same data reuses the trained columns, such as with a larger `max_iter`. The
+        result is the same as without.
 
     Attributes
     ----------
@@ -191,7 +185,7 @@ class ECOCOneClassifier(GrownClassifier):
     estimators_ : list of length n_columns
         The trained learners of its columns.
     column_learners_ : ndarray of str of shape (n_columns,)
-        Name of the learner of each column.
+        Name of each column's learner.
     column_names_ : ndarray of str of shape (n_columns,)
         What each column separates, such as "A, B vs C".
     column_kinds_ : ndarray of str of shape (n_columns,)
@@ -205,22 +199,21 @@ class ECOCOneClassifier(GrownClassifier):
     used_columns_ : ndarray of int
         Indices of the columns that are evaluated for prediction.
     history_ : list of GrowthRound
-        One record per round: losses, accuracies, code length, next pairs and times.
+        Record of each round.
     best_round_ : int
-        Index in `history_` of the round that is kept; 0 is the initial code.
+        Index of the kept round in `history_`.
     n_iter_ : int
-        Number of rounds including the initial code: the length of `history_`.
+        Length of `history_`.
     stop_reason_ : str
         Why growth stopped.
     temperature_ : float
         The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
-        Coefficients (all rows but the last) and intercepts (last row) of the calibration, applied to scores divided by
-        `temperature_`; None without out-of-fold codewords.
+        Coefficients and, in the last row, intercepts of the calibration.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features; only if all feature names of `X` are strings.
+        Names of the features, if all are strings.
 
     See Also
     --------

@@ -18,7 +18,7 @@ from skecoc.decoding.ties import decode
 from skecoc.learners.columns import Floats, Response, evaluate_columns
 from skecoc.support.errors import refuse_other_arrays
 
-# Scores that are computed at once: with many classes, so many samples at a time.
+# Number of scores (samples times classes) that are computed at once.
 _BLOCK_SCORES = 2**21
 
 
@@ -71,7 +71,7 @@ class CodePrediction(PairInsight):
         return self._decode(self.codewords(X))
 
     def _from_scores(self, X: Any, summarise: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
-        """Compute something from the class scores of samples, so many at a time that memory is bounded."""
+        """Compute something from the class scores of samples, block by block to bound memory."""
         check_is_fitted(self)
         refuse_other_arrays(X=X)
         block_size = max(1, _BLOCK_SCORES // len(self.classes_))

@@ -30,7 +30,7 @@ _N_STARTS = 8
 _N_STEPS = 50
 # Folds and clusterings depend on the samples alone, so that random_state does not decide which classes are split.
 _SEED = 0
-# Bipartitions are searched with at most so many features.
+# Largest number of features that bipartitions are searched with.
 _MOST_FEATURES = 1000
 
 
@@ -268,8 +268,7 @@ class SubclassECOCClassifier(BaseCodeClassifier):
         Number of folds of the out-of-fold outputs that errors are measured on. None measures the errors on the training
         samples of the learners.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
-        methods that the learner has.
+        Output of the learners that is used. "auto" is the first of these methods that the learner has.
     n_jobs : int, default=None
         Number of columns trained in parallel with joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
@@ -277,9 +276,8 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     verbose : int, default=0
         Passed to joblib, which reports progress.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
-        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
-        class the same total weight. A class of weight zero is dropped.
+        Weights of the classes as ``{label: weight}``, multiplied with `sample_weight`. "balanced" gives all classes the
+        same total weight.
 
     Attributes
     ----------
@@ -294,7 +292,7 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     estimators_ : list of length n_columns
         The trained learners.
     column_learners_ : ndarray of str of shape (n_columns,)
-        Name of the learner of each column.
+        Name of each column's learner.
     column_names_ : ndarray of str of shape (n_columns,)
         What each column separates, such as "A, B vs C".
     decoder_ : decoder
@@ -306,12 +304,11 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     temperature_ : float
         The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
-        Coefficients (all rows but the last) and intercepts (last row) of the calibration, applied to scores divided by
-        `temperature_`; None without out-of-fold codewords.
+        Coefficients and, in the last row, intercepts of the calibration.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features; only if all feature names of `X` are strings.
+        Names of the features, if all are strings.
 
     See Also
     --------

@@ -497,7 +497,7 @@ def rows_for_weights(
     totals = np.maximum(_UNITS @ units, counts * _UNITS[-1])
     factor = class_factor(totals, decoder.class_weight)
     n_rows = int(counts.sum())
-    rows = _RowsOfBlocks(samples, coded, (n_columns, without_fold, factor), n_classes, n_rows, decoder.n_jobs)
+    rows = _CodedRows(samples, coded, (n_columns, without_fold, factor), n_classes, n_rows, decoder.n_jobs)
     is_small = n_rows * n_columns <= _MOST_OUTPUTS if decoder.l2 > 0 else isinstance(samples, ArraySamples)
     return rows.drawn(n_rows) if is_small else rows
 
@@ -524,7 +524,7 @@ def _class_sums(
 Selection = tuple[int, int | None, Floats]
 
 
-class _RowsOfBlocks(Rows):
+class _CodedRows(Rows):
     """Out-of-fold codewords for the solver of optimised weights, wherever samples are."""
 
     def __init__(

@@ -29,7 +29,7 @@ from skecoc.support.weights import ClassWeight
 # Numbers of regions of the clustering-based columns of a pair, one after the other.
 _REGIONS = (3, 6, 12, 24)
 _LEAST_REGIONS = 2
-# Number of rounds for up to so many samples; it decreases in proportion with more, down to the least.
+# Number of rounds: the most with few samples; with more it decreases in proportion, down to the least.
 _MOST_ROUNDS, _LEAST_ROUNDS, _FEW_SAMPLES = 36, 3, 2_000
 # Fallback: one-vs-one without growth if growth would keep more outputs (held-out samples times columns) than this.
 _MOST_CODEWORDS = 1.2e8
