@@ -103,12 +103,9 @@ class GrownClassifier(BaseCodeClassifier):
         Decoding is by HammingDecoder.
         """
         check_is_fitted(self)
-        n_columns = self.history_[0].n_columns
+        start = f"{_start_in_words(self)} ({_counted(self.history_[0].n_columns, 'column')})"
         reason = self.stop_reason_.replace("no progress for", "no progress was made for")
-        return (
-            f"Started from {_start(self)} ({_counted(n_columns, 'column')}); {_growth(self)} because {reason}. "
-            f"{_weights(self)}."
-        )
+        return f"Started from {start}; {_growth_in_words(self)} because {reason}. {_weights_in_words(self)}."
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Return scikit-learn's text and, once fitted, the summary of growth as a comment below it."""
@@ -170,7 +167,7 @@ class GrownClassifier(BaseCodeClassifier):
 
 
 def named_init(init: Any, also: Sequence[str] = ()) -> Any:
-    """Return the code to start from, a name as the full one; `also` are names that error messages list."""
+    """Return the initial code, with a short name replaced by the full one; `also` has further names that are valid."""
     return coding_name(init, argument="init", also=also) if isinstance(init, str) else init
 
 
@@ -187,16 +184,14 @@ def _used_columns(decoder: Any, n_columns: int) -> Integers:
 
 
 def _counted(number: int, noun: str) -> str:
-    """Write a number with its noun."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _name(code: str) -> str:
-    """Return the name of an initial code."""
     return "the given code" if code == "init" else code
 
 
-def _start(model: Any) -> str:
+def _start_in_words(model: Any) -> str:
     """Name the codes that growth started from."""
     init = coding_name(model.init, also=["auto"]) if isinstance(model.init, str) else "init"
     if is_several(model.estimator):
@@ -218,7 +213,7 @@ def _codes(model: Any, learners: list[str]) -> str:
     return f"one-vs-one ({', '.join(by_pairs)}) or one-vs-rest" if len(by_pairs) < len(learners) else "one-vs-one"
 
 
-def _growth(model: Any) -> str:
+def _growth_in_words(model: Any) -> str:
     """Describe the columns that were added, and those that were dropped."""
     first, last, tried = (model.history_[number].n_columns for number in (0, model.best_round_, -1))
     if len(model.history_) == 1:
@@ -228,7 +223,8 @@ def _growth(model: Any) -> str:
         return text + (f", dropped {tried - last} more that did not help," if tried > last else "") + " and stopped"
     rounds = _counted(len(model.history_) - 1, "round")
     text = f"growth tried {_counted(tried - first, 'column')} in {rounds}, but kept none of them: "
-    start, best = (choose(record.out_of_fold_accuracy for record in model.history_) for choose in (next, max))
+    accuracies = [record.out_of_fold_accuracy for record in model.history_]
+    start, best = accuracies[0], max(accuracies)
     errors = getattr(model, "standard_errors", 0.0)
     if best > start and errors and not is_several(model.estimator):
         text += f"the best round, {best:.1%} correct out of fold, is not better than the first, {start:.1%}, "
@@ -236,7 +232,7 @@ def _growth(model: Any) -> str:
     return text + "the initial code is the best. Growth stopped"
 
 
-def _weights(model: Any) -> str:
+def _weights_in_words(model: Any) -> str:
     """Describe the weights."""
     decoder, shares = model.decoder_, getattr(model, "pool_shares_", {})
     used, weights = model.code_matrix_ != 0, getattr(decoder, "weights_", None)
