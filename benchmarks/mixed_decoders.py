@@ -40,7 +40,8 @@ def codewords(fold: Fold) -> tuple[np.ndarray, ...]:
     X, y, X_test, _ = fold
     classes, numbers = np.unique(y, return_inverse=True)
     learners = dict(mixed_learners(len(classes), n_samples=len(y)))
-    starts = WOLCClassifier("mixed")._starts([*learners], len(classes), len(y))
+    start = WOLCClassifier("mixed")._start_of_several([*learners], len(classes), len(y))
+    starts = list(zip(start.learners, start.codings, strict=True))
     codes = {"one-vs-one": one_vs_one(len(classes)), "one-vs-rest": one_vs_rest(len(classes))}
     columns = [Column(pattern, learner=name) for name, code in starts for pattern in codes[code].T]
     folds = assign_folds(X, numbers, N_FOLDS, 0)

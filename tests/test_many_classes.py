@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from skecoc import ECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.classifiers import base, ecoc, wolc
+from skecoc.classifiers import ecoc, prediction, wolc
 from skecoc.coding import choose_coding, dense_random, min_row_distance, one_vs_rest, sparse_random
 from skecoc.decoding import LossBasedDecoder, LossWeightedDecoder, ProbabilisticDecoder
 from skecoc.learners import StumpAdaBoostClassifier
@@ -119,7 +119,7 @@ def test_memory_of_predictions_does_not_grow_with_the_number_of_rows():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     every_score = 8 * 500 * len(rows)
-    assert len(rows) * 500 > 2 * base._BLOCK_SCORES
+    assert len(rows) * 500 > 2 * prediction._BLOCK_SCORES
     assert peak < 4 * every_score  # seven arrays of that size without blocks
 
 
@@ -138,7 +138,7 @@ def test_blocks_of_rows_change_nothing(model, n_classes, monkeypatch):
     rows = pd.DataFrame(X_test, columns=list("abc"))
     methods = (model.predict, model.predict_proba, model.decision_function)
     expected = [method(rows) for method in methods]
-    monkeypatch.setattr(base, "_BLOCK_SCORES", 7 * n_classes)
+    monkeypatch.setattr(prediction, "_BLOCK_SCORES", 7 * n_classes)
     for method, whole in zip(methods, expected, strict=True):
         # On some machines the last digits of a product of matrices depend on its number of rows.
         np.testing.assert_allclose(method(rows), whole, rtol=0 if method == model.predict else 1e-12)
@@ -149,7 +149,7 @@ def test_blocks_of_sparse_rows_change_nothing(kind, monkeypatch):
     X, y = texts(4, 20)
     model = ECOCClassifier(LogisticRegression()).fit(X, y)
     expected = model.predict_proba(X)
-    monkeypatch.setattr(base, "_BLOCK_SCORES", 28)
+    monkeypatch.setattr(prediction, "_BLOCK_SCORES", 28)
     np.testing.assert_allclose(model.predict_proba(kind(X)), expected)
 
 
@@ -282,14 +282,14 @@ def test_linear_learners_have_one_vs_rest_beyond_a_hundred_classes_and_its_own_d
 
 
 def test_trees_start_from_a_compact_code_alone():
-    assert WOLCClassifier(DecisionTreeClassifier())._init_codings(31, 1_000) == ["dense-random"]
-    assert WOLCClassifier(DecisionTreeClassifier())._init_codings(30, 1_000) == ["one-vs-rest", "one-vs-one"]
+    assert WOLCClassifier(DecisionTreeClassifier())._init_codings(31, 1_000)[0] == ["dense-random"]
+    assert WOLCClassifier(DecisionTreeClassifier())._init_codings(30, 1_000)[0] == ["one-vs-rest", "one-vs-one"]
 
 
 @pytest.mark.parametrize(("n_samples", "expected"), [(5_000, True), (5_001, False), (17_000, True)])
 def test_of_many_samples_those_that_are_held_out_count(n_samples, expected, monkeypatch):
     monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 4_999 * 66)
-    assert wolc._is_too_long(11, n_samples) == expected
+    assert bool(WOLCClassifier()._init_codings(11, n_samples)[1]) == expected
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.classifiers.proposals import pair_gains
+from skecoc.classifiers.layered import pair_gains
 from skecoc.coding import CODINGS, one_vs_one, one_vs_rest
 from skecoc.data.folds import assign_folds
 from skecoc.datasets import load_uci

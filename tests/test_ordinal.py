@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, WOLCClassifier
-from skecoc.classifiers.order import own_order
+from skecoc.classifiers.base import own_order
 from skecoc.coding import ordinal, resolve_coding
 from tests.reference.blocks import ecoc_in_blocks, wolc_in_blocks
 

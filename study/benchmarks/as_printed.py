@@ -28,9 +28,8 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 from _folds import Fold, splits
 
 from skecoc import WOLCClassifier
-from skecoc.classifiers.growing_code import GrowingCode
-from skecoc.classifiers.growth import Evaluation, Proposal, Strategy
-from skecoc.classifiers.proposals import layered_proposal
+from skecoc.classifiers.growth import Evaluation, GrowingCode, Proposal, StopRules, Strategy
+from skecoc.classifiers.layered import layered_proposal
 from skecoc.datasets import load_uci
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.decoding.scoring import decode, worst_rivals
@@ -200,15 +199,15 @@ class PrintedStrategy(Strategy):
 class ZeroOneWOLC(WOLCClassifier):
     """WOLC-ECOC with outputs 0 and 1."""
 
-    def _strategy(self, *_: Any) -> Strategy:
-        return PrintedStrategy(partial(ZeroOneDecoder, 0.0, l2=0.0), ZERO_LOSS)
+    def _strategy(self, *given: Any) -> tuple[Strategy, StopRules]:
+        return PrintedStrategy(partial(ZeroOneDecoder, 0.0, l2=0.0), ZERO_LOSS), super()._strategy(*given)[1]
 
 
 class CuttingPlaneWOLC(WOLCClassifier):
     """WOLC-ECOC with Algorithm 2, which stops at a loss of exactly zero."""
 
-    def _strategy(self, *_: Any) -> Strategy:
-        return PrintedStrategy(CuttingPlaneDecoder, 0.0)
+    def _strategy(self, *given: Any) -> tuple[Strategy, StopRules]:
+        return PrintedStrategy(CuttingPlaneDecoder, 0.0), super()._strategy(*given)[1]
 
 
 VARIANTS: dict[str, Callable[..., WOLCClassifier]] = {

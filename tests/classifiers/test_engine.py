@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skecoc.classifiers.growing_code import GrowingCode
-from skecoc.classifiers.growth import Evaluation, Proposal, StopRules, Strategy, grow
-from skecoc.classifiers.proposals import pair_column
+from skecoc.classifiers.growth import Evaluation, GrowingCode, Proposal, StopRules, Strategy, grow
+from skecoc.classifiers.layered import pair_column
 from skecoc.coding import one_vs_rest
 from skecoc.data.samples import ArraySamples
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier

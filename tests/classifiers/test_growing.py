@@ -324,7 +324,7 @@ def test_automatic_start_joins_one_vs_rest_and_one_vs_one():
     ],
 )
 def test_automatic_start_depends_on_the_size_and_the_budget(n_classes, n_samples, max_columns, expected):
-    assert WOLCClassifier(max_columns=max_columns)._init_codings(n_classes, n_samples) == expected
+    assert WOLCClassifier(max_columns=max_columns)._init_codings(n_classes, n_samples)[0] == expected
 
 
 def test_with_too_many_codewords_one_vs_one_is_taken_as_it_is(monkeypatch):
@@ -628,7 +628,7 @@ def test_verbose_prints_one_line_per_round(capsys):
 def test_the_progress_bar_moves_within_a_round(monkeypatch):
     X, y = vehicle()
     moves = []
-    monkeypatch.setattr("skecoc.classifiers.grown.tqdm.update", lambda self, n=1: moves.append(n))
+    monkeypatch.setattr("skecoc.classifiers.base.tqdm.update", lambda self, n=1: moves.append(n))
     rules = {"init": "one-vs-rest", "n_pairs": 2, "max_iter": 1, "n_folds": 3, "random_state": 0}
     WOLCClassifier(STUMPS, verbose=1, **rules).fit(X, y)
     assert moves == [1] * (4 + 2) * (1 + 3)  # one learner per column, and one more per fold

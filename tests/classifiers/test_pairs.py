@@ -3,7 +3,7 @@
 import numpy as np
 
 from skecoc.classifiers.growth import symmetric_losses
-from skecoc.classifiers.proposals import hard_pairs, number_of_equal_columns, pair_column
+from skecoc.classifiers.layered import hard_pairs, number_of_equal_columns, pair_column
 
 # Figure 5 of the paper: 100 rows per class, the same decoding seen as errors and as risk.
 CONFUSION = [[90, 0, 10], [0, 90, 10], [0, 5, 95]]

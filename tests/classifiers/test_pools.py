@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs, make_classification
 
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc.classifiers.growing_code import GrowingCode
-from skecoc.classifiers.growth import Evaluation
-from skecoc.classifiers.proposals import layered_proposal
+from skecoc.classifiers.growth import Evaluation, GrowingCode
+from skecoc.classifiers.layered import layered_proposal
 from skecoc.classifiers.weighting import count_correct, pooled_weights, scores_by_entries, simplex_grid
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.data.folds import MANY_SAMPLES, assign_folds, resolve_folds

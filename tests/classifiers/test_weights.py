@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from skecoc import WOLCClassifier
-from skecoc.classifiers.weight_fits import rows_for_weights
+from skecoc.classifiers.weighting import rows_for_weights
 from skecoc.data.executor import LocalExecutor, States
 from skecoc.data.folds import mix
 from skecoc.data.samples import ArraySamples, CodedSamples
@@ -55,7 +55,7 @@ def test_a_class_without_samples_is_refused():
 
 
 def test_threads_share_many_samples_in_memory(monkeypatch):
-    monkeypatch.setattr("skecoc.classifiers.weight_fits._MOST_OUTPUTS", 0)
+    monkeypatch.setattr("skecoc.classifiers.weighting._MOST_OUTPUTS", 0)
     samples, found, threads = coded(20_000), [], set()
 
     def rows_of(block):

@@ -10,9 +10,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.classifiers import weighting, wolc
-from skecoc.classifiers.growing_code import GrowingCode
-from skecoc.classifiers.weight_fits import fit_weights
-from skecoc.classifiers.weighting import OptimizedWeightStrategy
+from skecoc.classifiers.growth import GrowingCode
+from skecoc.classifiers.weighting import OptimizedWeightStrategy, fit_weights
 from skecoc.coding import one_vs_rest
 from skecoc.data.blocks import IterableBlocks
 from skecoc.data.executor import LocalExecutor, States
@@ -235,7 +234,7 @@ def test_weights_of_codewords_that_stay_where_they_are_differ_by_rounding_alone(
     X, y = blobs(900)
     parameters = {"max_iter": 1, "random_state": 0, "allow_equal_weights": False}
     together = WOLCClassifier(STUMPS, **parameters).fit(X, y)
-    monkeypatch.setattr("skecoc.classifiers.weight_fits._MOST_OUTPUTS", 0)
+    monkeypatch.setattr("skecoc.classifiers.weighting._MOST_OUTPUTS", 0)
     expected = WOLCClassifier(STUMPS, **parameters).fit(X, y)
     model = wolc_in_blocks(STUMPS, block_size=200, **parameters).fit(X, y)
     np.testing.assert_allclose(model.weights_, expected.weights_, atol=1e-9)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skecoc.classifiers.growing_code import GrowingCode
+from skecoc.classifiers.growth import GrowingCode
 from skecoc.coding import one_vs_one, one_vs_rest, sparse_random
 from skecoc.data.bins import code_values
 from skecoc.data.blocks import IterableBlocks

@@ -18,9 +18,8 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, _num_samples
 
-from skecoc.classifiers.base import AUTO, LARGEST_SEED, BaseCodeClassifier, check_samples, keep_samples
+from skecoc.classifiers.base import AUTO, LARGEST_SEED, BaseCodeClassifier, check_samples, keep_samples, own_order
 from skecoc.classifiers.costs import class_indices
-from skecoc.classifiers.order import own_order
 from skecoc.coding import CODINGS, resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import DECODERS, LogisticWeightDecoder, OptimizedWeightDecoder, resolve_decoder
@@ -42,18 +41,18 @@ from skecoc.support.weights import class_factors, multiplied
 
 # Codings that depend on data.
 _FROM_DATA = ("decoc", "forest")
-# Decoders whose weights take all codewords.
+# Decoders whose weights are fitted to all codewords.
 _FROM_ALL_CODEWORDS = (OptimizedWeightDecoder, LogisticWeightDecoder)
-# Samples whose outputs are kept, of all classes, and of each of many classes.
+# Number of samples whose outputs are kept, at most; and of each class, at least, if there are many.
 _MOST_KEPT, _LEAST_KEPT = 1_000, 10
-# The decoding is fitted anew if this share of them has come since.
+# The decoding is fitted again once at least this share of them is new.
 _SHARE_OF_NEW = 0.05
-# What the learner of a column says before it has seen a sample: neither side.
+# Prediction of a column whose learner has not seen a sample: neither side.
 _NEITHER = 0.5
 
 
 def has_partial_fit(classifier: Any) -> bool:
-    """Tell whether the learner can be trained batch by batch; say why if it cannot."""
+    """Tell whether the learner has `partial_fit`; raise an AttributeError that says why if not."""
     if is_several(classifier.estimator):
         raise AttributeError("partial_fit needs a single learner, got several in estimator")
     learner = classifier._learner()
@@ -64,7 +63,7 @@ def has_partial_fit(classifier: Any) -> bool:
 
 @dataclass
 class Batches:
-    """What is known of all batches so far."""
+    """The state of a classifier that learns from batches."""
 
     learners: list[BaseEstimator]  # one per column, also those that have seen one side or none
     has_seen: NDArray[np.bool_]  # (n_columns, 2): whether each learner has seen a sample of the -1 and of the +1 side
@@ -109,46 +108,37 @@ class Batches:
         ]
 
     def latest(self, y: Integers, chosen: NDArray[np.bool_]) -> Integers:
-        """List the last chosen samples of each class, as many as are kept."""
-        return _last_of_classes(np.where(chosen, y, -1), self._most())
+        """List the last of the chosen samples of each class, as many as are kept."""
+        return self._last_of_classes(np.where(chosen, y, -1))
 
     def keep(self, outputs: Floats, y: Integers, weight: Floats, *, is_seen: bool) -> None:
-        """Keep outputs of samples in place of older ones, those of samples that had been learnt first."""
+        """Keep outputs of samples, and drop older ones; first those of samples that had been learnt before."""
         if not is_seen:
             counts = np.bincount(y, minlength=len(self.totals))
             replaced = np.zeros(len(self.y), bool)
             for number in np.flatnonzero(counts):
                 replaced[np.flatnonzero(self.is_seen & (self.y == number))[: counts[number]]] = True
-            self._select(np.flatnonzero(~replaced))
+            self._select(~replaced)
         self.outputs, self.y = np.vstack([self.outputs, outputs]), np.append(self.y, y)
         self.weight, self.is_seen = np.append(self.weight, weight), np.append(self.is_seen, np.full(len(y), is_seen))
-        self._select(_last_of_classes(self.y, self._most()))
+        self._select(self._last_of_classes(self.y))
         self.n_new += len(y)
 
-    def _most(self) -> int:
-        """Return how many samples of a class are kept."""
-        return max(_LEAST_KEPT, _MOST_KEPT // len(self.totals))
+    def _last_of_classes(self, y: Integers) -> Integers:
+        """List the last samples of each class, as many as are kept, in their order; not those of negative classes."""
+        most = max(_LEAST_KEPT, _MOST_KEPT // len(self.totals))
+        by_class = [np.flatnonzero(y == number)[-most:] for number in np.unique(y[y >= 0])]
+        return np.sort(np.concatenate(by_class)) if by_class else np.empty(0, np.intp)
 
-    def _select(self, rows: Integers) -> None:
-        """Keep some of the samples."""
+    def _select(self, rows: NDArray[Any]) -> None:
         self.outputs, self.y = self.outputs[rows], self.y[rows]
         self.weight, self.is_seen = self.weight[rows], self.is_seen[rows]
-
-
-def _last_of_classes(y: Integers, most: int) -> Integers:
-    """List the last samples of each class, at most so many, in their order; negative classes are left out.
-
-    >>> _last_of_classes(np.array([0, 1, 0, 0, -1]), 2)
-    array([1, 2, 3])
-    """
-    by_class = [np.flatnonzero(y == number)[-most:] for number in np.unique(y[y >= 0])]
-    return np.sort(np.concatenate(by_class)) if by_class else np.empty(0, np.intp)
 
 
 def _learn_batch(
     learner: BaseEstimator, X: Any, rows: Integers, labels: Integers, params: dict[str, Any]
 ) -> BaseEstimator:
-    """Train a copy of a learner on some samples of a batch: if it fails, the learner is as it was."""
+    """Train a copy of a learner on some samples of a batch, so that the learner is unchanged if that fails."""
     if len(rows) < _num_samples(X):
         X, params = _safe_indexing(X, rows), _check_method_params(X, params, indices=rows)
     return deepcopy(learner).partial_fit(X, labels, classes=np.array([0, 1]), **params)
@@ -170,24 +160,10 @@ def check_classes(classifier: Any, classes: Any) -> NDArray[Any]:
     return np.asarray(known)
 
 
-def first_code(classifier: Any, n_classes: int, random_state: np.random.RandomState) -> tuple[str, CodeMatrix]:
-    """Make the code of a classifier from the number of classes, and name its coding."""
-    name, coding = classifier._chosen_coding(n_classes, 1, [classifier._learner()], random_state)
-    if name in _FROM_DATA or callable(coding):
-        named = sorted(CODINGS.keys() - set(_FROM_DATA))
-        raise ValueError(
-            "partial_fit needs a code that does not depend on data: coding must be 'auto', a code matrix or one of "
-            f"{', '.join(named)}, got {'a function' if callable(coding) else name}"
-        )
-    nobody = np.empty(0, np.intp)
-    settings: dict[str, Any] = {"ranks": classifier._ranks, "max_columns": classifier.max_columns}
-    return name, resolve_coding(coding, None, nobody, n_classes, random_state, **settings)
-
-
 def batch_decoder(decoding: Any, response: Response, matrix: CodeMatrix) -> Any:
     """Return a decoder that can learn from batches; "auto" is one that suits the kind of outputs.
 
-    Margins of columns that leave different classes out are hard to compare, so that their signs vote.
+    If columns leave out different classes, their margins are not comparable, and only the signs are used.
     """
     if is_named(decoding, AUTO):
         decoding = "hamming" if response == "decision_function" and not matrix.all() else "loss-based"
@@ -202,12 +178,13 @@ def batch_decoder(decoding: Any, response: Response, matrix: CodeMatrix) -> Any:
 
 
 class BatchesMixin(BaseCodeClassifier):
-    """What a classifier has whose code does not depend on data: it learns from batches."""
+    """Mixin of classifiers with `partial_fit`, whose code does not depend on data."""
 
     coding: Any
     decoding: Any
     coding_: str
     decoding_: str
+    max_columns: int | None
     _batches: Batches
 
     @available_if(has_partial_fit)
@@ -295,17 +272,27 @@ class BatchesMixin(BaseCodeClassifier):
         return multiplied(weight, y, class_factors(self.class_weight, dict.fromkeys(classes.tolist(), 1)))
 
     def _start_batches(self) -> None:
-        """Make the code, and learners that have seen nothing."""
+        """Make the code, from the number of classes, and untrained learners."""
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
         self._response = resolve_response(self._learner(), self.response_method)
-        self.coding_, matrix = first_code(self, len(self.classes_), random_state)
+        n_classes = len(self.classes_)
+        name, coding = self._chosen_coding(n_classes, 1, [self._learner()], random_state)
+        if name in _FROM_DATA or callable(coding):
+            named = sorted(CODINGS.keys() - set(_FROM_DATA))
+            raise ValueError(
+                "partial_fit needs a code that does not depend on data: coding must be 'auto', a code matrix or one of "
+                f"{', '.join(named)}, got {'a function' if callable(coding) else name}"
+            )
+        settings: dict[str, Any] = {"ranks": self._ranks, "max_columns": self.max_columns}
+        matrix = resolve_coding(coding, None, np.empty(0, np.intp), n_classes, random_state, **settings)
+        self.coding_ = name
         batch_decoder(self.decoding, self._response, matrix)  # refused before anything is learnt
-        self._batches = Batches.before(self._untrained(matrix, root), len(self.classes_))
+        self._batches = Batches.before(self._untrained(matrix, root), n_classes)
         self.code_matrix_, self.estimators_ = matrix, self._batches.estimators()
 
     def _continue_fit(self) -> None:
-        """Take over the learners of `fit`; those of columns with one side are untrained."""
+        """Take over the learners of `fit`; columns with samples of one side only get untrained learners."""
         root = int(check_random_state(self.random_state).randint(LARGEST_SEED))
         pairs = zip(self.estimators_, self._untrained(self.code_matrix_, root), strict=True)
         learners = [other if isinstance(own, ConstantClassifier) else own for own, other in pairs]
@@ -322,7 +309,7 @@ class BatchesMixin(BaseCodeClassifier):
         return [clones.make(column.seed) for column in columns]
 
     def _learn_batch(self, X: Any, y: Integers, weight: Floats, params: dict[str, Any]) -> None:
-        """Evaluate a batch, learn it, and fit the decoding anew; classes that are new are evaluated afterwards."""
+        """Evaluate a batch, learn it, and fit the decoding again; samples of new classes are evaluated afterwards."""
         batches = self._batches = self._batches.copied()
         is_known = batches.totals[y] > 0.0
         rows = batches.latest(y, is_known)
@@ -340,13 +327,11 @@ class BatchesMixin(BaseCodeClassifier):
             self._fit_decoding()
 
     def _raw_outputs(self, X: Any, rows: Integers) -> Floats:
-        """Evaluate some samples; margins are not divided by anything."""
         if len(rows) == 0:
             return np.empty((0, len(self.estimators_)))
         return evaluate_columns(self.estimators_, _safe_indexing(X, rows), self._response, n_jobs=self.n_jobs)
 
     def _fit_decoding(self) -> None:
-        """Fit decoder and temperature to the outputs that are kept."""
         batches, matrix = self._batches, self.code_matrix_
         scale = margin_scale(self._response, batches.outputs)
         kept = (batches.outputs / scale, batches.y, batches.weight)

@@ -7,12 +7,12 @@ from scipy.special import logsumexp, softmax
 
 from skecoc.learners.columns import Floats, Integers
 
-# Samples that a temperature alone is fitted on: one number needs no more.
+# Number of samples that a temperature is fitted on: enough for a single parameter.
 _FEW_SAMPLES = 300
-# Samples that a calibration is fitted on, at most, and how many scores these may have.
+# Largest number of samples that a calibration is fitted on, and of their scores.
 _MANY_SAMPLES = 32_768
 _MANY_SCORES = 2**20
-# With more classes than this the score of a class says nothing of others.
+# With more classes than this, each is calibrated by its own score only.
 _MOST_CLASSES_OF_MATRIX = 64
 # Label smoothing: at most 0.01, since training codewords are often perfect; for held-out samples
 # 0.25 * n_classes / n_samples if that is less.
@@ -25,12 +25,16 @@ _LEAST_PENALTY = 1e-3
 LARGEST_LOGIT = 1e4
 
 
-def calibration_samples(y: Integers, weight: Floats, *, most: int = _FEW_SAMPLES) -> tuple[Integers, Floats]:
+def calibration_samples(y: Integers, weight: Floats, n_classes: int | None = None) -> tuple[Integers, Floats]:
     """Choose samples to fit probabilities on, and their weights.
 
-    Beyond `most` samples, or a total weight of that, these are evenly spaced quantiles of the weight, class by class.
-    They do not change when a sample of weight two is given as two samples.
+    Few are enough for a temperature; with `n_classes` they are enough for a calibration. If there are more samples, or
+    their total weight is higher, these are evenly spaced quantiles of the weight, class by class. They do not change
+    when a sample of weight two is given as two samples.
     """
+    most = _FEW_SAMPLES
+    if n_classes is not None:
+        most = min(_MANY_SAMPLES, max(_FEW_SAMPLES, _MANY_SCORES // n_classes))
     total = weight.sum()
     if total <= most and len(y) <= most:
         return np.arange(len(y)), weight
@@ -40,17 +44,16 @@ def calibration_samples(y: Integers, weight: Floats, *, most: int = _FEW_SAMPLES
     return by_class[chosen], np.full(most, total / most)
 
 
-def most_samples(n_classes: int) -> int:
-    """Return how many held-out samples a calibration is fitted on, at most."""
-    return min(_MANY_SAMPLES, max(_FEW_SAMPLES, _MANY_SCORES // n_classes))
-
-
-def smoothing_of(scores: Floats, y: NDArray[np.intp], weight: Floats) -> float:
-    """Return the part of held-out labels that is spread over the classes: the less, the more samples there are."""
+def calibrate(scores: Floats, y: Integers, weight: Floats, *, held_out: bool) -> tuple[float, Floats | None]:
+    """Return the temperature and, for samples that are held out, the calibration."""
+    if not held_out:
+        return fit_temperature(scores, y, weight), None
     spread = float(np.abs(scores).max()) or 1.0
     # Where weights are shares, distinct samples are counted.
     n_samples = max(float(weight.sum()), _count_distinct(scores / spread, y))
-    return min(_SMOOTHING, _HELD_OUT_SMOOTHING * scores.shape[1] / n_samples)
+    smoothing = min(_SMOOTHING, _HELD_OUT_SMOOTHING * scores.shape[1] / n_samples)
+    temperature = fit_temperature(scores, y, weight, smoothing)
+    return temperature, fit_calibration(scores, y, weight, temperature, smoothing)
 
 
 def fit_temperature(scores: Floats, y: NDArray[np.intp], weight: Floats, smoothing: float = _SMOOTHING) -> float:
@@ -79,11 +82,12 @@ def fit_temperature(scores: Floats, y: NDArray[np.intp], weight: Floats, smoothi
 def fit_calibration(
     scores: Floats, y: NDArray[np.intp], weight: Floats, temperature: float, smoothing: float = _SMOOTHING
 ) -> Floats:
-    """Find what class scores over the temperature are to be multiplied by, and the biases of classes in the last row.
+    """Fit coefficients and, in the last row, intercepts of class scores divided by the temperature.
 
-    They minimise the mean log-loss of smoothed labels plus a penalty of all that differs from the identity and from
-    biases of zero: a convex problem with one solution. The penalty is higher for fewer samples per class, so that what
-    is left is the temperature. With many classes each has a factor of its own score only, in the first of two rows.
+    They minimise the mean log-loss of smoothed labels plus an L2 penalty on their difference from the identity and from
+    zero: a convex problem with one solution. The fewer samples per class, the higher the penalty, so that little is
+    calibrated besides the temperature. With many classes, each has a coefficient of its own score only, in the first
+    of two rows.
     """
     n_classes = scores.shape[1]
     share = weight / weight.sum()
@@ -116,19 +120,18 @@ def fit_calibration(
 
 
 def _centred(scores: Floats, temperature: float) -> Floats:
-    """Return the scores of each sample over the temperature, less their mean."""
+    """Subtract the mean from the scores of each sample, and divide them by the temperature."""
     largest = LARGEST_LOGIT * temperature
     return np.clip(scores - scores.mean(axis=1, keepdims=True), -largest, largest) / temperature
 
 
 def _calibrated(logits: Floats, calibration: Floats) -> Floats:
-    """Multiply logits and add the biases."""
     biases = calibration[-1]
     return logits @ calibration[:-1] + biases if len(calibration) > 2 else logits * calibration[0] + biases
 
 
 def _count_distinct(logits: Floats, y: NDArray[np.intp]) -> int:
-    """Count distinct samples: one that is given twice, or has twice the weight, is no further evidence."""
+    """Count distinct samples: a repeated sample, or a higher weight, is no further evidence."""
     direction = np.cos(1.0 + np.arange(logits.shape[1]))
     return len(np.unique(np.round(logits @ direction, 7) + 4.0 * LARGEST_LOGIT * logits.shape[1] * y))
 
@@ -142,7 +145,7 @@ def probabilities_of(scores: Floats, temperature: float, calibration: Floats | N
         probabilities = softmax(_calibrated(_centred(scores, temperature), calibration), axis=1)
         overruled = np.flatnonzero(probabilities.max(axis=1) > probabilities[rows, winner])
         probabilities[overruled] = give_lead(probabilities[overruled], winner[overruled])
-    # Softmax rounds away the small differences that resolve ties: give the winner its lead back.
+    # Softmax rounds away the small differences that resolve ties: restore the lead of the winner.
     tied = (probabilities >= probabilities[rows, winner][:, np.newaxis]).sum(axis=1) > 1
     probabilities[tied] *= 1.0 - 1e-9
     probabilities[tied, winner[tied]] += 1e-9
@@ -150,7 +153,7 @@ def probabilities_of(scores: Floats, temperature: float, calibration: Floats | N
 
 
 def give_lead(probabilities: Floats, winner: NDArray[np.intp]) -> Floats:
-    """Share the probabilities of a winner and of the classes above it out evenly among them: the least change.
+    """Give a winner and the classes above it the mean of their probabilities: the smallest change that lets it lead.
 
     >>> give_lead(np.array([[0.5, 0.125, 0.375]]), np.array([1])).round(3)
     array([[0.333, 0.333, 0.333]])
@@ -160,7 +163,7 @@ def give_lead(probabilities: Floats, winner: NDArray[np.intp]) -> Floats:
     others = probabilities.copy()
     others[rows, winner] = 0.0
     sums = own + np.cumsum(-np.sort(-others, axis=1), axis=1)
-    # Mean of the winner and so many of the highest others; more of them than are above it lower the mean.
+    # The mean of the winner and of the classes above it is the highest one over any number of the next classes.
     lead = np.maximum(own, (sums / np.arange(2.0, probabilities.shape[1] + 2)).max(axis=1, keepdims=True))
     shared = np.minimum(probabilities, lead)
     shared[rows, winner] = lead[:, 0]

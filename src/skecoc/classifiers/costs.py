@@ -23,8 +23,8 @@ class DecisionRule(NamedTuple):
     """How probabilities become labels."""
 
     costs: Floats | None  # (n_classes, n_classes), rows are true classes, columns decisions; None: the most probable
-    reject: float | None  # no decision if the probability is less, or with costs, if the expected cost is more
-    labels: NDArray[Any]  # the classes, and the label of no decision if there is one
+    reject: float | None  # below this probability or, with costs, above this expected cost a sample is rejected
+    labels: NDArray[Any]  # the classes, and the label of rejected samples if there are any
 
     def expected_costs(self, probabilities: Floats) -> Floats:
         """Return the expected cost of decisions. Without a cost matrix, the probability that the decision is wrong."""
@@ -35,7 +35,7 @@ class DecisionRule(NamedTuple):
         return self.labels[self.choose(probabilities)]
 
     def choose(self, probabilities: Floats) -> Integers:
-        """Return the place of each sample's label among `labels`: the number of its class, or the last one."""
+        """Return the index in `labels` for each sample: that of its class, or the last one if it is rejected."""
         if self.costs is None:
             chosen = probabilities.argmax(axis=1)
             if self.reject is not None:
@@ -91,7 +91,12 @@ def check_cost_matrix(cost_matrix: Any, classes: NDArray[Any]) -> Floats:
     if isinstance(cost_matrix, Mapping):
         costs = _costs_by_label(cost_matrix, classes)
     elif hasattr(cost_matrix, "columns") and hasattr(cost_matrix, "index"):
-        costs = _costs_of_frame(cost_matrix, classes)
+        labels = classes.tolist()
+        for name, given in (("index", cost_matrix.index), ("columns", cost_matrix.columns)):
+            missing = [label for label in labels if label not in given]
+            if missing:
+                raise ValueError(f"the {name} of cost_matrix must have all classes, but lacks {spell_out(missing)}")
+        costs = np.asarray(cost_matrix.loc[labels, labels], dtype=np.float64)
     else:
         try:
             costs = np.asarray(cost_matrix, dtype=np.float64)
@@ -106,36 +111,26 @@ def check_cost_matrix(cost_matrix: Any, classes: NDArray[Any]) -> Floats:
 
 
 def _costs_by_label(costs: Mapping[Any, Any], classes: NDArray[Any]) -> Floats:
-    """Return costs that are given as ``{true class: {decision: cost}}``; other mistakes cost 1."""
+    """Return costs that are given as ``{true class: {decision: cost}}``; other mistakes cost 1.
+
+    Labels must be classes, unless all classes are among them: a fold may lack classes that the dict lists.
+    """
     number = {label: place for place, label in enumerate(classes.tolist())}
     if not all(isinstance(row, Mapping) for row in costs.values()):
         raise ValueError("cost_matrix as a dict must be of the form {true class: {decision: cost}}")
-    _refuse_unknown([*costs, *(decision for row in costs.values() for decision in row)], number)
+    labels = [*costs, *(decision for row in costs.values() for decision in row)]
+    unknown = [repr(label) for label in dict.fromkeys(labels) if label not in number]
+    if unknown and not set(number) <= set(labels):
+        raise ValueError(
+            f"cost_matrix must have classes as keys, which are {spell_out(list(map(repr, number)))}; "
+            f"got {spell_out(unknown)}"
+        )
     matrix = 1.0 - np.eye(len(classes))
     for true, row in costs.items():
         for decision, cost in row.items():
             if true in number and decision in number:
                 matrix[number[true], number[decision]] = cost
     return matrix
-
-
-def _costs_of_frame(frame: Any, classes: NDArray[Any]) -> Floats:
-    """Return the costs of a frame whose index and columns are the classes, in any order."""
-    for name, labels in (("index", frame.index), ("columns", frame.columns)):
-        missing = [label for label in classes.tolist() if label not in labels]
-        if missing:
-            raise ValueError(f"the {name} of cost_matrix must have all classes, but lacks {spell_out(missing)}")
-    return np.asarray(frame.loc[classes.tolist(), classes.tolist()], dtype=np.float64)
-
-
-def _refuse_unknown(labels: list[Any], known: Mapping[Any, int]) -> None:
-    """Refuse labels that are no classes, unless all classes are among the labels: those of a fold may be fewer."""
-    unknown = [repr(label) for label in dict.fromkeys(labels) if label not in known]
-    if unknown and not set(known) <= set(labels):
-        raise ValueError(
-            f"cost_matrix must have classes as keys, which are {spell_out(list(map(repr, known)))}; "
-            f"got {spell_out(unknown)}"
-        )
 
 
 class RiskCoverage(NamedTuple):
@@ -149,7 +144,7 @@ class RiskCoverage(NamedTuple):
 def risk_coverage(
     probabilities: Floats, y: ArrayLike, classes: NDArray[Any], cost_matrix: Any = None, sample_weight: Any = None
 ) -> RiskCoverage:
-    """Decide the surest samples first; those of equal expected cost come together."""
+    """Compute the risk for every coverage: the samples of lowest expected cost are decided first."""
     rule = make_rule(classes, cost_matrix)
     truth = class_indices(check_test_labels(y, probabilities), classes)
     expected = rule.expected_costs(probabilities)
@@ -164,7 +159,7 @@ def risk_coverage(
 
 
 def check_test_labels(y: ArrayLike, predicted: NDArray[Any]) -> NDArray[Any]:
-    """Return test labels as an array of one label per prediction; a column is taken with a warning."""
+    """Return test labels as a one-dimensional array, one per prediction; a column vector gives a warning."""
     labels: NDArray[Any] = column_or_1d(y, warn=True)
     check_consistent_length(predicted, labels)
     return labels
@@ -185,12 +180,11 @@ def class_indices(y: NDArray[Any], classes: NDArray[Any], known: str = "classes 
 
 
 def _weights(y: NDArray[Any], sample_weight: Any) -> Floats:
-    """Return the weights of test samples."""
     return _check_sample_weight(sample_weight, y, dtype=np.float64)
 
 
 def _costs_of(y: Integers, decided: Integers, costs: Floats | None) -> Floats:
-    """Return the cost of each decision for a class of `y`; without a cost matrix, 1 for those that are wrong."""
+    """Return the cost of each decision; without a cost matrix, 1 for wrong ones."""
     return (y != decided).astype(np.float64) if costs is None else costs[y, decided]
 
 
@@ -298,25 +292,21 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             The fitted classifier. If fitting fails or is interrupted, the classifier is unchanged.
         """
         with all_or_nothing(self):
-            self._fit(X, y, fit_params)
+            given = process_routing(self, "fit", **fit_params).estimator.fit if _routing_enabled() else fit_params
+            self.estimator_ = clone(self.estimator).fit(X, y, **given)
+            if not hasattr(self.estimator_, "predict_proba"):
+                raise ValueError(
+                    f"estimator must have predict_proba, which {type(self.estimator).__name__} does not have; "
+                    "wrap it in scikit-learn's CalibratedClassifierCV"
+                )
+            self.classes_ = self.estimator_.classes_
+            self._rule()  # checks costs and threshold against the classes
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(self.estimator_, name):
+                    setattr(self, name, getattr(self.estimator_, name))
+                elif hasattr(self, name):
+                    delattr(self, name)
         return self
-
-    def _fit(self, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
-        """Fit the classifier, and check costs and threshold against its classes."""
-        given = process_routing(self, "fit", **fit_params).estimator.fit if _routing_enabled() else fit_params
-        self.estimator_ = clone(self.estimator).fit(X, y, **given)
-        if not hasattr(self.estimator_, "predict_proba"):
-            raise ValueError(
-                f"estimator must have predict_proba, which {type(self.estimator).__name__} does not have; "
-                "wrap it in scikit-learn's CalibratedClassifierCV"
-            )
-        self.classes_ = self.estimator_.classes_
-        self._rule()
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-            elif hasattr(self, name):
-                delattr(self, name)
 
     @property
     def n_classes_(self) -> int:

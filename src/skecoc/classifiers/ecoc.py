@@ -1,28 +1,36 @@
 """`ECOCClassifier`: a code of fixed length, with any coding, learner and decoding."""
 
+import warnings
+from collections.abc import Callable
 from copy import copy
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skecoc.classifiers.base import AUTO, BaseCodeClassifier, TrainingData
+from skecoc.classifiers.base import AUTO, BaseCodeClassifier, Start, TrainingData
 from skecoc.classifiers.batches import BatchesMixin
-from skecoc.classifiers.fixed_code import FixedStrategy
-from skecoc.classifiers.growth import Strategy
+from skecoc.classifiers.calibration import calibration_samples
+from skecoc.classifiers.growth import Calibration, Evaluation, GrowingCode, StopRules, Strategy
+from skecoc.classifiers.weighting import rows_for_weights
 from skecoc.coding.choice import choose_coding, coding_name, compact_code
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.bins import MANY_TO_BIN
-from skecoc.data.folds import without_last_digits
+from skecoc.data.folds import sample_keys, without_last_digits
+from skecoc.data.samples import ArraySamples, BlockSamples, Sample
 from skecoc.decoding import LossWeightedDecoder, OptimizedWeightDecoder, resolve_decoder
 from skecoc.learners.columns import (
+    HELD_OUT,
     Floats,
     Integers,
     Response,
+    evaluate_columns,
     first_learner,
+    margin_scale,
     resolve_response,
 )
 from skecoc.learners.mixed import is_several
@@ -35,14 +43,142 @@ from skecoc.support.weights import ClassWeight
 _COMPACT_PENALTY, _COMPACT_GAP = 0.015, 1e-2
 _SMALL_GAP, _SMALL_PROBLEM = 1e-6, 2**20
 _MOST_OUTPUTS = 2**24
-# Up to so many classes columns with zeros are calibrated one by one: with more there may be thousands of them.
+# With at most this many classes, columns with zeros are calibrated one by one. With more there may be thousands.
 _MOST_CLASSES_TO_CALIBRATE = 30
 _UNCALIBRATED = (
     "probabilities are calibrated on training samples, since the learner could not be trained on part of them: {}"
 )
 # Classes count as weighted if samples of one weigh on average more than this times those of another.
 _MOST_WEIGHT_RATIO = float(np.sqrt(2.0))
-_LEVEL_OF_FIT = 6  # of warnings: the line that called `fit`
+_LEVEL_OF_FIT = 8  # of warnings: the line that called `fit`
+
+
+class _Codewords(NamedTuple):
+    """Outputs of all columns for some samples, with the samples' classes and weights."""
+
+    outputs: Floats
+    y: Integers
+    weight: Floats
+
+
+class FixedStrategy(Strategy):
+    """Fit a decoder to the first code, which does not grow.
+
+    `choose_decoder` returns the decoder, fitted or not, for a trained code. It is fitted to out-of-fold codewords if
+    there are any and `learns_held_out` is true of it, otherwise to training codewords. Many samples that learners bin
+    are represented by the sample that blocks would draw, except for decoders that can be fitted to sums.
+    """
+
+    is_fixed = True
+
+    def __init__(
+        self,
+        choose_decoder: Callable[[GrowingCode], Any],
+        is_binned: bool,
+        learns_held_out: Callable[[Any], bool] = lambda _: False,
+        *,
+        order_seed: int = 0,
+        may_do_without_folds: bool = False,
+    ) -> None:
+        self.choose_decoder, self.is_binned, self.learns_held_out = choose_decoder, is_binned, learns_held_out
+        self.order_seed, self.may_do_without_folds = order_seed, may_do_without_folds
+        self._calibration: tuple[Calibration, bool]  # set by `evaluate`
+
+    def evaluate(self, code: GrowingCode) -> Evaluation:
+        """Fit the decoder; nothing else is measured."""
+        decoder = self.choose_decoder(code)
+        is_fitted = hasattr(decoder, "matrix_")
+        learns = not is_fitted and getattr(decoder, "learns_from_codewords", True)
+        needs_outputs = learns or code.response == "decision_function"  # margins are divided by the largest output
+        held_out = self._evaluate_held_out(code)
+        if held_out is not None and (not needs_outputs or self.learns_held_out(decoder)):
+            code.margin_scale, fitted = margin_scale(code.response, held_out.outputs), held_out
+        else:
+            fitted, calibrated = self._training_codewords(code, decoder, needs_outputs=needs_outputs)
+        if held_out is not None:  # class by class, in an order that does not depend on that of the samples
+            keys = sample_keys(without_last_digits(code.trainer.X), self.order_seed)[self.rows]
+            order = np.lexsort((keys, held_out.y))
+            calibrated = _Codewords(held_out.outputs[order], held_out.y[order], held_out.weight[order])
+        if not is_fitted:
+            _fit(decoder, code, fitted)
+        codewords = calibrated.outputs / code.margin_scale
+        self._calibration = (codewords, calibrated.y, calibrated.weight), held_out is not None
+        nothing = np.zeros((code.samples.n_classes,) * 2)
+        return Evaluation(decoder, np.nan, nothing, np.nan, np.nan)
+
+    def calibration(self, code: GrowingCode, n_columns: int) -> tuple[Calibration, bool]:
+        """Return the codewords that were evaluated with the code."""
+        del code, n_columns
+        return self._calibration
+
+    def _training_codewords(
+        self, code: GrowingCode, decoder: Any, *, needs_outputs: bool
+    ) -> tuple[_Codewords, _Codewords]:
+        """Evaluate columns on training samples, to fit the decoder and to calibrate probabilities.
+
+        Without `needs_outputs`, the few samples that calibration takes are enough.
+        """
+        samples = code.samples
+        keys: Any = None
+        if self.is_binned and isinstance(samples, ArraySamples):
+            keys = sample_keys(code.trainer.X, code.trainer.root)
+        sample = samples.sampled(keys)
+        if not needs_outputs:
+            chosen, weight = calibration_samples(sample.y, sample.weight)
+            codes = None if sample.codes is None else sample.codes[:, chosen]
+            few = Sample(sample.rows[chosen], sample.y[chosen], weight, codes)
+            codewords = _Codewords(code.sampled_outputs(few), few.y, few.weight)
+            return codewords, codewords
+        if isinstance(samples, BlockSamples):
+            if code.response == "decision_function":
+                code.margin_scale = code.trainer.largest_output(code.columns)
+            codewords = _Codewords(code.sampled_outputs(sample), sample.y, sample.weight)
+            return codewords, codewords
+        every = Sample(np.arange(samples.n_samples), samples.y, samples.sample_weight)
+        outputs = code.sampled_outputs(every)
+        code.margin_scale = margin_scale(code.response, outputs)
+        codewords = _Codewords(outputs[sample.rows], sample.y, sample.weight)
+        from_all = isinstance(decoder, LossWeightedDecoder | OptimizedWeightDecoder) or not self.is_binned
+        return _Codewords(outputs, every.y, every.weight) if from_all else codewords, codewords
+
+    def _evaluate_held_out(self, code: GrowingCode) -> _Codewords | None:
+        """Train columns without the samples of each fold, and evaluate them on these samples.
+
+        Samples of classes that are never held out come last, with the outputs of learners that have seen them.
+        """
+        samples, trainer = code.samples, code.trainer
+        if isinstance(samples, BlockSamples) or samples.folds is None:
+            return None
+        try:
+            outputs = trainer.outputs(code.columns, HELD_OUT)
+        except Exception as error:  # whatever a learner raises that wants more samples than are left
+            if not self.may_do_without_folds:
+                raise
+            warnings.warn(_UNCALIBRATED.format(error), UserWarning, stacklevel=_LEVEL_OF_FIT)
+            return None
+        self.rows = np.flatnonzero(samples.folds >= 0)
+        rest = np.flatnonzero(~np.isin(samples.y, samples.y[self.rows]))
+        if len(rest):
+            X = _safe_indexing(trainer.X, rest)
+            seen = evaluate_columns(code.learners, X, code.response, n_jobs=trainer.n_jobs)
+            outputs, self.rows = np.vstack([outputs, seen]), np.append(self.rows, rest)
+        return _Codewords(outputs, samples.y[self.rows], samples.sample_weight[self.rows])
+
+
+def _fit(decoder: Any, code: GrowingCode, fitted: _Codewords) -> None:
+    """Fit a decoder to codewords or, of rows in blocks, to sums over all of them if it can."""
+    matrix = code.matrix
+    if isinstance(code.samples, BlockSamples):
+        if isinstance(decoder, LossWeightedDecoder):
+            numbers = matrix.astype(np.float64)
+            decoder.fit_sums(code.trainer.count_correct(code.columns, numbers), numbers)
+            return
+        if isinstance(decoder, OptimizedWeightDecoder):
+            every = code.trainer.all_rows(code.columns, code.margin_scale)
+            decoder.fit_rows(rows_for_weights(code.samples, every, matrix, decoder, None), matrix)
+            return
+    groups = {"groups": code.parts} if getattr(decoder, "takes_groups", False) else {}
+    decoder.fit(fitted.outputs / code.margin_scale, fitted.y, matrix, fitted.weight, **groups)
 
 
 class ECOCClassifier(BatchesMixin):
@@ -55,34 +191,19 @@ class ECOCClassifier(BatchesMixin):
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
-        learner is trained on all columns (a `MulticlassLearner` needs a single fit for this), and "drop" instead of a
-        classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`.
+        The binary learner, by default ``StumpAdaBoostClassifier(n_estimators=40)``. Of several named learners, each is
+        trained on all columns; "drop" instead of a classifier omits one. "mixed" means
+        `skecoc.learners.mixed_learners`.
     coding : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
-        "auto" is one-vs-one for up to 30 classes, and for more classes if that many columns are affordable. Otherwise
-        it is one-vs-rest for linear learners and for several learners, and a compact random code for other learners;
-        see `skecoc.coding.choose_coding`. The choice is stored in `coding_`. Other values are a name
-        (``"one-vs-rest"``, ``"one-vs-one"``, ``"exhaustive"``, ``"ternary-complete"``, ``"ordinal"``, ``"hadamard"``,
-        ``"dense-random"``, ``"sparse-random"``, ``"decoc"`` or ``"forest"``; ``"ovo"`` and ``"ovr"`` are accepted too),
-        a code matrix with entries in {-1, 0, 1} whose rows follow the sorted classes, or a function ``f(X, y)`` that
-        returns one, where `y` holds class indices.
+        A name from `skecoc.coding.CODINGS` such as ``"one-vs-one"``, a code matrix with entries in {-1, 0, 1} whose
+        rows follow the sorted classes, or a function ``f(X, y)`` that returns one, where `y` holds class indices.
+        "auto" is one-vs-one unless there are too many classes; see `skecoc.coding.choose_coding`.
     decoding : str or decoder, default="auto"
         A name such as ``"hamming"``, ``"loss-based"`` or ``"loss-weighted"``, or a decoder from `skecoc.decoding`.
-        "auto" depends on the code and on the outputs of its columns; the choice is stored in `decoding_`:
-
-        - several learners: ``"logistic-weight"``;
-        - a compact random code chosen by ``coding="auto"``: ``"optimized-weight"``, up to 16 million entries of
-          codewords (samples times columns);
-        - hard labels: ``"loss-weighted"``;
-        - one-vs-rest: ``"loss-based"``, and other codes without zeros: ``"loss-weighted"``;
-        - codes with zeros: ``"probabilistic"``, except ``"voting"`` for margins of one-vs-one. With more than 30
-          classes, ``"loss-weighted"`` for probabilities and ``"hamming"`` for margins of one-vs-one.
-
-        If classes are weighted, by `class_weight` or by a `sample_weight` that favours some classes,
-        ``"probabilistic"`` replaces ``"loss-weighted"``.
+        "auto" depends on the code matrix, on the outputs of its columns, and on whether classes are weighted. The user
+        guide lists the choices; `decoding_` shows which was made.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
-        methods that the learner has.
+        Output of the learners that is used. "auto" is the first of these methods that the learner has.
     n_jobs : int, default=None
         Number of columns trained in parallel with joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
@@ -90,30 +211,21 @@ class ECOCClassifier(BatchesMixin):
     verbose : int, default=0
         Passed to joblib, which reports progress.
     n_folds : int, "auto" or None, default="auto"
-        Number of folds of the out-of-fold codewords that probabilities are calibrated on. "auto" uses three folds, or
-        five with several learners or ``"logistic-weight"``; with more than 5,000 samples, a single third of the samples
-        is held out instead. With several learners or ``"logistic-weight"``, the decoding weights are fitted to
-        out-of-fold codewords as well. Other decodings are fitted to training codewords unless `n_folds` is a number;
-        for these, "auto" uses no folds with more than 16 million codeword entries (samples times columns), with boosted
-        stumps and more than 10,000 samples, or, with a warning, if the learner cannot be trained on fewer samples. None
-        uses no folds: fitting is several times as fast, but probabilities are less reliable.
+        Number of folds of the out-of-fold codewords that probabilities are calibrated on; a number also fits the
+        decoding weights to them. "auto" means three, or five with several learners or ``"logistic-weight"``; many
+        samples are held out once or not at all. None uses no folds: fitting is several times as fast, but
+        probabilities are less reliable.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
-        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
-        class the same total weight. A class of weight zero is dropped.
+        Weights of the classes as ``{label: weight}``, multiplied with `sample_weight`; classes that are not listed have
+        weight 1, and classes of weight 0 are dropped. "balanced" gives all classes the same total weight.
     class_order : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for ``coding="ordinal"``; other codings have no order and refuse it.
-        Labels without samples are ignored. None uses the order of an ordered categorical `y` (a pandas Series, or a
-        polars Series of type Enum), otherwise that of the sorted labels. `classes_` and the rows of the code matrix are
-        always sorted. Some tools of scikit-learn replace labels by numbers before a classifier sees them
-        (`cross_val_predict` for probabilities, `VotingClassifier`, `StackingClassifier` and `BaggingClassifier`), and
-        the order is lost. In that case encode the labels beforehand, ``[order.index(label) for label in y]``, and leave
-        this parameter None.
+        Class labels in their natural order, for ``coding="ordinal"`` only. None uses the order of an ordered
+        categorical `y`, otherwise that of the sorted labels; `classes_` is always sorted. Meta-estimators that encode
+        labels lose the order: encode them in the natural order beforehand.
     max_columns : int, default=None
-        Maximum number of columns, over all learners together. ``coding="auto"`` chooses a coding that fits; random
-        codes and forests are generated with at most this length; from other codes, columns are selected such that every
-        two classes are on opposite sides of at least one column. If a code cannot be shortened this way, such as
-        one-vs-one, a ValueError is raised.
+        Maximum number of columns, over all learners together. Random codes and forests are generated with at most this
+        length, and from other codes columns are selected that separate every two classes. If that is not possible, a
+        ValueError is raised.
 
     Attributes
     ----------
@@ -130,7 +242,7 @@ class ECOCClassifier(BatchesMixin):
     estimators_ : list of length n_columns
         The trained learners.
     column_learners_ : ndarray of str of shape (n_columns,)
-        Name of the learner of each column.
+        Name of each column's learner.
     column_names_ : ndarray of str of shape (n_columns,)
         What each column separates, such as "A, B vs C".
     decoder_ : decoder
@@ -140,12 +252,11 @@ class ECOCClassifier(BatchesMixin):
     temperature_ : float
         The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
-        Coefficients (all rows but the last) and intercepts (last row) of the calibration, applied to scores divided by
-        `temperature_`; None without out-of-fold codewords.
+        Coefficients and, in the last row, intercepts of the calibration.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features; only if all feature names of `X` are strings.
+        Names of the features, if all are strings.
 
     See Also
     --------
@@ -222,40 +333,35 @@ class ECOCClassifier(BatchesMixin):
 
     _coding_argument: ClassVar[str] = "coding"
 
-    def _starts(
-        self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState
-    ) -> list[tuple[str, Any]]:
-        """List the coding for each learner."""
+    def _start(self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState) -> Start:
         self.__dict__.pop("_batches", None)  # of earlier calls of `partial_fit`
         learners = [*self._learners(n_classes).values()]
         self.coding_, coding = self._chosen_coding(n_classes, n_samples, learners, random_state)
-        return [(name, coding) for name in names]
+        return Start([coding] * len(names), names)
 
-    def _folds(self, data: TrainingData, n_columns: int) -> tuple[Integers | None, bool]:
-        X = data.X if is_several(self.estimator) or data.X is None else without_last_digits(data.X)
-        folds, is_single = self._assign_folds(data, X, self._fold_seed(data))
-        if folds is not None and self._are_folds_optional() and self._is_long(data.n_samples, n_columns):
-            folds = None
-        return folds, is_single
-
-    def _fold_seed(self, data: TrainingData) -> int:
-        return 0 if self.random_state is None else data.root  # folds alone make no fit random
+    def _folds(self, data: TrainingData, n_columns: int, X: Any, seed: int) -> tuple[Integers | None, bool]:
+        X = X if is_several(self.estimator) or X is None else without_last_digits(X)
+        seed = 0 if self.random_state is None else seed  # folds alone do not make a fit random
+        folds, is_single = super()._folds(data, n_columns, X, seed)
+        is_long = data.n_samples * n_columns > _MOST_OUTPUTS or (self._is_binned() and data.n_samples > MANY_TO_BIN)
+        return None if is_long and self._are_folds_optional() else folds, is_single
 
     def _are_folds_optional(self) -> bool:
-        """Tell whether folds are for probabilities alone, which training samples can be calibrated on instead."""
+        """Tell whether folds serve calibration alone, which can use training samples instead."""
         return self.n_folds == AUTO and not self._learns_held_out(self._decoder())
 
-    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:
-        del total_weight
-        return FixedStrategy(
+    def _strategy(self, data: TrainingData, start: Start) -> tuple[Strategy, StopRules]:
+        del start
+        strategy = FixedStrategy(
             lambda code: self._decoder_for(
                 self.coding_, code.matrix, code.samples.class_counts, code.samples.prior, code.response
             ),
             self._is_binned(),
             self._learns_held_out,
-            order_seed=self._fold_seed(data),
+            order_seed=0 if self.random_state is None else data.root,
             may_do_without_folds=self._are_folds_optional(),
         )
+        return strategy, StopRules(0)
 
     def _is_summable(self) -> bool:
         return not self._learns_held_out(self._decoder())
@@ -294,16 +400,9 @@ class ECOCClassifier(BatchesMixin):
         is_compact = is_auto and coding == "dense-random"
         return name, compact_code(n_classes, learners[0], random_state, max_columns=most) if is_compact else coding
 
-    def _is_long(self, n_samples: int, n_columns: int) -> bool:
-        """Tell whether probabilities are calibrated on training samples rather than on ones that are held out.
-
-        There are too many codewords, or there are so many samples that stumps in blocks are boosted from sums.
-        """
-        return n_samples * n_columns > _MOST_OUTPUTS or (self._is_binned() and n_samples > MANY_TO_BIN)
-
     def _learns_held_out(self, decoder: Any) -> bool:
         """Tell whether the decoder is fitted to out-of-fold codewords, if there are any."""
-        # Probabilities that are fitted to training samples would be those of learners that have seen them.
+        # Learners overfit, so probabilities that are fitted to training codewords would be too extreme.
         has_several = is_several(self.estimator) or getattr(decoder, "scores_are_log_probabilities", False)
         return getattr(decoder, "learns_from_codewords", True) and (has_several or self.n_folds != AUTO)
 

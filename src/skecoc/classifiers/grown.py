@@ -1,8 +1,7 @@
-"""Base classes of the classifiers that grow a code."""
+"""The base of the classifiers that grow a code, and the summary of how it grew."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,20 +10,18 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
-from tqdm import tqdm
 
-from skecoc.classifiers.base import BaseCodeClassifier
-from skecoc.classifiers.growth import Growth, GrowthRound, StopRules, Strategy
-from skecoc.classifiers.growth_summary import summarize_growth
-from skecoc.classifiers.warm import WarmStart
+from skecoc.classifiers.base import BaseCodeClassifier, Start, WarmStart
+from skecoc.classifiers.growth import Growth, GrowthRound, Strategy
 from skecoc.coding.choice import coding_name
 from skecoc.decoding.scoring import decode
-from skecoc.learners import RegionClassifier
 from skecoc.learners.columns import Floats, Integers
-from skecoc.support.processes import DRAWN_LATER
+from skecoc.learners.mixed import is_several
 
-# Weights up to this are what the solver's rounding leaves of a zero.
+# Weights up to this count as zero: the solver rounds.
 _NO_WEIGHT = 1e-9
+# Learners with a smaller share of the weights are summed up without a number.
+_SHOWN = 0.01
 
 
 class GrownClassifier(BaseCodeClassifier):
@@ -43,26 +40,13 @@ class GrownClassifier(BaseCodeClassifier):
 
     _grows: ClassVar[bool] = True
 
-    def _starts(
-        self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState
-    ) -> list[tuple[str, Any]]:
-        """List the codings to start from, which are joined; every learner has all of them."""
-        del random_state
-        return [(name, coding) for name in names for coding in self._init_codings(n_classes, n_samples)]
-
-    def _init_codings(self, n_classes: int, n_samples: int) -> list[Any]:
-        """List the codings to start from, which are joined."""
-        del n_classes, n_samples
-        return [named_init(self.init)]
-
-    @contextmanager
-    def _progress(self) -> Iterator[Any]:
-        # A bar takes a semaphore, which a process that is killed would leave behind.
-        with tqdm(unit=" learners", delay=DRAWN_LATER) if self.verbose == 1 else nullcontext() as bar:
-            yield bar
+    def _start(self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState) -> Start:
+        """Choose the codings to start from: every learner has all of them."""
+        del n_classes, n_samples, random_state
+        coding = named_init(self.init)
+        return Start([coding] * len(names), names)
 
     def _keep_growth(self, growth: Growth, strategy: Strategy, codings: list[Any]) -> None:
-        """Set fitted attributes of growth."""
         del strategy, codings
         n_columns = growth.n_columns
         self.history_, self.stop_reason_ = growth.history, growth.stop_reason
@@ -72,7 +56,6 @@ class GrownClassifier(BaseCodeClassifier):
         self._all_learners, self._stages = growth.code.learners, growth.decoders
 
     def _report_round(self, bar: Any, number: int, record: GrowthRound) -> None:
-        """Say how a round went: on the progress bar, or in a line."""
         if self.verbose == 1 and bar is not None:
             bar.set_description_str(
                 f"round {number}, {record.n_columns} columns, {100 * record.out_of_fold_accuracy:.1f} % out of fold"
@@ -95,20 +78,20 @@ class GrownClassifier(BaseCodeClassifier):
         return self.decoder_.weights_
 
     def _class_scores(self, X: Any) -> Floats:
-        """Score every class for every sample, ties resolved; columns without weight are not evaluated."""
         check_is_fitted(self)
+        # Columns without weight need no outputs.
         outputs = self._outputs([self.estimators_[q] for q in self.used_columns_], self._check_rows(X, reset=False))
         codewords = np.zeros((len(outputs), len(self.estimators_)))
         codewords[:, self.used_columns_] = outputs
         return self._decode(codewords)
 
     def growth_summary(self) -> str:
-        """Summarise growth in words: initial code, added columns, why growth stopped, and weights.
+        """Summarise growth in two or three sentences.
 
         Returns
         -------
         str
-            Two or three sentences.
+            Initial code, added columns, why growth stopped, and weights.
 
         Examples
         --------
@@ -120,7 +103,9 @@ class GrownClassifier(BaseCodeClassifier):
         Decoding is by HammingDecoder.
         """
         check_is_fitted(self)
-        return summarize_growth(self)
+        start = f"{_start_in_words(self)} ({_counted(self.history_[0].n_columns, 'column')})"
+        reason = self.stop_reason_.replace("no progress for", "no progress was made for")
+        return f"Started from {start}; {_growth_in_words(self)} because {reason}. {_weights_in_words(self)}."
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Return scikit-learn's text and, once fitted, the summary of growth as a comment below it."""
@@ -140,8 +125,8 @@ class GrownClassifier(BaseCodeClassifier):
         Yields
         ------
         ndarray of shape (n_samples,)
-            Class labels predicted with the code of each round in `history_`. Round `best_round_` gives the labels that
-            `predict` returns.
+            Class labels by the code of each round in `history_`; those of round `best_round_` are what `predict`
+            returns.
 
         Examples
         --------
@@ -181,35 +166,8 @@ class GrownClassifier(BaseCodeClassifier):
             yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
 
-class LayeredClassifier(GrownClassifier):
-    """Base class of LC-ECOC and WOLC-ECOC: clustering-based columns and folds."""
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **GrownClassifier._parameter_constraints,
-        "n_pairs": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "standard_errors": [Interval(Real, 0, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
-        "n_regions": [Interval(Integral, 2, None, closed="left")],
-        "n_folds": [Interval(Integral, 2, None, closed="left"), None],
-    }
-
-    def _rules(self, n_classes: int, n_samples: int) -> StopRules:
-        del n_samples
-        max_iter = 3 * n_classes if self.max_iter is None else self.max_iter
-        return StopRules(max_iter, self.max_columns, self.tol, self.standard_errors, self.patience)
-
-    def _clustered_learner(self) -> BaseEstimator:
-        return RegionClassifier(self._learner())
-
-    def _check_params(self, params: dict[str, dict[str, Any]]) -> None:
-        further = sorted(params.get("", {}).keys() - {"sample_weight"})
-        if further:
-            raise ValueError(f"clustering-based columns only support the fit parameter sample_weight, got {further}")
-
-
 def named_init(init: Any, also: Sequence[str] = ()) -> Any:
-    """Return the code to start from, a name as the full one; `also` are names that error messages list."""
+    """Return the initial code, with a short name replaced by the full one; `also` has further names that are valid."""
     return coding_name(init, argument="init", also=also) if isinstance(init, str) else init
 
 
@@ -220,3 +178,76 @@ def _used_columns(decoder: Any, n_columns: int) -> Integers:
         if hasattr(decoder, name):
             used |= (getattr(decoder, name) > _NO_WEIGHT).any(axis=0)
     return np.flatnonzero(used) if used.any() else np.arange(n_columns)
+
+
+# The summary of growth in words.
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _name(code: str) -> str:
+    return "the given code" if code == "init" else code
+
+
+def _start_in_words(model: Any) -> str:
+    """Name the codes that growth started from."""
+    init = coding_name(model.init, also=["auto"]) if isinstance(model.init, str) else "init"
+    if is_several(model.estimator):
+        names = dict.fromkeys(model.column_learners_.tolist())
+        return f"{_counted(len(names), 'learner')} with {_codes(model, [*names]) if init == 'auto' else _name(init)}"
+    if init == "auto":  # without pools
+        init = "one-vs-rest"
+    codes = [name for name in getattr(model, "pool_shares_", {}) if name != "pairs"]
+    return " and ".join(map(_name, codes or [init]))
+
+
+def _codes(model: Any, learners: list[str]) -> str:
+    """Name the initial codes of several learners."""
+    is_initial = model.column_kinds_ == "initial"
+    has_zeros = (model.code_matrix_ == 0).any(axis=0)
+    by_pairs = [name for name in learners if has_zeros[is_initial & (model.column_learners_ == name)].any()]
+    if not by_pairs:
+        return "one-vs-rest"
+    return f"one-vs-one ({', '.join(by_pairs)}) or one-vs-rest" if len(by_pairs) < len(learners) else "one-vs-one"
+
+
+def _growth_in_words(model: Any) -> str:
+    """Describe the columns that were added, and those that were dropped."""
+    first, last, tried = (model.history_[number].n_columns for number in (0, model.best_round_, -1))
+    if len(model.history_) == 1:
+        return "no column was added"
+    if model.best_round_ > 0:
+        text = f"growth added {_counted(last - first, 'column')} in {_counted(model.best_round_, 'round')}"
+        return text + (f", dropped {tried - last} more that did not help," if tried > last else "") + " and stopped"
+    rounds = _counted(len(model.history_) - 1, "round")
+    text = f"growth tried {_counted(tried - first, 'column')} in {rounds}, but kept none of them: "
+    accuracies = [record.out_of_fold_accuracy for record in model.history_]
+    start, best = accuracies[0], max(accuracies)
+    errors = getattr(model, "standard_errors", 0.0)
+    if best > start and errors and not is_several(model.estimator):
+        text += f"the best round, {best:.1%} correct out of fold, is not better than the first, {start:.1%}, "
+        return text + f"by more than {errors:g} standard errors. Growth stopped"
+    return text + "the initial code is the best. Growth stopped"
+
+
+def _weights_in_words(model: Any) -> str:
+    """Describe the weights."""
+    decoder, shares = model.decoder_, getattr(model, "pool_shares_", {})
+    used, weights = model.code_matrix_ != 0, getattr(decoder, "weights_", None)
+    if getattr(decoder, "scores_are_log_probabilities", False):
+        of_learners = {name: float(share.mean()) for name, share in model.learner_shares().items()}
+        largest_first = sorted(of_learners, key=lambda name: -of_learners[name])
+        shown = [f"{name} {100 * of_learners[name]:.0f} %" for name in largest_first if of_learners[name] >= _SHOWN]
+        rest = [name for name in largest_first if of_learners[name] < _SHOWN]
+        listed = ", ".join(shown) + (f"; {' and '.join(rest)} below 1 %" if rest else "")
+        return f"Weights are logistic: {listed}" if len(of_learners) > 1 else "Weights are logistic"
+    is_equal = weights is not None and np.allclose(weights * used.sum(axis=1, keepdims=True), used, atol=1e-3)
+    if getattr(model, "weights_optimized_", hasattr(decoder, "certificate_") and not is_equal):
+        return "Weights are optimised"
+    if is_equal:
+        return "Weights are equal"
+    if shares:
+        return "Weights are pooled: " + ", ".join(f"{_name(k)} {100 * share:.3g} %" for k, share in shares.items())
+    return f"Decoding is by {type(decoder).__name__}"

@@ -1,27 +1,290 @@
-"""The loop that grows all codes: decode, find hard pairs of classes, train new columns, stop.
+"""Codes that grow: a code with its training samples' codewords, and the loop that adds columns to it.
 
-A method is a `Strategy`: it says how to decode the current code and which columns to add next. Training samples are
-evaluated once per column; codewords are extended, never recomputed.
+A method is a `Strategy`: it says how the current code is decoded, and which columns come next. Training samples are
+evaluated once per column. Whatever a method computes from them is a function of `CodedSamples`, or a sum of such
+functions, so the same code serves samples in memory, in blocks and on a cluster.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
 
-from skecoc.classifiers.growing_code import GrowingCode
-from skecoc.classifiers.weight_fits import drawn_keys, stack_rows
-from skecoc.data.samples import CodedSamples
-from skecoc.learners.columns import Column, Floats, Integers
+from skecoc.coding.matrix import CodeMatrix
+from skecoc.data.folds import Keys, mix
+from skecoc.data.samples import ArraySamples, BlockSamples, CodedSamples, Sample
+from skecoc.decoding import BaseDecoder
+from skecoc.decoding.scoring import decode
+from skecoc.learners.columns import (
+    HELD_OUT,
+    SEEN,
+    Column,
+    ColumnSeeds,
+    Floats,
+    Integers,
+    Response,
+    Trainer,
+    evaluate_columns,
+)
+from skecoc.learners.mixed import MixedTrainer
 
-# Samples that probabilities are calibrated on, at most about.
+#: Sums over samples are sums of multiples of this, which do not depend on the order or on the division into blocks.
+SUM_UNIT = 2.0**-24
+
+# Number of samples, at most about, that probabilities are calibrated on.
 _CALIBRATION_SAMPLES = 4_096
-# Another scrambling of keys than those that draw other samples.
+# Keys are scrambled in another way than for other draws, so that draws are independent.
 _CALIBRATING = np.uint64(0x1C69B3F74AC4AE35)
+
+
+class GrowingCode:
+    """A code matrix, its learners and the training samples' codewords, growing together.
+
+    Codewords are kept unless `is_fixed`.
+    """
+
+    samples: Any  # ArraySamples or BlockSamples
+    trainer: Any  # of one learner, or of several
+
+    def __init__(
+        self, samples: ArraySamples | BlockSamples, trainer: Trainer | MixedTrainer, *, is_fixed: bool = False
+    ) -> None:
+        self.samples, self.trainer, self.is_fixed = samples, trainer, is_fixed
+        self.coded: Any = None if is_fixed else samples.without_columns()
+        self.seeds = ColumnSeeds(trainer.root)
+        self.matrix: CodeMatrix = np.empty((samples.n_classes, 0), dtype=np.int8)
+        self.columns: list[Column] = []
+        self.column_learners: list[str] = []  # names of the columns' learners; all empty if there is only one
+        self.learners: list[BaseEstimator] = []
+        self.kinds: list[str] = []  # "initial", "simple" or "clustered"
+        self.parts: Integers = np.empty(0, dtype=np.intp)  # initial code that a column belongs to; -1 for added columns
+        self.margin_scale = 1.0  # margins are divided by this
+        self.training_seconds = 0.0  # of the columns added last
+        # Names of the learners if there are several, and of those that can be trained by regions (a single one is "").
+        self.learner_names: tuple[str, ...] = ()
+        if isinstance(trainer, MixedTrainer):
+            self.learner_names, self.clusterable = tuple(trainer.trainers), trainer.clusterable
+        else:
+            self.clusterable = frozenset(() if self.trainer.clustered_learner is None else {""})
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns so far."""
+        return self.matrix.shape[1]
+
+    @property
+    def response(self) -> Response:
+        """How columns are evaluated."""
+        return self.trainer.response or self.trainer.respond(self.learners)
+
+    @property
+    def groups(self) -> Integers:
+        """The group of each column: initial columns by the code they belong to, added ones by their learner."""
+        names = np.unique(self.column_learners, return_inverse=True)[1]
+        return np.where(self.parts >= 0, self.parts, self.parts.max(initial=-1) + 1 + names)
+
+    def start(self, matrices: Sequence[CodeMatrix], learners: Sequence[str] | None = None) -> None:
+        """Train the columns of one code or several; margins are divided by their largest output from now on.
+
+        `learners` has the name of the learner of each code, if there are several.
+        """
+        columns, parts = [], []
+        for part, matrix in enumerate(matrices):
+            name = "" if learners is None else learners[part]
+            columns += [Column(pattern, learner=name) for pattern in matrix.T]
+            parts += [part] * matrix.shape[1]
+        self.add(columns, parts)
+        if self.coded is not None and self.response == "decision_function":
+            self.margin_scale = self.sum(_largest_output, merge=max) or 1.0  # the paper's max |u|
+            self.coded = self.map(CodedSamples.scaled, message=(self.margin_scale,))
+
+    def add(self, columns: Sequence[Column], parts: Sequence[int] | None = None) -> None:
+        """Train and append columns; `parts` has the initial code that each belongs to, None is for further columns."""
+        parts = [-1] * len(columns) if parts is None else parts
+        started = perf_counter()
+        columns = self.seeds.seeded(columns)
+        self.learners += self.trainer.fit(columns)
+        if self.coded is not None:
+            self.coded = self._extended(self.coded, columns)
+        patterns = []
+        for column, part in zip(columns, parts, strict=True):
+            patterns.append(column.pattern)
+            self.columns.append(column)
+            self.column_learners.append(column.learner)
+            self.kinds.append("initial" if part >= 0 else "clustered" if column.clustered else "simple")
+        self.matrix = np.column_stack([self.matrix, *patterns])
+        self.parts = np.append(self.parts, np.array(parts, dtype=np.intp))
+        self.training_seconds = perf_counter() - started
+
+    def _extended(self, coded: Any, columns: Sequence[Column], *, tried: bool = False) -> Any:
+        """Return samples with the outputs of further columns."""
+        samples, scale = self.samples, self.margin_scale
+        if isinstance(samples, BlockSamples) or samples.only_held_out:
+            outputs = self.trainer.outputs(columns, HELD_OUT, tried=tried)
+            return samples.map(CodedSamples.beside, coded, outputs, message=(None, scale))
+        outputs = self.trainer.outputs(columns, SEEN)
+        out_of_fold = None
+        if samples.folds is not None:
+            out_of_fold = outputs.copy()
+            out_of_fold[samples.folds >= 0] = self.trainer.outputs(columns, HELD_OUT, tried=tried)
+        return coded.beside(outputs, out_of_fold, scale)
+
+    def try_out(self, columns: Sequence[Column]) -> CodedSamples:
+        """Return the samples, in memory, with the outputs of columns that are not appended.
+
+        Each column is trained with the seed that it would have if it were appended alone.
+        """
+        columns = self.seeds.seeded(columns, tried=True)
+        nothing = np.empty((len(self.coded.y), 0))
+        return self._extended(self.coded._replace(codewords=nothing, out_of_fold=nothing), columns, tried=True)
+
+    def map(self, function: Callable[..., Any], *values: Any, message: tuple[Any, ...] = ()) -> Any:
+        """Compute something for each sample from its codewords, and from values computed so before."""
+        return self.samples.map(function, self.coded, *values, message=message)
+
+    def sum(self, function: Callable[..., Any], *values: Any, message: tuple[Any, ...] = (), **merge: Any) -> Any:
+        """Sum something up over samples."""
+        return self.samples.sum(function, self.coded, *values, message=message, **merge)
+
+    def step(self, function: Callable[..., Any], *values: Any, message: tuple[Any, ...] = ()) -> tuple[Any, Any]:
+        """Compute something for each sample, and sum something up, in one pass."""
+        return self.samples.step(function, self.coded, *values, message=message)
+
+    def mean(self, values: Any) -> float:
+        """Return the mean of a value of each sample."""
+        total, weight = self.sum(_weighted_sums, values)
+        return float(total / weight) if weight else np.nan
+
+    def drop(self, before: Any, now: Any) -> tuple[float, float]:
+        """Return by how much the mean of a value falls, and the standard error of that."""
+        differences, squares, weight = self.sum(_sums_of_differences, before, now)
+        mean, square = differences / weight, squares / weight
+        total = weight * SUM_UNIT * self.samples.unit_weight
+        return mean, float(np.sqrt(max(square - mean**2, 0.0) / total))
+
+    def sampled_outputs(self, sample: Sample) -> Floats:
+        """Evaluate all columns on some samples that their learners were trained on."""
+        if isinstance(self.samples, BlockSamples):
+            return self.trainer.sampled_outputs(self.columns, sample)
+        X, are_all = self.trainer.X, np.array_equal(sample.rows, np.arange(self.samples.n_samples))
+        X = X if are_all else _safe_indexing(X, sample.rows)
+        return evaluate_columns(self.learners, X, self.response, n_jobs=self.trainer.n_jobs)
+
+
+def fit_decoder(decoder: Any, code: GrowingCode, samples: CodedSamples | None = None, matrix: Any = None) -> Any:
+    """Fit a decoder to a code that grows in memory, or to the same samples with another matrix.
+
+    With several learners, and for decoders whose scores are probabilities, out-of-fold codewords are used where there
+    are any: on training samples, learners that overfit look as accurate as others, and probabilities are too extreme.
+    Samples of classes that are never held out are added with their training codewords.
+    """
+    coded, M = samples or code.coded, code.matrix if matrix is None else matrix
+    has_probabilities = getattr(decoder, "scores_are_log_probabilities", False)
+    if not code.learner_names and not has_probabilities:
+        # Calibrated columns count samples; other decoders only compare their weights.
+        return decoder.fit(coded.codewords, coded.y, M, coded.weight * code.samples.unit_weight)
+    held_out = coded.fold >= 0
+    rows = np.flatnonzero(held_out | ~np.isin(coded.y, coded.y[held_out]))
+    fitted = (coded.out_of_fold[rows], coded.y[rows], M, coded.weight[rows] * code.samples.unit_weight)
+    if not getattr(decoder, "takes_groups", False):
+        return decoder.fit(*fitted)
+    groups = code.groups
+    further = M.shape[1] - len(groups)  # columns that are tried out
+    return decoder.fit(*fitted, groups=np.append(groups, np.full(further, groups.max(initial=-1) + 1)))
+
+
+# Sums over samples, and values of each sample.
+
+
+def _largest_output(samples: CodedSamples) -> float | None:
+    return float(np.abs(samples.codewords).max()) if len(samples.y) else None
+
+
+def rows_without(samples: CodedSamples, fold: int | None) -> Integers:
+    """List the samples without those of a fold; None leaves none out."""
+    return np.arange(len(samples.y)) if fold is None else np.flatnonzero(samples.fold != fold)
+
+
+def drawn_keys(keys: Keys, share: float) -> Integers:
+    """List the rows whose scrambled keys are among the smallest share of all keys."""
+    if share >= 1.0:
+        return np.arange(len(keys))
+    return np.flatnonzero(mix(keys) <= np.uint64(share * (2**64 - 2**12)))
+
+
+def stack_rows(first: tuple[NDArray[Any], ...], second: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+    """Join arrays of rows."""
+    return tuple(np.concatenate(parts) for parts in zip(first, second, strict=True))
+
+
+def in_units(values: Floats) -> Floats:
+    """Round values to whole multiples of the unit of sums, and return how many these are."""
+    return np.rint(values / SUM_UNIT)
+
+
+def sum_by_pairs(code: GrowingCode, units: NDArray[np.int64]) -> Floats:
+    """Return sums by pairs of classes, in weights as they were given, from sums of `pairs_in_units`."""
+    sums: Floats = units * SUM_UNIT * code.samples.unit_weight
+    return sums
+
+
+def pairs_in_units(y: Integers, other: Integers, values: Floats, n_classes: int) -> NDArray[np.int64]:
+    """Sum values up by the class of each sample (first axis) and another class, in units."""
+    sums = np.bincount(y * n_classes + other, in_units(values), minlength=n_classes**2)
+    return sums.astype(np.int64).reshape(n_classes, n_classes)
+
+
+def _weighted_sums(samples: CodedSamples, values: Floats) -> tuple[int, int]:
+    return int(in_units(samples.weight * values).sum()), int(in_units(samples.weight).sum())
+
+
+def _sums_of_differences(samples: CodedSamples, before: Floats, now: Floats) -> tuple[int, int, int]:
+    """Sum differences, their squares and the weights up, in units."""
+    difference = before - now
+    differences = int(in_units(samples.weight * difference).sum())
+    squares = int(in_units(samples.weight * difference**2).sum())
+    return differences, squares, int(in_units(samples.weight).sum())
+
+
+def errors_of(
+    samples: CodedSamples, decoder: BaseDecoder, matrix: CodeMatrix, prior: Floats, *, is_training: bool = False
+) -> Floats:
+    """Return 1 for each sample that is decoded wrongly from its out-of-fold codeword, else 0."""
+    samples = samples.first(matrix.shape[1])
+    codewords = samples.codewords if is_training else samples.out_of_fold
+    if len(samples.y) == 0:
+        return np.empty(0)
+    return (decode(decoder, codewords, matrix, prior).argmax(axis=1) != samples.y).astype(np.float64)
+
+
+def training_errors_of(samples: CodedSamples, decoder: BaseDecoder, matrix: CodeMatrix, prior: Floats) -> Floats:
+    """Return 1 for each sample that is decoded wrongly from its training codeword, else 0."""
+    return errors_of(samples, decoder, matrix, prior, is_training=True)
+
+
+def nested_errors_of(
+    samples: CodedSamples, decoders: Sequence[BaseDecoder], otherwise: BaseDecoder, matrix: CodeMatrix, prior: Floats
+) -> Floats:
+    """Return errors on out-of-fold codewords by decoders that were fitted without each of the first folds.
+
+    Samples of other folds, or of none, are decoded by another decoder.
+    """
+    samples = samples.first(matrix.shape[1])
+    errors = np.empty(len(samples.y))
+    has_decoder = (samples.fold >= 0) & (samples.fold < len(decoders))
+    which = np.where(has_decoder, samples.fold, -1)
+    for fold, decoder in [(-1, otherwise), *enumerate(decoders)]:
+        members = np.flatnonzero(which == fold)
+        codewords = samples.out_of_fold[members]
+        taken = samples._replace(codewords=codewords, out_of_fold=codewords, y=samples.y[members])
+        errors[members] = errors_of(taken, decoder, matrix, prior)
+    return errors
 
 
 @dataclass(frozen=True)
@@ -29,10 +292,10 @@ class Evaluation:
     """How well a code decodes the training samples."""
 
     decoder: Any  # fitted to the code as it was
-    loss: float  # what growth wants to lower
-    pair_losses: Floats  # loss of the samples of each class (first axis) by their worst rival
-    accuracy: float  # of decoding codewords of learners that have seen the sample
-    out_of_fold_accuracy: float  # of decoding codewords of learners that have not
+    loss: float  # what growth minimises
+    pair_losses: Floats  # loss of the samples of each class (first axis), by the other class that scored highest
+    accuracy: float  # on training codewords
+    out_of_fold_accuracy: float
     sample_losses: Any = None  # loss of each sample, of which `loss` is the mean; None if it is no mean
     # Certificate of optimised weights; NaN for other decoders.
     objective: float = np.nan
@@ -43,13 +306,6 @@ class Evaluation:
 
 #: Codewords, class indices and weights of samples.
 Calibration = tuple[NDArray[np.floating], Integers, Floats]
-
-
-def _draw_for_calibration(samples: CodedSamples, n_columns: int, share: float) -> tuple[NDArray[Any], ...]:
-    """Draw out-of-fold codewords, classes, weights, keys and folds of a share of the samples."""
-    drawn = drawn_keys(samples.keys ^ _CALIBRATING, share)
-    columns = samples.first(n_columns).out_of_fold[drawn]
-    return columns, samples.y[drawn], samples.weight[drawn], samples.keys[drawn], samples.fold[drawn]
 
 
 class Proposal(NamedTuple):
@@ -65,7 +321,7 @@ class Strategy(ABC):
 
     #: Reason to give when there are no further columns.
     exhausted = "no hard pair is left"
-    #: Whether only samples that are held out matter.
+    #: Whether codewords are kept only of samples that are held out.
     only_held_out = False
     #: Whether the code never grows, so that no codewords are kept.
     is_fixed = False
@@ -74,15 +330,16 @@ class Strategy(ABC):
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit a decoder to the code and measure its loss."""
 
-    @abstractmethod
     def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
-        """Choose the next columns; none ends the growth."""
+        """Choose the next columns; none, the default, ends the growth."""
+        del code, evaluation
+        return Proposal([], [])
 
-    def calibration(self, code: GrowingCode, n_columns: int) -> "tuple[Calibration, bool]":
+    def calibration(self, code: GrowingCode, n_columns: int) -> tuple[Calibration, bool]:
         """Return codewords to calibrate probabilities on, and whether they are out of fold.
 
-        They are drawn by the keys of samples, the same ones wherever samples are: held-out ones, beside the samples of
-        classes that have none.
+        Held-out samples are drawn by their keys, wherever they are, and with them samples of classes that are never
+        held out.
         """
         samples = code.samples
         share = min(1.0, _CALIBRATION_SAMPLES / samples.n_samples)
@@ -100,35 +357,39 @@ class Strategy(ABC):
         return growth
 
 
+def _draw_for_calibration(samples: CodedSamples, n_columns: int, share: float) -> tuple[NDArray[Any], ...]:
+    """Draw out-of-fold codewords, classes, weights, keys and folds of a share of the samples."""
+    drawn = drawn_keys(samples.keys ^ _CALIBRATING, share)
+    columns = samples.first(n_columns).out_of_fold[drawn]
+    return columns, samples.y[drawn], samples.weight[drawn], samples.keys[drawn], samples.fold[drawn]
+
+
 @dataclass(frozen=True)
 class StopRules:
     """When growth ends."""
 
     max_iter: int  # largest number of rounds that add columns
     max_columns: int | None = None
-    tol: float = 0.01  # a round makes progress if it lowers the loss by more than this share of the new loss
+    tol: float = 0.01  # a round makes progress if it lowers the loss by more than this fraction of the new loss
     standard_errors: float = 0.0  # and by more than this many standard errors of the difference
     patience: int | None = 3  # rounds in a row without progress before the end; None: every round makes progress
-    target: float = 0.0  # loss at or below which nothing is left to do
+    target: float = 0.0  # growth ends at this loss or below
     why_none: str = ""  # why there are no rounds, if `max_iter` is 0 for a reason
-    # Progress is counted from the last round that made some, not from the last one; and beyond chance the loss must
-    # fall from what it was in the first round.
+    # Whether a round is compared with the last one that made progress, instead of the previous one; and for its
+    # standard errors with the first one.
     against_best: bool = False
 
     def is_progress(self, first: Evaluation, before: Evaluation, now: Evaluation, code: GrowingCode) -> bool:
-        """Tell whether the loss fell by more than a share of what it is now (the paper's eq. 11), and beyond chance."""
+        """Tell whether the loss fell by more than a fraction of itself (the paper's eq. 11), and beyond chance."""
         if self.patience is None or now.loss <= self.target:
             return True
         if before.loss - now.loss <= self.tol * now.loss:
             return False
         base = first if self.against_best else before
-        return base.loss - now.loss > self._chance(base, now, code)
-
-    def _chance(self, before: Evaluation, now: Evaluation, code: GrowingCode) -> float:
-        """Return by how much the loss must fall to mean something."""
-        if self.standard_errors == 0.0 or before.sample_losses is None or now.sample_losses is None:
-            return 0.0
-        return self.standard_errors * code.drop(before.sample_losses, now.sample_losses)[1]
+        chance = 0.0
+        if self.standard_errors > 0.0 and base.sample_losses is not None and now.sample_losses is not None:
+            chance = self.standard_errors * code.drop(base.sample_losses, now.sample_losses)[1]
+        return base.loss - now.loss > chance
 
     def reason_to_stop(self, loss: float, idle: int, n_rounds: int, n_columns: int) -> str:
         """Say which rule ends growth; empty if none does."""
@@ -141,11 +402,6 @@ class StopRules:
         if self.max_columns is not None and n_columns >= self.max_columns:
             return "the code has max_columns columns"
         return ""
-
-    def cut(self, proposal: Proposal, n_columns: int) -> Proposal:
-        """Cut a proposal to the columns that may still be added."""
-        free = None if self.max_columns is None else self.max_columns - n_columns
-        return Proposal(proposal.columns[:free], proposal.pairs[:free], proposal.reason)
 
 
 @dataclass(frozen=True)
@@ -191,9 +447,6 @@ class GrowthRound:
     seconds: dict[str, float]
 
 
-Report = Callable[[int, GrowthRound], None]
-
-
 @dataclass(frozen=True)
 class Growth:
     """The outcome: the code with all its columns, all rounds and their decoders, and which round is kept."""
@@ -221,7 +474,12 @@ class Growth:
         return replace(self, decoders=decoders, history=history)
 
 
-def grow(code: GrowingCode, strategy: Strategy, rules: StopRules, report: Report | None = None) -> Growth:
+def grow(
+    code: GrowingCode,
+    strategy: Strategy,
+    rules: StopRules,
+    report: Callable[[int, GrowthRound], None] | None = None,
+) -> Growth:
     """Grow a started code, in place, until a rule stops it; columns of rounds after the kept one stay in the code."""
     history: list[GrowthRound] = []
     decoders: list[Any] = []
@@ -238,41 +496,42 @@ def grow(code: GrowingCode, strategy: Strategy, rules: StopRules, report: Report
         else:
             idle += 1
         stop_reason = rules.reason_to_stop(evaluation.loss, idle, len(history), code.n_columns)
-        proposal = Proposal([], []) if stop_reason else rules.cut(strategy.propose(code, evaluation), code.n_columns)
-        if not proposal.columns:
-            stop_reason = stop_reason or proposal.reason or strategy.exhausted
+        columns: list[Column] = []
+        pairs: list[tuple[int, int]] = []
+        if not stop_reason:
+            free = None if rules.max_columns is None else rules.max_columns - code.n_columns
+            proposal = strategy.propose(code, evaluation)
+            columns, pairs = proposal.columns[:free], proposal.pairs[:free]
+            if not columns:
+                stop_reason = proposal.reason or strategy.exhausted
+        losses = symmetric_losses(evaluation.pair_losses)
         seconds = {
             "columns": code.training_seconds,
             "weights": evaluated - started,
             "pairs": perf_counter() - evaluated,
         }
-        history.append(_record(code, evaluation, proposal, seconds))
+        record = GrowthRound(
+            n_columns=code.n_columns,
+            loss=evaluation.loss,
+            objective=evaluation.objective,
+            hinge=evaluation.hinge,
+            risk=evaluation.risk,
+            gap=evaluation.gap,
+            accuracy=evaluation.accuracy,
+            out_of_fold_accuracy=evaluation.out_of_fold_accuracy,
+            pairs=pairs,
+            pair_losses=[float(losses[pair]) for pair in pairs],
+            n_clustered=sum(column.clustered for column in columns),
+            seconds=seconds,
+        )
+        history.append(record)
         decoders.append(evaluation.decoder)
         if report is not None:
-            report(len(history) - 1, history[-1])
+            report(len(history) - 1, record)
         if not stop_reason:
-            code.add(proposal.columns)
+            code.add(columns)
         previous = best if rules.against_best else evaluation
     return strategy.refine(code, Growth(code, history, decoders, kept, stop_reason))
-
-
-def _record(code: GrowingCode, evaluation: Evaluation, proposal: Proposal, seconds: dict[str, float]) -> GrowthRound:
-    """Record a round."""
-    both = symmetric_losses(evaluation.pair_losses)
-    return GrowthRound(
-        n_columns=code.n_columns,
-        loss=evaluation.loss,
-        objective=evaluation.objective,
-        hinge=evaluation.hinge,
-        risk=evaluation.risk,
-        gap=evaluation.gap,
-        accuracy=evaluation.accuracy,
-        out_of_fold_accuracy=evaluation.out_of_fold_accuracy,
-        pairs=proposal.pairs,
-        pair_losses=[float(both[pair]) for pair in proposal.pairs],
-        n_clustered=sum(column.clustered for column in proposal.columns),
-        seconds=seconds,
-    )
 
 
 def symmetric_losses(losses: ArrayLike) -> NDArray[np.float64]:
@@ -284,17 +543,9 @@ def symmetric_losses(losses: ArrayLike) -> NDArray[np.float64]:
 
 
 def advance(bar: Any, trainer: Any) -> None:
-    """Move the bar by one learner; with several learners, say how long it will take until all folds are trained."""
+    """Move the bar by one learner; with several learners, show the time that is left until all folds are trained."""
     seconds = getattr(trainer, "seconds_left", None)
     if seconds is not None:
-        bar.set_postfix_str(f"about {format_seconds(seconds)} left" if seconds else "", refresh=False)
+        left = f"{int(np.ceil(seconds))} s" if seconds < 100.0 else f"{int(np.ceil(seconds / 60.0))} min"
+        bar.set_postfix_str(f"about {left} left" if seconds else "", refresh=False)
     bar.update()
-
-
-def format_seconds(seconds: float) -> str:
-    """Write a time as people say it.
-
-    >>> format_seconds(8.2), format_seconds(200)
-    ('9 s', '4 min')
-    """
-    return f"{int(np.ceil(seconds))} s" if seconds < 100.0 else f"{int(np.ceil(seconds / 60.0))} min"

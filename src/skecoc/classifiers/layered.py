@@ -1,28 +1,168 @@
-"""LC-ECOC: grow a code by layers of clustering-based columns, with any decoding."""
+"""Layered codes: hard pairs of classes get one clustering-based column after another; and LC-ECOC."""
 
+from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
 from sklearn.base import clone
-from sklearn.utils._param_validation import HasMethods
+from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.classifiers.base import TrainingData
-from skecoc.classifiers.growing_code import (
+from skecoc.classifiers.base import Start, TrainingData
+from skecoc.classifiers.grown import GrownClassifier
+from skecoc.classifiers.growth import (
+    Evaluation,
     GrowingCode,
+    Proposal,
+    StopRules,
+    Strategy,
     errors_of,
     fit_decoder,
     pairs_in_units,
     sum_by_pairs,
+    symmetric_losses,
     training_errors_of,
 )
-from skecoc.classifiers.grown import LayeredClassifier
-from skecoc.classifiers.growth import Evaluation, Proposal, Strategy
-from skecoc.classifiers.proposals import layered_proposal
-from skecoc.data.samples import CodedSamples
+from skecoc.coding.matrix import CodeMatrix
+from skecoc.data.samples import ArraySamples, CodedSamples
 from skecoc.decoding import BaseDecoder
 from skecoc.decoding.scoring import decode
-from skecoc.learners.columns import Floats, Integers
+from skecoc.learners.columns import Column, Floats, Pattern
 from skecoc.support.weights import ClassWeight
+
+# Pair losses that differ by less than this share of the largest one count as equal, so that rounding does not decide.
+_EQUAL_LOSSES = 1e-9
+# The regions of a clustering-based column have at least this weight of samples on average.
+_SAMPLES_OF_REGION = 10.0
+# A learner must lower the summed logistic loss of a pair by more than this: about what one more factor gains by chance.
+_LEAST_GAIN = 2.0
+# Upper bound of the factors, which would be infinite for separable samples.
+_LARGEST_FACTOR = 50.0
+
+
+def layered_proposal(
+    code: GrowingCode, evaluation: Evaluation, n_pairs: int, n_regions: Sequence[int], *, is_capped: bool = False
+) -> Proposal:
+    """Separate the hardest pairs: by a simple column if a pair has none yet, else by a clustering-based one.
+
+    The clustering-based columns of a pair have the numbers of regions in turn; if `is_capped`, fewer regions if there
+    are few samples. Of several learners, the one that lowers the out-of-fold loss of the pair most is taken; pairs
+    whose loss no learner lowers are left out.
+    """
+    pairs = hard_pairs(evaluation.pair_losses, n_pairs)
+    choices = []  # for each pair, the next column of each learner that can be trained
+    for pair in pairs:
+        pattern = pair_column(len(code.matrix), pair)
+        columns = []
+        for learner in code.learner_names or ("",):
+            own = code.matrix[:, np.array(code.column_learners) == learner] if learner else code.matrix
+            n_equal = number_of_equal_columns(own, pattern)
+            wanted = n_regions[(n_equal - 1) % len(n_regions)]
+            if is_capped:
+                weight = code.samples.prior[list(pair)].sum() * code.samples.total_weight
+                wanted = max(2, min(wanted, int(weight / _SAMPLES_OF_REGION)))
+            if n_equal == 0 or learner in code.clusterable:
+                columns.append(Column(pattern, wanted if n_equal else 0, learner))
+        choices.append(columns)
+    if code.learner_names:
+        reason = "no learner lowers the loss of a hard pair"
+        chosen = best_columns(code, evaluation.decoder, pairs, choices)
+    else:
+        reason = "there are no numeric features to cluster by"
+        chosen = [columns[0] if columns else None for columns in choices]
+    proposal = Proposal([], [], reason if pairs and not any(chosen) else "")
+    for column, pair in zip(chosen, pairs, strict=True):
+        if column is not None:
+            proposal.columns.append(column)
+            proposal.pairs.append(pair)
+    return proposal
+
+
+def best_columns(
+    code: GrowingCode, decoder: Any, pairs: Sequence[tuple[int, int]], choices: Sequence[Sequence[Column]]
+) -> list[Column | None]:
+    """Return for each pair the column that lowers the out-of-fold loss of its samples most; None if no column does."""
+    samples, every = code.samples, [column for columns in choices for column in columns]
+    if not every or not isinstance(samples, ArraySamples):
+        return [None] * len(pairs)
+    coded, outputs = code.coded, code.try_out(every).out_of_fold
+    scores = decode(decoder, coded.out_of_fold, code.matrix, samples.prior)
+    chosen: list[Column | None] = []
+    first = 0
+    for pair, columns in zip(pairs, choices, strict=True):
+        last = first + len(columns)
+        rows = np.flatnonzero(np.isin(coded.y, pair))
+        side = np.where(coded.y[rows] == pair[0], 1.0, -1.0)
+        margins = side * (scores[rows, pair[0]] - scores[rows, pair[1]])
+        signs = np.array([column.pattern[pair[0]] for column in columns])
+        of_pair = outputs[rows, first:last] * side[:, None] * signs
+        gains = pair_gains(margins, of_pair, coded.weight[rows] * samples.unit_weight)
+        best = int(gains.argmax()) if len(gains) else 0
+        chosen.append(columns[best] if len(gains) and gains[best] > _LEAST_GAIN else None)
+        first = last
+    return chosen
+
+
+def pair_gains(margins: Floats, outputs: Floats, weight: Floats) -> Floats:
+    """Return by how much each column could lower the logistic loss of the samples of a pair of classes.
+
+    `margins` are the scores of the present code and `outputs`, of shape (n_samples, n_columns), those of the columns;
+    both are positive where they favour a sample's own class. Two models are compared for each column: the margins times
+    a factor, and the margins and the column, each times a factor. Factors are not negative.
+
+    >>> correct, wrong = np.array([[1.0], [1.0]]), np.array([[-1.0], [-1.0]])
+    >>> pair_gains(np.array([0.5, -0.5]), np.hstack([correct, wrong]), np.ones(2)).round(2)
+    array([1.39, 0.  ])
+    """
+    scaled = margins / (np.abs(margins).mean() or 1.0)
+
+    def least(*terms: Floats) -> float:
+        design = np.column_stack(terms)
+
+        def loss(factors: Floats) -> tuple[float, Floats]:
+            total = design @ factors
+            slopes = -weight / (1.0 + np.exp(np.minimum(total, 500.0)))
+            return float(weight @ np.logaddexp(0.0, -total)), slopes @ design
+
+        bounds = [(0.0, _LARGEST_FACTOR)] * len(terms)
+        return float(minimize(loss, np.full(len(terms), 0.5), jac=True, method="L-BFGS-B", bounds=bounds).fun)
+
+    before = least(scaled)
+    return np.array([max(before - least(scaled, column), 0.0) for column in outputs.T])
+
+
+def hard_pairs(losses: ArrayLike, n_pairs: int) -> list[tuple[int, int]]:
+    """Find at most `n_pairs` pairs of classes with the highest losses above zero, both directions added up.
+
+    The highest loss comes first; of equal losses, the pair of smaller indices. The confusion and the risk matrix of the
+    paper's Figure 5 select different pairs:
+
+    >>> hard_pairs([[90, 0, 10], [0, 90, 10], [0, 5, 95]], 1), hard_pairs([[0, 0, 0], [0, 0, 4], [20, 6, 0]], 1)
+    ([(1, 2)], [(0, 2)])
+    """
+    both = symmetric_losses(losses)
+    first, second = np.triu_indices(len(both), 1)
+    values = both[first, second]
+    levels = np.round(values / (values.max(initial=0.0) or 1.0) / _EQUAL_LOSSES)
+    order = np.argsort(-levels, kind="stable")[:n_pairs]
+    return [(int(first[k]), int(second[k])) for k in order if values[k] > 0]
+
+
+def pair_column(n_classes: int, pair: tuple[int, int]) -> Pattern:
+    """Return the column with the first class of a pair against the second."""
+    column = np.zeros(n_classes, dtype=np.int8)
+    column[list(pair)] = 1, -1
+    return column
+
+
+def number_of_equal_columns(matrix: CodeMatrix, column: Pattern) -> int:
+    """Count the columns of a matrix that are equal to a column, or to its negation."""
+    members = np.flatnonzero(column)
+    signs = matrix[members] * column[members, None]
+    agree = np.flatnonzero((signs[0] != 0) & (signs == signs[0]).all(axis=0))
+    return int((np.count_nonzero(matrix[:, agree], axis=0) == len(members)).sum())
 
 
 class LayeredStrategy(Strategy):
@@ -54,10 +194,26 @@ class LayeredStrategy(Strategy):
         return layered_proposal(code, evaluation, self.n_pairs, [self.n_regions])
 
 
-def confusion_of(samples: CodedSamples, decoder: BaseDecoder, matrix: Any, prior: Floats) -> Integers:
+def confusion_of(samples: CodedSamples, decoder: BaseDecoder, matrix: Any, prior: Floats) -> NDArray[np.int64]:
     """Count samples by class (first axis) and the class that out-of-fold codewords are decoded to, in units."""
     decoded = decode(decoder, samples.out_of_fold, matrix, prior).argmax(axis=1)
     return pairs_in_units(samples.y, decoded, samples.weight, len(matrix))
+
+
+class LayeredClassifier(GrownClassifier):
+    """Base of LC-ECOC and WOLC-ECOC: codes with clustering-based columns."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GrownClassifier._parameter_constraints,
+        "n_pairs": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "standard_errors": [Interval(Real, 0, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left")],
+        "n_regions": [Interval(Integral, 2, None, closed="left")],
+        "n_folds": [Interval(Integral, 2, None, closed="left"), None],
+    }
+
+    _clusters: ClassVar[bool] = True
 
 
 class LCECOCClassifier(LayeredClassifier):
@@ -69,10 +225,9 @@ class LCECOCClassifier(LayeredClassifier):
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
-        learner is trained on all columns of the initial code (a `MulticlassLearner` needs a single fit for this), and
-        each added column is trained with the learner that lowers the loss of its pair most; "drop" instead of a
-        classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`.
+        The binary learner, by default ``StumpAdaBoostClassifier(n_estimators=40)``. Of several named learners, each is
+        trained on all columns of the initial code, and each added column with the best one; "mixed" means
+        `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
         The initial code, in any form that `coding` of `ECOCClassifier` accepts.
     decoding : str or decoder, default="auto"
@@ -99,26 +254,21 @@ class LCECOCClassifier(LayeredClassifier):
         Number of folds of the out-of-fold codewords. None uses no folds; the loss is then measured on the training
         samples of the learners.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
-        methods that the learner has.
+        Output of the learners that is used. "auto" is the first of these methods that the learner has.
     n_jobs : int, default=None
         Number of columns trained in parallel with joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
-        Seeds random codings, folds, clusterings and every ``random_state`` of the learner that is None.
+        Seeds random codings, folds, clusterings and learners.
     verbose : int, default=0
-        1 shows a progress bar that advances with every trained learner; 2 prints one line per round.
+        1 shows a progress bar; 2 prints one line per round.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
-        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
-        class the same total weight. A class of weight zero is dropped.
+        Weights of the classes as ``{label: weight}``, multiplied with `sample_weight`. "balanced" gives all classes the
+        same total weight.
     class_order : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for ``init="ordinal"``; other codes refuse it. None uses the order of
-        an ordered categorical `y`, otherwise that of the sorted labels. See `ECOCClassifier`.
+        Class labels in their natural order, for ``init="ordinal"`` only.
     warm_start : bool, default=False
-        Whether a further `fit` on the same data reuses the trained columns, so that with a larger `max_iter`,
-        `max_columns` or `patience` only the added columns are trained. The result is the same as that of a single `fit`
-        with the new parameters. If the data, learners, folds or seed have changed, all columns are trained again. The
-        trained columns, including those of folds, are kept in memory, but not in pickles and model files.
+        Whether a further `fit` on the same data reuses the trained columns, such as with a larger `max_iter`. The
+        result is the same as without.
 
     Attributes
     ----------
@@ -131,7 +281,7 @@ class LCECOCClassifier(LayeredClassifier):
     estimators_ : list of length n_columns
         The trained learners of its columns.
     column_learners_ : ndarray of str of shape (n_columns,)
-        Name of the learner of each column.
+        Name of each column's learner.
     column_names_ : ndarray of str of shape (n_columns,)
         What each column separates, such as "A, B vs C".
     column_kinds_ : ndarray of str of shape (n_columns,)
@@ -145,22 +295,21 @@ class LCECOCClassifier(LayeredClassifier):
     used_columns_ : ndarray of int
         Indices of the columns that are evaluated for prediction.
     history_ : list of GrowthRound
-        One record per round: losses, accuracies, code length, next pairs and times.
+        Record of each round.
     best_round_ : int
-        Index in `history_` of the round that is kept; 0 is the initial code.
+        Index of the kept round in `history_`.
     n_iter_ : int
-        Number of rounds including the initial code: the length of `history_`.
+        Length of `history_`.
     stop_reason_ : str
         Why growth stopped.
     temperature_ : float
         The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
-        Coefficients (all rows but the last) and intercepts (last row) of the calibration, applied to scores divided by
-        `temperature_`; None without out-of-fold codewords.
+        Coefficients and, in the last row, intercepts of the calibration.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features; only if all feature names of `X` are strings.
+        Names of the features, if all are strings.
 
     See Also
     --------
@@ -227,5 +376,8 @@ class LCECOCClassifier(LayeredClassifier):
         self.class_order = class_order
         self.warm_start = warm_start
 
-    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:  # noqa: ARG002
-        return LayeredStrategy(self._decoder(), self.n_pairs, self.n_regions)
+    def _strategy(self, data: TrainingData, start: Start) -> tuple[Strategy, StopRules]:
+        del data, start
+        max_iter = 3 * len(self.classes_) if self.max_iter is None else self.max_iter
+        rules = StopRules(max_iter, self.max_columns, self.tol, self.standard_errors, self.patience)
+        return LayeredStrategy(self._decoder(), self.n_pairs, self.n_regions), rules

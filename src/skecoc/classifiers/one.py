@@ -1,6 +1,5 @@
 """ECOC-ONE: add columns for the most confused pair of classes, until a pair repeats."""
 
-from collections.abc import Iterator
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -8,11 +7,19 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.classifiers.base import TrainingData
-from skecoc.classifiers.growing_code import GrowingCode, errors_of, fit_decoder, training_errors_of
+from skecoc.classifiers.base import Start, TrainingData
 from skecoc.classifiers.grown import GrownClassifier
-from skecoc.classifiers.growth import Evaluation, Proposal, StopRules, Strategy
-from skecoc.classifiers.proposals import best_columns, hard_pairs, pair_column
+from skecoc.classifiers.growth import (
+    Evaluation,
+    GrowingCode,
+    Proposal,
+    StopRules,
+    Strategy,
+    errors_of,
+    fit_decoder,
+    training_errors_of,
+)
+from skecoc.classifiers.layered import best_columns, hard_pairs, pair_column
 from skecoc.data.folds import NEVER_HELD_OUT, assign_folds
 from skecoc.data.samples import CodedSamples
 from skecoc.decoding import BaseDecoder
@@ -82,15 +89,23 @@ class OneStrategy(Strategy):
         """
         pair, learner = column.pattern, column.learner
         best, least = pair, self._errors(code, [pair], learner)[0]
-        moves = _joined
+        leaving = False
         while True:
-            candidates = list(moves(best, pair))
+            if leaving:
+                moves = [(row, 0) for row in np.flatnonzero((best != 0) & (pair == 0))]
+            else:
+                moves = [(row, side) for row in np.flatnonzero(best == 0) for side in (1, -1)]
+            candidates = []
+            for row, side in moves:
+                candidate = best.copy()
+                candidate[row] = side
+                candidates.append(candidate)
             errors = self._errors(code, candidates, learner)
             if candidates and min(errors) < least:
                 best, least = candidates[int(np.argmin(errors))], min(errors)
-                moves = _left
-            elif moves is _left:
-                moves = _joined
+                leaving = True
+            elif leaving:
+                leaving = False
             else:
                 return Column(best, learner=learner)
 
@@ -109,23 +124,6 @@ class OneStrategy(Strategy):
         return errors
 
 
-def _joined(column: Pattern, pair: Pattern) -> Iterator[Pattern]:  # noqa: ARG001
-    """Yield the columns that one more class on either side makes."""
-    for row in np.flatnonzero(column == 0):
-        for side in (1, -1):
-            wider = column.copy()
-            wider[row] = side
-            yield wider
-
-
-def _left(column: Pattern, pair: Pattern) -> Iterator[Pattern]:
-    """Yield the columns that one class less makes; the pair stays."""
-    for row in np.flatnonzero((column != 0) & (pair == 0)):
-        narrower = column.copy()
-        narrower[row] = 0
-        yield narrower
-
-
 class ECOCOneClassifier(GrownClassifier):
     """ECOC-ONE: a code that adds a column for the most confused pair of classes until a pair repeats.
 
@@ -136,10 +134,9 @@ class ECOCOneClassifier(GrownClassifier):
     Parameters
     ----------
     estimator : classifier, list of (str, classifier) or "mixed", default=None
-        The binary learner; None means ``StumpAdaBoostClassifier(n_estimators=40)``. In a list of named learners, each
-        learner is trained on all columns of the initial code (a `MulticlassLearner` needs a single fit for this), and
-        each added column is trained with the learner that lowers the loss of its pair most; "drop" instead of a
-        classifier omits a learner. "mixed" means the learners of `skecoc.learners.mixed_learners`.
+        The binary learner, by default ``StumpAdaBoostClassifier(n_estimators=40)``. Of several named learners, each is
+        trained on all columns of the initial code, and each added column with the best one; "mixed" means
+        `skecoc.learners.mixed_learners`.
     init : str, array-like of shape (n_classes, n_columns) or callable, default="one-vs-rest"
         The initial code, in any form that `coding` of `ECOCClassifier` accepts.
     decoding : str or decoder, default="auto"
@@ -161,26 +158,21 @@ class ECOCOneClassifier(GrownClassifier):
         Maximum number of columns. A longer `init` is shortened as in `ECOCClassifier`; if that is not possible, a
         ValueError is raised.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
-        methods that the learner has.
+        Output of the learners that is used. "auto" is the first of these methods that the learner has.
     n_jobs : int, default=None
         Number of columns trained in parallel with joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
-        Seeds random codings, folds and every ``random_state`` of the learner that is None.
+        Seeds random codings, folds and learners.
     verbose : int, default=0
-        1 shows a progress bar that advances with every trained learner; 2 prints one line per round.
+        1 shows a progress bar; 2 prints one line per round.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
-        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
-        class the same total weight. A class of weight zero is dropped.
+        Weights of the classes as ``{label: weight}``, multiplied with `sample_weight`. "balanced" gives all classes the
+        same total weight.
     class_order : array-like of shape (n_classes,), default=None
-        The class labels in their natural order, for ``init="ordinal"``; other codes refuse it. None uses the order of
-        an ordered categorical `y`, otherwise that of the sorted labels. See `ECOCClassifier`.
+        Class labels in their natural order, for ``init="ordinal"`` only.
     warm_start : bool, default=False
-        Whether a further `fit` on the same data reuses the trained columns, so that with a larger `max_iter` or
-        `max_columns` only the added columns are trained. The result is the same as that of a single `fit` with the new
-        parameters. If the data, learners, folds or seed have changed, all columns are trained again. The trained
-        columns, including those of folds, are kept in memory, but not in pickles and model files.
+        Whether a further `fit` on the same data reuses the trained columns, such as with a larger `max_iter`. The
+        result is the same as without.
 
     Attributes
     ----------
@@ -193,7 +185,7 @@ class ECOCOneClassifier(GrownClassifier):
     estimators_ : list of length n_columns
         The trained learners of its columns.
     column_learners_ : ndarray of str of shape (n_columns,)
-        Name of the learner of each column.
+        Name of each column's learner.
     column_names_ : ndarray of str of shape (n_columns,)
         What each column separates, such as "A, B vs C".
     column_kinds_ : ndarray of str of shape (n_columns,)
@@ -207,22 +199,21 @@ class ECOCOneClassifier(GrownClassifier):
     used_columns_ : ndarray of int
         Indices of the columns that are evaluated for prediction.
     history_ : list of GrowthRound
-        One record per round: losses, accuracies, code length, next pairs and times.
+        Record of each round.
     best_round_ : int
-        Index in `history_` of the round that is kept; 0 is the initial code.
+        Index of the kept round in `history_`.
     n_iter_ : int
-        Number of rounds including the initial code: the length of `history_`.
+        Length of `history_`.
     stop_reason_ : str
         Why growth stopped.
     temperature_ : float
         The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
-        Coefficients (all rows but the last) and intercepts (last row) of the calibration, applied to scores divided by
-        `temperature_`; None without out-of-fold codewords.
+        Coefficients and, in the last row, intercepts of the calibration.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features; only if all feature names of `X` are strings.
+        Names of the features, if all are strings.
 
     See Also
     --------
@@ -291,19 +282,17 @@ class ECOCOneClassifier(GrownClassifier):
         self.class_order = class_order
         self.warm_start = warm_start
 
-    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:  # noqa: ARG002
-        return OneStrategy(self._decoder(), self.validation_weight, self.extend)
-
-    def _rules(self, n_classes: int, n_samples: int) -> StopRules:
-        del n_samples
-        max_iter = 3 * n_classes if self.max_iter is None else self.max_iter
-        return StopRules(max_iter, self.max_columns, patience=None, target=self.target_error)
-
     _boosts_sums: ClassVar[bool] = False  # its folds are not those of rows in blocks
 
-    def _folds(self, data: TrainingData, n_columns: int) -> tuple[Integers | None, bool]:
+    def _strategy(self, data: TrainingData, start: Start) -> tuple[Strategy, StopRules]:
+        del data, start
+        max_iter = 3 * len(self.classes_) if self.max_iter is None else self.max_iter
+        rules = StopRules(max_iter, self.max_columns, patience=None, target=self.target_error)
+        return OneStrategy(self._decoder(), self.validation_weight, self.extend), rules
+
+    def _folds(self, data: TrainingData, n_columns: int, X: Any, seed: int) -> tuple[Integers | None, bool]:
         del n_columns
-        folds = assign_folds(data.X, data.y, round(1 / self.validation_fraction), data.root)
+        folds = assign_folds(X, data.y, round(1 / self.validation_fraction), seed)
         return np.where(folds == 0, 0, NEVER_HELD_OUT), False
 
     def _wanted_folds(self) -> tuple[int | str | None, bool]:

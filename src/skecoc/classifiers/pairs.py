@@ -18,11 +18,11 @@ from skecoc.support.errors import did_you_mean, import_extra
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
-# Samples of a pair that columns are judged by, at most.
+# Largest number of samples of a pair that contributions of columns are averaged over.
 _MOST_SAMPLES = 200
-# Rows that are scored in one go.
+# Rows that are scored at once.
 _ROWS_AT_ONCE = 5_000
-# Features that are printed for a pair, and the share from which on a column is.
+# Number of features that are printed for a pair; and the smallest share of a column that is.
 _PRINTED, _LEAST_SHARE = 5, 0.005
 
 
@@ -70,7 +70,19 @@ class PairReport(list[ConfusedPair]):
     def __repr__(self) -> str:
         if not self:
             return "No two classes are confused."
-        return "\n".join(line for pair in self for line in _describe(pair))
+        lines = []
+        for pair in self:
+            lines.append(
+                f"{pair.first} and {pair.second}: {pair.n_confused} of {pair.n_samples} samples confused "
+                f"({pair.share:.1%}), {pair.first_as_second} {pair.first} as {pair.second} and {pair.second_as_first} "
+                f"{pair.second} as {pair.first}"
+            )
+            lines += [
+                f"  {column.name}: {column.share:.0%} of the decision, correct for {column.correct:.0%}"
+                for column in pair.columns
+                if abs(column.share) >= _LEAST_SHARE
+            ]
+        return "\n".join(lines)
 
     def to_frame(self) -> Any:
         """Return a pandas frame with a row for each pair and column."""
@@ -251,9 +263,9 @@ class PairInsight:
             changed = outputs.copy()
             changed[:, column] = 0.0
             contributions[:, column] = full - lead(changed)
-        # The same push for all samples, which helps one class and harms the other, counts nothing.
+        # The mean over both classes: a column that always favours the same class contributes nothing.
         mean = np.mean([contributions[own == c].mean(axis=0) for c in np.unique(own)], axis=0)
-        mean[np.abs(mean) < 1e-9 * np.abs(mean).max()] = 0.0  # what tied scores are set apart by
+        mean[np.abs(mean) < 1e-9 * np.abs(mean).max()] = 0.0  # from breaking ties
         share = mean / (np.abs(mean).sum() or 1.0)
         best = [int(column) for column in np.argsort(-np.abs(share), kind="stable")[:n_columns] if share[column] != 0]
         correct = (contributions > 0).mean(axis=0)
@@ -362,16 +374,6 @@ class PairInsight:
         return chosen
 
 
-def _describe(pair: ConfusedPair) -> Iterator[str]:
-    """Write lines about a pair."""
-    yield (
-        f"{pair.first} and {pair.second}: {pair.n_confused} of {pair.n_samples} samples confused ({pair.share:.1%}), "
-        f"{pair.first_as_second} {pair.first} as {pair.second} and {pair.second_as_first} {pair.second} as {pair.first}"
-    )
-    for column in (column for column in pair.columns if abs(column.share) >= _LEAST_SHARE):
-        yield f"  {column.name}: {column.share:.0%} of the decision, correct for {column.correct:.0%}"
-
-
 def row_names(model: Any) -> list[str]:
     """Name the rows of a fitted classifier's matrix by classes, with a number where a class has several rows."""
     classes = [str(label) for label in model.classes_.tolist()]
@@ -403,14 +405,10 @@ def shuffled_scores(
     changed = (shuffled(samples, group, random_state) for group in groups for _ in range(n_repeats))
     at_once = max(1, _ROWS_AT_ONCE // _num_samples(X)) if isinstance(X, np.ndarray) or issparse(X) else 1
     while batch := list(islice(changed, at_once)):
-        yield from np.split(score(_stacked(batch)), len(batch))
-
-
-def _stacked(batch: list[Any]) -> Any:
-    """Put samples together, of arrays or sparse matrices if there are several."""
-    if len(batch) == 1:
-        return batch[0]
-    return vstack(batch, format="csr") if issparse(batch[0]) else np.concatenate(batch)
+        together = batch[0]
+        if len(batch) > 1:
+            together = vstack(batch, format="csr") if issparse(X) else np.concatenate(batch)
+        yield from np.split(score(together), len(batch))
 
 
 def shuffled(X: Any, features: NDArray[Any], random_state: np.random.RandomState) -> Any:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from skecoc.classifiers.pairs import row_names
 
-# What is drawn at most; the rest is said to be there.
+# Largest number of rows and columns that are drawn.
 _MOST_ROWS, _MOST_COLUMNS = 30, 60
 _CELL, _LONGEST_NAME, _LETTER = 12, 24, 6.6
 # Of equal lightness in the middle between black and white, so that they show on both.
@@ -50,22 +50,15 @@ def draw_code(model: Any) -> str:
 
 
 def _draw_column(pattern: NDArray[np.int8], x: int, title: str) -> str:
-    """Draw a column, with its name for the pointer."""
-    sides = "".join(
-        f'<path fill="{colour}" d="{_squares(np.flatnonzero(pattern == side), x)}"/>'
-        for side, colour in ((1, _POSITIVE), (-1, _NEGATIVE))
-        if (pattern == side).any()
-    )
+    """Draw a column, with its name as a tooltip."""
+    sides, length = "", _CELL - 1
+    for side, colour in ((1, _POSITIVE), (-1, _NEGATIVE)):
+        squares = [f"M{x} {_CELL * row}h{length}v{length}h-{length}z" for row in np.flatnonzero(pattern == side)]
+        if squares:
+            sides += f'<path fill="{colour}" d="{"".join(squares)}"/>'
     ground = f'<rect x="{x}" width="{_CELL - 1}" height="{_CELL * len(pattern) - 1}" fill-opacity="0.08"/>'
     return f"<g><title>{title}</title>{ground}{sides}</g>"
 
 
-def _squares(rows: NDArray[np.intp], x: int) -> str:
-    """Write the outlines of a column's cells."""
-    side = _CELL - 1
-    return "".join(f"M{x} {_CELL * row}h{side}v{side}h-{side}z" for row in rows)
-
-
 def _shortened(name: str) -> str:
-    """Cut a long name."""
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

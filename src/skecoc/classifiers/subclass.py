@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.classifiers.base import AUTO, BaseCodeClassifier, TrainingData
-from skecoc.classifiers.growing_code import GrowingCode, fit_decoder
-from skecoc.classifiers.growth import Calibration, Evaluation, Proposal, Strategy
+from skecoc.classifiers.base import AUTO, BaseCodeClassifier, Start, TrainingData
+from skecoc.classifiers.growth import Calibration, Evaluation, GrowingCode, StopRules, Strategy, fit_decoder
 from skecoc.coding.discriminant import best_bipartition, class_histograms, most_separating
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.codes import rounded
@@ -24,14 +23,14 @@ from skecoc.learners.regions import nearest_centre, weak_kmeans
 from skecoc.support.errors import is_named
 from skecoc.support.weights import ClassWeight
 
-# A part with less weight than this has no rows.
+# Weights up to this count as zero.
 _LEAST_WEIGHT = 1e-12
-# K-means with two centres: starts, of which the best is taken, and steps.
+# K-means with two centres: number of starts, the best of which is kept, and of steps.
 _N_STARTS = 8
 _N_STEPS = 50
-# Folds and clusterings depend on the samples alone: which split pays must not depend on a draw.
+# Folds and clusterings depend on the samples alone, so that random_state does not decide which classes are split.
 _SEED = 0
-# Bipartitions are sought with at most so many features.
+# Largest number of features that bipartitions are searched with.
 _MOST_FEATURES = 1000
 
 
@@ -53,12 +52,12 @@ class SubclassCode(NamedTuple):
 
 
 class _Bipartition(NamedTuple):
-    """A node's two sides, and what its learner does to the samples."""
+    """A node's two sides, and the errors of its learner."""
 
     node: list[int]
     sides: NDArray[np.int8]
     subclass: Integers  # of every sample
-    costs: Floats  # of every sample: its part of the error
+    costs: Floats  # of every sample: its contribution to the error
 
     @property
     def error(self) -> float:
@@ -72,12 +71,12 @@ class SubclassTree:
     def __init__(
         self,
         trainer: ColumnTrainer | MixedTrainer,
-        numbers: Floats | None,  # what classes are split by; None: they are not split
+        numbers: Floats | None,  # features that classes are split by; None: they are not split
         weight: Floats,
         thresholds: SplitThresholds,
         learner: str = "",
     ) -> None:
-        """`learner` is the one whose errors decide, if there are several."""
+        """`learner` is the name of the one that errors are measured with, if there are several."""
         self.learner = learner
         self.trainer, self.weight = trainer, weight
         self.thresholds = thresholds
@@ -85,10 +84,10 @@ class SubclassTree:
         self.row_classes: list[int] = list(range(int(trainer.y.max()) + 1))
         self._codes: list[dict[int, int]] = [{} for _ in self.row_classes]  # of each subclass: column -> side
         self._scaled = None if numbers is None else _standardise(numbers, weight)
-        self._telling = trainer.X  # what bipartitions are found by
+        self._for_bipartitions = trainer.X
         if numbers is not None and self._scaled is not None and numbers.shape[1] > _MOST_FEATURES:
-            self._telling = numbers[:, most_separating(self._scaled, trainer.y, weight, _MOST_FEATURES)]
-        self._cuts: dict[int, Integers | None] = {}  # of each subclass: the samples that would leave it
+            self._for_bipartitions = numbers[:, most_separating(self._scaled, trainer.y, weight, _MOST_FEATURES)]
+        self._cuts: dict[int, Integers | None] = {}  # of each subclass: the samples that a split takes out
 
     def grow(self) -> SubclassCode:
         """Split nodes from the root down until every leaf holds one class."""
@@ -106,14 +105,14 @@ class SubclassTree:
         return self._assemble(n_columns)
 
     def _solve(self, node: list[int]) -> tuple[list[int], NDArray[np.int8]]:
-        """Find the bipartition of a node, splitting its classes while that pays."""
+        """Find the bipartition of a node, and split its classes while that lowers the error enough."""
         now = self._try(node, self._best_sides(node, self.subclass), self.subclass)
         while now.error > self.thresholds.max_error:
             trials = [trial for row in now.node if (trial := self._try_split(now, row)) is not None]
             if not trials:
                 break
             best = min(trials, key=lambda trial: trial.error)
-            # The gain must also exceed its standard error: of many splits, some look good by chance.
+            # The improvement must also exceed its standard error: of many splits, some look good by chance.
             standard_error = float(np.sqrt(((now.costs - best.costs) ** 2 / self.weight).sum()))
             if now.error - best.error <= max(self.thresholds.min_improvement * now.error, standard_error):
                 break
@@ -128,8 +127,8 @@ class SubclassTree:
     def _try_split(self, now: _Bipartition, row: int) -> _Bipartition | None:
         """Split one subclass in two by k-means, if it can be split.
 
-        The sides are those of the best bipartition, or the old ones with one of the two parts on the other side,
-        whichever errs least: information does not know what the learner can separate.
+        Three bipartitions are compared by their errors: the most informative one, and the old one with either part on
+        the other side. The most informative one need not be the one that the learner separates best.
         """
         if row not in self._cuts:
             self._cuts[row] = self._cut(np.flatnonzero(self.subclass == row))
@@ -149,7 +148,8 @@ class SubclassTree:
     def _cut(self, members: Integers) -> Integers | None:
         """Cut samples in two by k-means, and return those of one part; None if a part would be too small.
 
-        Each part must have samples in two folds, since one that is never learnt and held out at once cannot be judged.
+        Each part must have samples in at least two folds: otherwise a learner is evaluated on a part of which it has
+        seen no sample.
         """
         if self._scaled is None:
             return None
@@ -172,17 +172,17 @@ class SubclassTree:
     def _best_sides(self, node: list[int], subclass: Integers) -> NDArray[np.int8]:
         """Find the sides of the most informative bipartition of a node, as DECOC does."""
         rows = np.flatnonzero(np.isin(subclass, node))
-        telling = _safe_indexing(self._telling, rows)
-        histograms = class_histograms(telling, subclass[rows], sample_weight=self.weight[rows])
+        X = _safe_indexing(self._for_bipartitions, rows)
+        histograms = class_histograms(X, subclass[rows], sample_weight=self.weight[rows])
         sides = np.empty(len(node), dtype=np.int8)
         sides[np.argsort(node)] = best_bipartition(histograms)
         return sides
 
     def _try(self, node: list[int], sides: NDArray[np.int8], subclass: Integers) -> _Bipartition:
-        """Train the learner of a bipartition, and judge it by its out-of-fold outputs.
+        """Train the learner of a bipartition, and measure its error out of fold.
 
-        Both sides count the same: else to move samples to the larger side would look like an improvement, since a
-        learner that knows nothing but the larger side then errs less.
+        Both sides have the same weight: otherwise, the larger one side is, the lower would be the error of a learner
+        that always predicts it.
         """
         pattern = np.zeros(int(subclass.max()) + 1, dtype=np.int8)
         pattern[node] = sides
@@ -217,11 +217,6 @@ class SubclassStrategy(Strategy):
         nothing = np.zeros((code.samples.n_classes,) * 2)
         return Evaluation(fit_decoder(self.decoder, code), np.nan, nothing, np.nan, np.nan)
 
-    def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
-        """Propose no column."""
-        del code, evaluation
-        return Proposal([], [])
-
     def calibration(self, code: GrowingCode, n_columns: int) -> tuple[Calibration, bool]:
         """Return codewords of held-out samples, and of those of classes that have none, with their classes."""
         del n_columns
@@ -231,7 +226,7 @@ class SubclassStrategy(Strategy):
 
 
 def _standardise(X: Floats, weight: Floats) -> Floats:
-    """Divide every feature by its standard deviation, so that none decides distances by its unit alone."""
+    """Divide every feature by its standard deviation, so that distances do not depend on units."""
     with np.errstate(over="ignore", invalid="ignore"):
         variance = np.average((X - np.average(X, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
     return np.asarray(X / rounded(np.where(variance > 0, np.sqrt(variance), 1.0)))
@@ -273,8 +268,7 @@ class SubclassECOCClassifier(BaseCodeClassifier):
         Number of folds of the out-of-fold outputs that errors are measured on. None measures the errors on the training
         samples of the learners.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        Which output of the learners is used: probabilities, margins or hard labels. "auto" uses the first of these
-        methods that the learner has.
+        Output of the learners that is used. "auto" is the first of these methods that the learner has.
     n_jobs : int, default=None
         Number of columns trained in parallel with joblib. It does not change the result.
     random_state : int, RandomState instance or None, default=None
@@ -282,9 +276,8 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     verbose : int, default=0
         Passed to joblib, which reports progress.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes as ``{label: weight}``; classes that are not listed have weight 1. They are multiplied
-        with `sample_weight`, so they apply to the learners, the decoding and the probabilities. "balanced" gives every
-        class the same total weight. A class of weight zero is dropped.
+        Weights of the classes as ``{label: weight}``, multiplied with `sample_weight`. "balanced" gives all classes the
+        same total weight.
 
     Attributes
     ----------
@@ -299,7 +292,7 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     estimators_ : list of length n_columns
         The trained learners.
     column_learners_ : ndarray of str of shape (n_columns,)
-        Name of the learner of each column.
+        Name of each column's learner.
     column_names_ : ndarray of str of shape (n_columns,)
         What each column separates, such as "A, B vs C".
     decoder_ : decoder
@@ -311,12 +304,11 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     temperature_ : float
         The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
-        Coefficients (all rows but the last) and intercepts (last row) of the calibration, applied to scores divided by
-        `temperature_`; None without out-of-fold codewords.
+        Coefficients and, in the last row, intercepts of the calibration.
     n_features_in_ : int
-        Number of features seen in `fit`.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features; only if all feature names of `X` are strings.
+        Names of the features, if all are strings.
 
     See Also
     --------
@@ -392,20 +384,17 @@ class SubclassECOCClassifier(BaseCodeClassifier):
 
     _boosts_sums: ClassVar[bool] = False
 
-    def _starts(
-        self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState
-    ) -> list[tuple[str, Any]]:
-        """List nothing: the code follows from learners that are trained on the way."""
+    def _start(self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState) -> Start:
         del names, n_classes, n_samples, random_state
-        return []
+        return Start([], [])  # the code follows from learners that are trained on the way
 
-    def _folds(self, data: TrainingData, n_columns: int) -> tuple[Integers | None, bool]:
-        del n_columns
-        return self._assign_folds(data, data.X, _SEED)
+    def _folds(self, data: TrainingData, n_columns: int, X: Any, seed: int) -> tuple[Integers | None, bool]:
+        del seed
+        return super()._folds(data, n_columns, X, _SEED)
 
-    def _strategy(self, data: TrainingData, total_weight: float) -> Strategy:
-        del total_weight
-        return SubclassStrategy(self._decoder(), data)
+    def _strategy(self, data: TrainingData, start: Start) -> tuple[Strategy, StopRules]:
+        del start
+        return SubclassStrategy(self._decoder(), data), StopRules(0)
 
     def _first_code(
         self, samples: Any, trainer: Any, matrices: list[CodeMatrix], names: list[str], strategy: Strategy
@@ -430,10 +419,6 @@ class SubclassECOCClassifier(BaseCodeClassifier):
     def _decoder(self) -> Any:
         is_auto = is_named(self.decoding, AUTO)
         return resolve_decoder("logistic-weight" if is_auto else self.decoding)
-
-    @property
-    def _row_classes(self) -> Integers:
-        return self.row_classes_
 
     @property
     def weights_(self) -> Floats:

@@ -1,39 +1,58 @@
 """How WOLC-ECOC weighs the columns of a growing code, and finds the pairs of classes that are hard under the weights.
 
-By default columns are pooled. A pool is a way to decode some of the columns with equal weights: the initial codes are
-pools, and so are the columns of all pairs of classes together. How much each pool counts is a choice between a few
-dozen mixtures, so that the out-of-fold accuracy of the best mixture is all but free of optimism. The weights of single
-columns, of which there may be thousands, are optimised once, for the round that is kept, and only taken if that pays on
-samples that they were not fitted to. Otherwise weights are optimised in every round, or are logistic, for several
-learners.
+By default columns are pooled: each initial code is a pool, and so are the columns of all pairs of classes together.
+Within a pool the weights follow from the matrix, and only the share of each pool is chosen, among a few dozen mixtures.
+With so few to choose from, the out-of-fold accuracy of the best mixture is hardly too optimistic. The weights of single
+columns, of which there may be thousands, are optimised once, for the round that is kept, and are used only if they make
+fewer errors on samples that they were not fitted to. Alternatively, weights are optimised in every round; for several
+learners they are logistic.
 """
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from itertools import product
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skecoc.classifiers.growing_code import (
+from skecoc.classifiers.growth import (
+    SUM_UNIT,
+    Evaluation,
     GrowingCode,
+    Growth,
+    Proposal,
+    Strategy,
+    drawn_keys,
     errors_of,
     in_units,
-    mean_output,
     nested_errors_of,
     pairs_in_units,
     rows_without,
+    stack_rows,
     sum_by_pairs,
 )
-from skecoc.classifiers.growth import Evaluation, Growth, Proposal, Strategy
-from skecoc.classifiers.proposals import layered_proposal
-from skecoc.classifiers.weight_fits import fit_weights
+from skecoc.classifiers.layered import layered_proposal
 from skecoc.coding.matrix import CodeMatrix
-from skecoc.data.samples import CodedSamples
+from skecoc.data.folds import Keys, mix
+from skecoc.data.samples import ArraySamples, BlockSamples, CodedSamples
 from skecoc.decoding import LogisticWeightDecoder, OptimizedWeightDecoder
-from skecoc.decoding.optimized.problem import row_scores
+from skecoc.decoding.optimized.problem import (
+    NO_SHIFT,
+    Block,
+    MemoryRows,
+    Rows,
+    class_factor,
+    map_in_threads,
+    row_scores,
+    spans_of,
+)
 from skecoc.decoding.scoring import worst_rivals
 from skecoc.learners.columns import Floats, Integers
 from skecoc.support.compiling import inlined, kernel
+
+Result = TypeVar("Result")
 
 # Relative gap of weights that are fitted in every round: a wider one lets growth take the solver's slack for progress.
 _ROUND_TOL = 1e-3
@@ -49,16 +68,23 @@ _TIED = 1e-10
 _MARGIN = 1.5
 # The penalty of optimised weights, in units of the margin divided by the mean square of the rows of pooled weights.
 _PENALTY = 0.05
-# With more held-out samples than this a single fold tells whether optimised weights pay.
+# With more held-out samples than this, a single fold shows whether optimised weights make fewer errors.
 _MANY_HELD_OUT = 1_666
-# With more weights than this they are not optimised: they would take longer than all columns.
+# With more weights than this they are not optimised: that would take longer than to train all columns.
 _MOST_WEIGHTS = 20_000
-
-# Samples that are scored side by side: so many that the entries of a long code are read seldom.
+# Samples that are scored at once, so that the entries of a long code are read only once for all of them.
 _BLOCK_SAMPLES = 64
 
-#: Non-zero entries of a matrix that scores codewords: their classes, columns and values.
-Entries = tuple[Integers, Integers, Floats]
+# Samples by whose codewords the solver chooses its method.
+_LOOKED_AT = 2_000
+# Weights are summed up in these units, one after the other, so that no order changes a sum.
+_UNITS = SUM_UNIT ** np.arange(1, 5)
+# Outputs (samples times columns) up to which weights are fitted to all samples on one machine.
+_MOST_OUTPUTS = 2**24
+# Beyond that, number of samples, at most about, that weights are first fitted to on one machine.
+_MOST_SAMPLED = 2**17
+# Keys are scrambled in different ways for different draws, so that the draws are independent.
+_SAMPLING, _DRAWING = np.uint64(0x5851F42D4C957F2D), np.uint64(0x14057B7EF767814F)
 
 
 class WeightStrategy(Strategy):
@@ -75,9 +101,9 @@ class WeightStrategy(Strategy):
 class OptimizedWeightStrategy(WeightStrategy):
     """Separate the pairs of highest risk under the best weights, which are found every round (Algorithm 3).
 
-    Growth is judged, weights are fitted and hard pairs are found by out-of-fold codewords if there are any. Where the
-    outputs are margins, which are divided by their largest and mostly small, `margin` and `l2` are in units of the mean
-    size of the initial columns' outputs.
+    All is computed from out-of-fold codewords if there are any. If the learners' outputs are margins, `margin` and `l2`
+    are in units of the mean absolute output of the initial columns: margins are divided by the largest one, and most
+    are small.
     """
 
     def __init__(
@@ -91,7 +117,8 @@ class OptimizedWeightStrategy(WeightStrategy):
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Optimise the weights, from the last round's with zeros for new columns: so the objective never rises."""
         if self._unit is None:
-            self._unit = mean_output(code) if code.response == "decision_function" else 1.0
+            size, number = code.sum(_sizes_of_outputs) if code.response == "decision_function" else (1.0, 1)
+            self._unit = size / number or 1.0
         unsolved = OptimizedWeightDecoder(
             self.margin * self._unit, l2=self.l2 * self._unit, tol=_ROUND_TOL, n_jobs=self.n_jobs
         )
@@ -119,10 +146,15 @@ class OptimizedWeightStrategy(WeightStrategy):
         )
 
 
+def _sizes_of_outputs(samples: CodedSamples) -> tuple[float, int]:
+    """Return the sum of the absolute outputs, and their number."""
+    return float(np.abs(samples.codewords).sum(dtype=np.float64)), samples.codewords.size
+
+
 def _margin_losses(
     samples: CodedSamples, decoder: OptimizedWeightDecoder, matrix: CodeMatrix, prior: Floats
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the hinge of each sample out of fold, and its sums by class and worst rival, in units."""
+    """Return the hinge loss of each sample out of fold, and its sums by class and best rival, in units."""
     del prior
     code = np.ascontiguousarray((decoder.weights_ * decoder.matrix_).T)
     scores = row_scores(np.ascontiguousarray(samples.out_of_fold), code)
@@ -133,9 +165,9 @@ def _margin_losses(
 
 
 class LogisticWeightStrategy(WeightStrategy):
-    """Fit logistic weights to out-of-fold codewords, and separate the pairs of classes that are then hardest.
+    """Fit logistic weights to out-of-fold codewords, and separate the pairs of classes with the highest log-loss.
 
-    The loss of a round is the log-loss of samples by weights that were fitted without their fold.
+    The log-loss of a sample is that of weights fitted without its fold.
     """
 
     only_held_out = True
@@ -155,8 +187,7 @@ class LogisticWeightStrategy(WeightStrategy):
                 logs[held_out] = self._fitted(code, fold).scores(samples.out_of_fold[held_out])
         losses = -logs[np.arange(len(samples.y)), samples.y]
         rivals, leads = worst_rivals(logs, samples.y)
-        n_classes = len(code.matrix)
-        pair_losses = code.sum(_log_losses_by_pair, message=(rivals, losses, n_classes))
+        pair_losses = pairs_in_units(samples.y, rivals, samples.weight * losses, len(code.matrix))
         accuracy = 1.0 - code.mean((leads >= 0.0).astype(np.float64))
         certificate = decoder.certificate_
         return Evaluation(
@@ -184,16 +215,11 @@ class LogisticWeightStrategy(WeightStrategy):
         return decoder
 
 
-def _log_losses_by_pair(samples: CodedSamples, rivals: Integers, losses: Floats, n_classes: int) -> NDArray[np.int64]:
-    """Sum losses up by class and best rival, in units."""
-    return pairs_in_units(samples.y, rivals, samples.weight * losses, n_classes)
-
-
 class PooledWeightStrategy(WeightStrategy):
-    """Weigh pools of columns by out-of-fold accuracy, separate the pairs that are then hardest, optimise at the end.
+    """Choose the shares of pools by out-of-fold accuracy in every round, and optimise the weights of the kept round.
 
-    `margin` and `l2` of the optimised weights are chosen from the scores if they are None. With `proves_weights` the
-    optimised weights are taken only if they err less than the pooled ones out of fold.
+    `margin` and `l2` of the optimised weights are chosen from the scores if they are None. With `proves_weights`,
+    optimised weights are used only if they make fewer errors out of fold than the pooled ones.
     """
 
     only_held_out = True
@@ -215,35 +241,44 @@ class PooledWeightStrategy(WeightStrategy):
         self._distances: list[float] = []  # mean distance between own class and best rival, round by round
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
-        """Choose the mixture of pools that errs least out of fold."""
+        """Choose the mixture of pools with the fewest errors out of fold; of several, their mean."""
         n_classes = len(code.matrix)
         pools = pooled_weights(code.matrix, code.parts)
+        entries = []  # non-zero entries of the matrix by which each pool scores codewords
+        for pool in pools:
+            scoring = pool * code.matrix
+            classes, columns = np.nonzero(scoring)
+            entries.append((classes, columns, scoring[classes, columns]))
         mixtures = simplex_grid(len(pools))
-        scores = code.map(_pool_scores, message=([_entries(pool * code.matrix) for pool in pools], n_classes))
-        counts, total = code.sum(_count_correct, scores, message=(mixtures,))
+        scores, (counts, total) = code.step(_score_pools, message=(entries, mixtures, n_classes))
         share = mixtures[counts == counts.max()].mean(axis=0)
-        leads, distance = code.step(_leads, scores, message=(share,))
+        leads, distances = code.step(_leads, scores, message=(share,))
+        distance = distances / total if total else 0.0
+        errors, pair_losses = code.step(_errors_and_losses, leads, message=(distance, n_classes))
         self.shares.append(share)
-        self._distances.append(distance / total if total else 0.0)
-        pair_losses = code.sum(_losses_by_pair, leads, message=(self._distances[-1], n_classes))
-        weights = np.tensordot(share, np.stack(pools), 1)
+        self._distances.append(distance)
         loss = 1.0 - float(counts.max() / total) if total else np.nan
         return Evaluation(
-            OptimizedWeightDecoder.from_weights(weights, code.matrix),
+            OptimizedWeightDecoder.from_weights(np.tensordot(share, np.stack(pools), 1), code.matrix),
             loss,
             sum_by_pairs(code, pair_losses),
             1.0 - loss if code.samples.n_folds == 0 else np.nan,
             1.0 - loss,
-            sample_losses=code.map(_errors_of_leads, leads),
+            sample_losses=errors,
         )
 
     def refine(self, code: GrowingCode, growth: Growth) -> Growth:
-        """Optimise the weights of the kept round around the pooled ones; take them if they err less out of fold."""
+        """Optimise the weights of the kept round, starting from the pooled ones, unless there are too many."""
         n_columns, pooled = growth.n_columns, growth.decoder
         matrix, prior = code.matrix[:, :n_columns], pooled.weights_
-        n_folds = code.samples.n_folds
-        distance = self._distances[growth.kept]
-        if np.count_nonzero(matrix) > _MOST_WEIGHTS or distance == 0.0 or not _has_all_classes(code):
+        n_folds, distance = code.samples.n_folds, self._distances[growth.kept]
+        if np.count_nonzero(matrix) > _MOST_WEIGHTS or distance == 0.0:
+            return growth
+        # All classes must have out-of-fold codewords, also without the samples of any one fold.
+        counts = code.sum(_count_by_fold, message=(len(matrix), n_folds))
+        in_folds = counts[:, 1:]
+        has_all_classes = in_folds.sum(axis=1, keepdims=True) > in_folds if n_folds else counts > 0
+        if not has_all_classes.all():
             return growth
         margin = _MARGIN * distance if self.margin is None else self.margin
         l2 = _PENALTY * margin * len(matrix) / float((prior**2).sum()) if self.l2 is None else self.l2
@@ -254,8 +289,7 @@ class PooledWeightStrategy(WeightStrategy):
 
         changes, start = {}, prior
         if n_folds:
-            # With many samples a single fold tells enough.
-            tried = n_folds if code.sum(_count_samples) <= _MANY_HELD_OUT else 1
+            tried = n_folds if counts.sum() <= _MANY_HELD_OUT else 1
             nested = [fitted(fold) for fold in range(tried)]
             message = (matrix, code.samples.prior)
             errors = code.map(errors_of, message=(pooled, *message))
@@ -272,19 +306,18 @@ class PooledWeightStrategy(WeightStrategy):
             if self.proves_weights and changes["loss"] >= growth.history[growth.kept].loss:
                 return growth
             changes["accuracy"] = changes["out_of_fold_accuracy"] = 1.0 - changes["loss"]
-        certificate = decoder.certificate_
         for name in ("objective", "hinge", "risk", "gap"):
-            changes[name] = getattr(certificate, name)
+            changes[name] = getattr(decoder.certificate_, name)
         return growth.with_decoder(decoder, **changes)
 
 
 def pooled_weights(matrix: CodeMatrix, parts: Integers) -> list[Floats]:
     """Return the weights of each pool: of the initial codes and, once columns have been added, of the pairs.
 
-    `parts` says which initial code a column belongs to, -1 for added ones. In the pool of an initial code the columns
-    of a class share its weight equally. In the pool of pairs all rivals of a class do: the part of a rival goes to the
-    columns that were added for the pair, or if there are none, to its initial columns, or if there are none either, to
-    the first code.
+    `parts` has the initial code of each column, -1 for added ones. In the pool of an initial code, a class gives all
+    its columns the same weight. In the pool of pairs, a class gives each rival class the same weight. It is divided
+    among the columns that were added for the pair; if there are none, among its initial columns; and if there are none
+    either, among the columns of the first code.
 
     >>> matrix = np.array([[1, -1, -1, 1], [-1, 1, -1, -1], [-1, -1, 1, 0]])
     >>> pooled_weights(matrix, np.array([0, 0, 0, -1]))[1].round(3)
@@ -297,26 +330,21 @@ def pooled_weights(matrix: CodeMatrix, parts: Integers) -> list[Floats]:
     for part in range(int(parts.max()) + 1):
         own = used * (parts == part)
         pools.append(own / own.sum(axis=1, keepdims=True))
-    if (parts < 0).any():
-        pools.append(_pool_of_pairs(matrix, parts < 0, pools[0]))
-    return pools
-
-
-def _pool_of_pairs(matrix: CodeMatrix, is_added: NDArray[np.bool_], otherwise: Floats) -> Floats:
-    """Return the weights of the pool of pairs."""
+    if not (parts < 0).any():
+        return pools
     n_classes = len(matrix)
-    used = matrix != 0
-    columns = np.flatnonzero((used.sum(axis=0) == 2) & (matrix.sum(axis=0) == 0))
+    columns = np.flatnonzero((used.sum(axis=0) == 2) & (matrix.sum(axis=0) == 0))  # one class against another
     first = used[:, columns].argmax(axis=0)
     second = n_classes - 1 - used[::-1, columns].argmax(axis=0)
-    added = is_added[columns]
+    added = (parts[columns] < 0).astype(np.intp)
     counts = np.zeros((2, n_classes, n_classes))  # of initial and of added columns, by pair
-    np.add.at(counts, (added.astype(np.intp), first, second), 1.0)
-    counts[0][counts[1] > 0] = 0.0  # initial columns give way to added ones
+    np.add.at(counts, (added, first, second), 1.0)
+    counts[0][counts[1] > 0] = 0.0  # added columns replace initial ones
     share = np.divide(1.0, counts, out=np.zeros_like(counts), where=counts > 0) / (n_classes - 1)
     weights = np.zeros(matrix.shape)
-    weights[first, columns] = weights[second, columns] = share[added.astype(np.intp), first, second]
-    return weights + (1.0 - weights.sum(axis=1, keepdims=True)).round(12) * otherwise
+    weights[first, columns] = weights[second, columns] = share[added, first, second]
+    pools.append(weights + (1.0 - weights.sum(axis=1, keepdims=True)).round(12) * pools[0])
+    return pools
 
 
 def simplex_grid(n_pools: int) -> Floats:
@@ -328,65 +356,39 @@ def simplex_grid(n_pools: int) -> Floats:
     return np.array([s for s in product(range(_SHARES + 1), repeat=n_pools) if sum(s) == _SHARES]) / _SHARES
 
 
-def _entries(code: Floats) -> Entries:
-    """Return the non-zero entries of a matrix that scores codewords."""
-    classes, columns = np.nonzero(code)
-    return classes, columns, code[classes, columns]
+def _score_pools(
+    samples: CodedSamples, pools: list[tuple[Integers, Integers, Floats]], mixtures: Floats, n_classes: int
+) -> tuple[Floats, tuple[NDArray[np.int64], int]]:
+    """Score out-of-fold codewords by each pool: (n_pools, n_samples, n_classes).
 
-
-def _pool_scores(samples: CodedSamples, pools: list[Entries], n_classes: int) -> Floats:
-    """Score the out-of-fold codewords by each pool: (n_pools, n_samples, n_classes)."""
-    return np.stack([scores_by_entries(samples.out_of_fold, *pool, n_classes) for pool in pools])
-
-
-def _count_correct(samples: CodedSamples, scores: Floats, mixtures: Floats) -> tuple[NDArray[np.int64], int]:
-    """Return the weight of the samples that each mixture gets right out of fold, and all weight, in units."""
+    Also sum up the weights of the samples that each mixture decodes correctly, and all weights, in units.
+    """
+    scores = np.stack([scores_by_entries(samples.out_of_fold, *pool, n_classes) for pool in pools])
     units = in_units(samples.weight).astype(np.int64)
-    return count_correct(scores, samples.y, units, mixtures), int(units.sum())
+    return scores, (count_correct(scores, samples.y, units, mixtures), int(units.sum()))
 
 
 def _leads(samples: CodedSamples, scores: Floats, share: Floats) -> tuple[tuple[Integers, Floats], int]:
-    """Return each sample's best rival and how far that is ahead in a mixture; sum up the distances, in units."""
-    rivals, leads = worst_rivals(_mixed(scores, share), samples.y, 0.0)
+    """Return each sample's best rival and its lead in a mixture of pools; sum up the distances, in units."""
+    mixed = share[0] * scores[0]
+    for k in range(1, len(share)):  # in an order that does not change with the number of samples
+        mixed += share[k] * scores[k]
+    rivals, leads = worst_rivals(mixed, samples.y, 0.0)
     return (rivals, leads), int(in_units(samples.weight * np.abs(leads)).sum())
 
 
-def _mixed(scores: Floats, share: Floats) -> Floats:
-    """Mix the scores of pools, in an order that does not change with the number of samples."""
-    total = share[0] * scores[0]
-    for k in range(1, len(share)):
-        total += share[k] * scores[k]
-    return total
-
-
-def _losses_by_pair(
-    samples: CodedSamples, leads: tuple[Integers, Floats], margin: float, n_classes: int
-) -> NDArray[np.int64]:
-    """Sum the hinge out of fold up by class and best rival, in units."""
-    losses = np.maximum(margin + leads[1], 0.0)
-    return pairs_in_units(samples.y, leads[0], samples.weight * losses, n_classes)
-
-
-def _errors_of_leads(_: CodedSamples, leads: tuple[Integers, Floats]) -> Floats:
-    """Return 1 for each sample whose best rival is not behind out of fold, else 0."""
-    return (leads[1] >= -_TIED).astype(np.float64)
-
-
-def _count_samples(samples: CodedSamples) -> int:
-    """Count samples."""
-    return len(samples.y)
-
-
-def _has_all_classes(code: GrowingCode) -> bool:
-    """Tell whether samples of all classes have out-of-fold codewords, also without the samples of any one fold."""
-    counts = code.sum(_count_by_fold, message=(len(code.matrix), code.samples.n_folds))
-    if not code.samples.n_folds:
-        return bool(counts[:, 0].all())
-    return bool((counts[:, 1:].sum(axis=1, keepdims=True) > counts[:, 1:]).all())
+def _errors_and_losses(
+    samples: CodedSamples, rivals_and_leads: tuple[Integers, Floats], margin: float, n_classes: int
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return 1 for each sample whose best rival is ahead or tied, else 0; sum up hinge losses by pair, in units."""
+    rivals, leads = rivals_and_leads
+    losses = np.maximum(margin + leads, 0.0)
+    pairs = pairs_in_units(samples.y, rivals, samples.weight * losses, n_classes)
+    return (leads >= -_TIED).astype(np.float64), pairs
 
 
 def _count_by_fold(samples: CodedSamples, n_classes: int, n_folds: int) -> NDArray[np.intp]:
-    """Count the samples of each class by fold; the first column has those that no fold holds out."""
+    """Count the samples of each class by fold; the first column has those that are never held out."""
     cells = samples.y * (n_folds + 1) + samples.fold + 1
     return np.bincount(cells, minlength=n_classes * (n_folds + 1)).reshape(n_classes, n_folds + 1)
 
@@ -394,7 +396,7 @@ def _count_by_fold(samples: CodedSamples, n_classes: int, n_folds: int) -> NDArr
 def scores_by_entries(
     codewords: NDArray[np.floating], classes: Integers, columns: Integers, values: Floats, n_classes: int
 ) -> Floats:
-    """Multiply codewords by a matrix of few entries, in an order that never changes with the number of samples."""
+    """Multiply codewords by a sparse matrix, in an order that does not change with the number of samples."""
     scores = np.empty((len(codewords), n_classes))
     for first in range(0, len(codewords), _BLOCK_SAMPLES):
         rows = slice(first, first + _BLOCK_SAMPLES)
@@ -406,7 +408,7 @@ def scores_by_entries(
 
 @kernel
 def _add_entries(codewords, classes, columns, values, scores):  # type: ignore[no-untyped-def]
-    """Add the products of codewords and a matrix of few entries to scores; samples are the last axis of both."""
+    """Add the products of codewords and a sparse matrix to scores; samples are the last axis of both."""
     for e in range(values.size):
         score, output, value = scores[classes[e]], codewords[columns[e]], values[e]
         for i in range(score.size):
@@ -457,3 +459,168 @@ def _write_open_rivals(scores, sample, own, ahead):  # type: ignore[no-untyped-d
             is_open = is_open or ahead[n_open, k] <= _TIED
         n_open += is_open and p != own
     return n_open
+
+
+# Optimised weights, fitted to out-of-fold codewords wherever samples are.
+
+
+def fit_weights(
+    code: GrowingCode,
+    decoder: OptimizedWeightDecoder,
+    n_columns: int,
+    *,
+    without_fold: int | None = None,
+    warm_start: Floats | None = None,
+    prior: Floats | None = None,
+) -> OptimizedWeightDecoder:
+    """Fit optimised weights of the first columns of a code."""
+    matrix = code.matrix[:, :n_columns]
+    rows = rows_for_weights(code.samples, code.coded, matrix, decoder, without_fold)
+    return decoder.fit_rows(rows, matrix, warm_start, prior)
+
+
+def rows_for_weights(
+    samples: ArraySamples | BlockSamples,
+    coded: Any,
+    matrix: CodeMatrix,
+    decoder: OptimizedWeightDecoder,
+    without_fold: int | None,
+) -> Rows:
+    """Return the out-of-fold codewords, of the first columns, that the weights of a matrix are fitted to.
+
+    If they take little memory they are gathered on one machine in the order of the samples' keys, so that weights do
+    not depend on where samples were. If they take more, and there is a penalty, sums are computed where samples are.
+    """
+    n_classes, n_columns = matrix.shape
+    counts, units = samples.sum(_class_sums, coded, message=(without_fold, n_classes))
+    # A class with samples has a positive weight, however small.
+    totals = np.maximum(_UNITS @ units, counts * _UNITS[-1])
+    factor = class_factor(totals, decoder.class_weight)
+    n_rows = int(counts.sum())
+    rows = _CodedRows(samples, coded, (n_columns, without_fold, factor), n_classes, n_rows, decoder.n_jobs)
+    is_small = n_rows * n_columns <= _MOST_OUTPUTS if decoder.l2 > 0 else isinstance(samples, ArraySamples)
+    return rows.drawn(n_rows) if is_small else rows
+
+
+def _class_sums(
+    samples: CodedSamples, without_fold: int | None, n_classes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count the samples of each class, without those of a fold, and sum up their weights in several units.
+
+    What remains of a weight after rounding to one unit is summed up in the next smaller one, since classes may have
+    much less weight than others. The sums have the shape (n_units, n_classes).
+    """
+    rows = rows_without(samples, without_fold)
+    y, rest = samples.y[rows], samples.weight[rows]
+    units = np.empty((len(_UNITS), n_classes), dtype=np.int64)
+    for k, unit in enumerate(_UNITS):
+        whole = np.rint(rest / unit)
+        units[k] = np.bincount(y, whole, minlength=n_classes)
+        rest = rest - whole * unit
+    return np.bincount(y, minlength=n_classes), units
+
+
+#: Number of columns, a fold to leave out or None, and the factor of the weights of each class.
+Selection = tuple[int, int | None, Floats]
+
+
+class _CodedRows(Rows):
+    """Out-of-fold codewords for the solver of optimised weights, wherever samples are."""
+
+    def __init__(
+        self,
+        samples: ArraySamples | BlockSamples,
+        coded: Any,
+        selection: Selection,
+        n_classes: int,
+        n_rows: int,
+        n_jobs: int | None,
+    ) -> None:
+        super().__init__(n_classes, n_rows, n_jobs)
+        self._samples, self._coded, self._selection = samples, coded, selection
+
+    def map(self, function: Callable[[Block], Result]) -> list[Result]:
+        if isinstance(self._samples, ArraySamples):
+            return list(self._map_spans(function))
+        message = (*self._selection, function)
+        found: list[Result] = self._samples.sum(_apply_to_list, self._coded, message=message, merge=operator.add)
+        return found
+
+    def sum(
+        self,
+        function: Callable[[Block], Result],
+        merge: Callable[[Result, Result], Result],
+        *,
+        with_shift: bool = False,  # noqa: ARG002
+    ) -> Result:
+        if isinstance(self._samples, ArraySamples):
+            return reduce(merge, self._map_spans(function))
+        message = (*self._selection, function)
+        total: Result = self._samples.sum(_apply, self._coded, message=message, merge=merge)
+        return total
+
+    def _map_spans(self, function: Callable[[Block], Result]) -> Iterable[Result]:
+        """Apply a function to spans of the rows of a block in memory, in threads."""
+        samples = self._coded
+
+        def of_span(span: slice) -> Result | None:
+            part: list[Any] = [array[span] for array in samples]
+            return _apply(CodedSamples(*part), *self._selection, function)
+
+        found = map_in_threads(self.n_jobs, of_span, spans_of(len(samples.y)))
+        return (of_rows for of_rows in found if of_rows is not None)
+
+    def first_block(self) -> Block:
+        rows = self.sample(_LOOKED_AT)
+        return Block(rows.codewords, rows.y, rows.weight, NO_SHIFT)
+
+    def sample(self, size: int) -> MemoryRows:
+        """Draw about `size` rows by their keys: always the same ones, however rows are divided into blocks."""
+        return self.drawn(min(size, _MOST_SAMPLED))
+
+    def drawn(self, size: int) -> MemoryRows:
+        """Return about `size` rows, or all if there are fewer, in the order of their keys."""
+        message = (*self._selection, min(1.0, size / self.n_rows))
+        codewords, y, weight, keys = self._samples.sum(_draw_rows, self._coded, message=message, merge=stack_rows)
+        order = np.lexsort((y, keys))
+        weight = weight[order]
+        return MemoryRows(codewords[order], y[order], weight / weight.sum(), self.n_classes, self.n_jobs)
+
+
+def _select(
+    samples: CodedSamples, n_columns: int, without_fold: int | None, factor: Floats
+) -> tuple[NDArray[np.floating], Integers, Floats, Keys]:
+    """Return out-of-fold codewords, classes, weights that sum to 1 over all blocks, and keys."""
+    samples = samples.first(n_columns)
+    rows = rows_without(samples, without_fold)
+    y = samples.y[rows]
+    return samples.out_of_fold[rows], y, samples.weight[rows] * factor[y], samples.keys[rows]
+
+
+def _apply(
+    samples: CodedSamples,
+    n_columns: int,
+    without_fold: int | None,
+    factor: Floats,
+    function: Callable[[Block], Result],
+) -> Result | None:
+    """Apply a function to the rows of a block, with a random number for each; None if there are no rows."""
+    codewords, y, weight, keys = _select(samples, n_columns, without_fold, factor)
+    if len(y) == 0:
+        return None
+    return function(
+        Block(codewords, y, weight, NO_SHIFT, np.multiply(mix(keys ^ _DRAWING), 2.0**-64, dtype=np.float64))
+    )
+
+
+def _apply_to_list(samples: CodedSamples, *arguments: Any) -> list[Any]:
+    found = _apply(samples, *arguments)
+    return [] if found is None else [found]
+
+
+def _draw_rows(
+    samples: CodedSamples, n_columns: int, without_fold: int | None, factor: Floats, share: float
+) -> tuple[NDArray[Any], ...]:
+    rows = _select(samples, n_columns, without_fold, factor)
+    drawn = drawn_keys(rows[-1] ^ _SAMPLING, share)
+    return tuple(part[drawn] for part in rows)
