@@ -30,7 +30,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.classifiers import subclass, weighting, wolc
+from skecoc.classifiers import growth, subclass, weighting, wolc
 from skecoc.coding import CODINGS, discriminant, one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import DECODERS, LossBasedDecoder
@@ -543,6 +543,15 @@ def test_the_result_depends_neither_on_jobs_nor_on_row_order(method):
         assert (model.predict(X) == shuffled.predict(X)).mean() > 0.95
     else:
         np.testing.assert_array_equal(model.code_matrix_, shuffled.code_matrix_)
+
+
+def test_probabilities_do_not_depend_on_row_order_where_some_samples_are_drawn(monkeypatch):
+    monkeypatch.setattr(growth, "_CALIBRATION_SAMPLES", 100)
+    X, y = vehicle()
+    order = np.random.default_rng(0).permutation(len(y))
+    method = ECOCOneClassifier(STUMPS, random_state=0)
+    expected = clone(method).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(method.fit(X[order], y[order]).predict_proba(X), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", GROWN)

@@ -5,12 +5,24 @@ import distributed
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 import dask
 from dask import dataframe as dd
-from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
+from skecoc import (
+    CostSensitiveClassifier,
+    ECOCClassifier,
+    ECOCOneClassifier,
+    LCECOCClassifier,
+    SubclassECOCClassifier,
+    WOLCClassifier,
+)
 from skecoc.data import Blocks, Partitions
 from skecoc.data.partitions import source_of
 from skecoc.learners import StumpAdaBoostClassifier
@@ -291,3 +303,39 @@ def test_costs_and_rejection_are_those_of_the_local_model(client, local_code, ki
         expected = local_code.predict(X, **options)
         assert np.asarray(model.predict(lazy, **options).compute()).tolist() == expected.tolist()
         assert model.predict(X, **options).tolist() == expected.tolist()
+
+
+def test_predictions_need_no_samples_that_nobody_has_given():
+    text = pd.DataFrame({"letter": np.array(list("abc"))[np.arange(60) % 3], "x": np.arange(60) % 3 + 0.5})
+    y = np.arange(60) % 3
+    codes = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["letter"]), ("passthrough", ["x"]))
+    model = ECOCClassifier(make_pipeline(codes, LogisticRegression()), random_state=0).fit(text, y)
+    parts = dd.from_pandas(text, npartitions=3)
+    assert np.array_equal(model.predict(parts).compute(), y)
+    positive = X[::10] - X.min() + 1
+    inverted = make_pipeline(FunctionTransformer(np.reciprocal), LogisticRegression())
+    model = ECOCClassifier(inverted, random_state=0).fit(positive, Y[::10])
+    rows = da.from_array(positive, chunks=(50, 5))
+    assert np.array_equal(model.predict_proba(rows).compute(), model.predict_proba(positive))
+
+
+def test_sparse_partitions_are_predicted():
+    rows = da.from_array(X[::10], chunks=(50, 5)).map_blocks(sparse.csr_array)
+    model = ECOCClassifier(LogisticRegression(), random_state=0).fit(sparse.csr_array(X[::10]), Y[::10])
+    assert np.array_equal(model.predict(rows).compute(), model.predict(sparse.csr_array(X[::10])))
+
+
+def test_costs_around_a_code_work_on_collections(client):
+    rows, labels = arrays(DIVISIONS["three"])
+    model = CostSensitiveClassifier(ECOCClassifier(STUMPS, random_state=0), reject=0.6).fit(rows, labels)
+    described = clone(model).fit(Blocks(X, Y))
+    assert model.estimator_.training_samples_ == {"StumpAdaBoostClassifier": N_ROWS}
+    for method in ("predict", "predict_proba", "decision_function"):
+        lazy = getattr(model, method)(rows)
+        assert isinstance(lazy, da.Array)
+        expected = getattr(described, method)(X)
+        assert (lazy.shape, lazy.dtype) == (expected.shape, expected.dtype)
+        assert np.array_equal(lazy.compute(), expected)
+    assert model.score(rows, labels) == pytest.approx(described.score(X, Y))
+    with pytest.raises(ValueError, match="CostSensitiveClassifier takes other data in fit"):
+        model.mean_cost(rows, labels)

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, WOLCClassifier
@@ -13,6 +15,7 @@ from skecoc.classifiers import weighting, wolc
 from skecoc.classifiers.growth import GrowingCode
 from skecoc.classifiers.weighting import OptimizedWeightStrategy, fit_weights
 from skecoc.coding import one_vs_rest
+from skecoc.data import Blocks
 from skecoc.data.blocks import IterableBlocks
 from skecoc.data.executor import LocalExecutor, States
 from skecoc.data.folds import assign_folds
@@ -403,3 +406,10 @@ def test_bad_arguments_are_named(make, message):
     X, y = blobs(200)
     with pytest.raises(ValueError, match=message):
         make(X, y)
+
+
+def test_learners_and_preparation_refuse_described_data_by_name():
+    described = Blocks(np.arange(12.0).reshape(6, 2), np.arange(6) % 2)
+    for taking in (make_pipeline(StandardScaler(), ECOCClassifier()), StumpAdaBoostClassifier()):
+        with pytest.raises(ValueError, match="Blocks cannot become an array: only the fit of skecoc's classifiers"):
+            taking.fit(described, np.arange(6) % 2)

@@ -359,7 +359,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
                     n_classes,
                     folds,
                     only_held_out=strategy.only_held_out,
-                    keys=sample_keys(data.X, data.root) if strategy.only_held_out else None,
+                    keys=None if strategy.is_fixed else sample_keys(data.X, data.root),
                     # Blocks keep single precision; probabilities of several learners may be closer to 1 than that.
                     dtype=np.float32 if is_one else np.float64,
                 )

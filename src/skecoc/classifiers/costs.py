@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
 
+from skecoc.data.described import is_dask, refuse_data
 from skecoc.learners.columns import Floats, Integers
 from skecoc.support.errors import all_or_nothing, spell_out
 
@@ -273,15 +274,15 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self.reject_label = reject_label
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the classifier.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features), Dask collection or described data
             Training samples, in any form that the classifier accepts.
-        y : array-like of shape (n_samples,)
-            Class labels.
+        y : array-like of shape (n_samples,), or Dask collection
+            Class labels. None with described data, which hold their labels.
         **fit_params : dict
             Further arguments of the classifier's `fit`, such as `sample_weight`; with metadata routing enabled, those
             that it requests.
@@ -323,8 +324,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Samples to classify.
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features), or Dask collection
+            Samples to classify. For a Dask collection, the result is a Dask collection too: it is computed on demand.
 
         Returns
         -------
@@ -332,6 +333,10 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             Class labels, and `reject_label` for rejected samples.
         """
         rule = self._rule()
+        if is_dask(X):
+            from skecoc.data.partitions import mapped
+
+            return mapped(self, "predict", X, rule.labels[:0])
         return rule.decide(self.predict_proba(X))
 
     def predict_proba(self, X: Any) -> Floats:
@@ -339,8 +344,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Samples to classify.
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features), or Dask collection
+            Samples to classify. For a Dask collection, the result is a Dask collection too: it is computed on demand.
 
         Returns
         -------
@@ -348,6 +353,10 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             Probabilities.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            from skecoc.data.partitions import mapped
+
+            return mapped(self, "predict_proba", X, np.empty((0, len(self.classes_))))
         return self.estimator_.predict_proba(X)
 
     def decision_function(self, X: Any) -> Floats:
@@ -355,15 +364,21 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Samples to classify.
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features), or Dask collection
+            Samples to classify. For a Dask collection, the result is a Dask collection too: it is computed on demand.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
             Scores. With two classes, the score of the second class minus that of the first.
         """
-        scores = -self._rule().expected_costs(self.predict_proba(X))
+        rule = self._rule()
+        if is_dask(X):
+            from skecoc.data.partitions import mapped
+
+            n_classes = len(self.classes_)
+            return mapped(self, "decision_function", X, np.empty((0, n_classes) if n_classes > 2 else 0))
+        scores = -rule.expected_costs(self.predict_proba(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -371,18 +386,23 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features), or Dask collection
             Test samples.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), or Dask collection
             Their class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Their weights.
+            Their weights; only for samples in memory.
 
         Returns
         -------
         float
             Accuracy.
         """
+        if is_dask(X):
+            from skecoc.data.partitions import score
+
+            check_is_fitted(self)
+            return score(self, X, y, sample_weight)
         predicted = self.predict(X)
         truth = check_test_labels(y, predicted)
         return float(np.average(truth == predicted, weights=_weights(truth, sample_weight)))
@@ -418,6 +438,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         In a search: ``GridSearchCV(model, {"reject": ...}, scoring=lambda model, X, y: -model.mean_cost(X, y))``.
         """
         rule = self._rule()
+        refuse_data(self, X)
         chosen = rule.choose(self.predict_proba(X))
         truth = class_indices(check_test_labels(y, chosen), self.classes_)
         is_rejected = chosen == len(self.classes_)

@@ -87,8 +87,8 @@ class CodePrediction(PairInsight):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Samples to classify.
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features), or Dask collection
+            Samples to classify. For a Dask collection, the result is a Dask collection too: it is computed on demand.
 
         Returns
         -------
@@ -98,7 +98,11 @@ class CodePrediction(PairInsight):
             the order of `classes_`.
         """
         if is_dask(X):
-            return self._mapped("decision_function", X)
+            from skecoc.data.partitions import mapped
+
+            check_is_fitted(self)
+            n_classes = len(self.classes_)
+            return mapped(self, "decision_function", X, np.empty((0, n_classes) if n_classes > 2 else 0))
         return self._from_scores(X, lambda scores: scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def predict(
@@ -108,8 +112,8 @@ class CodePrediction(PairInsight):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Samples to classify.
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features), or Dask collection
+            Samples to classify. For a Dask collection, the result is a Dask collection too: it is computed on demand.
         cost_matrix : array-like of shape (n_classes, n_classes), dict or frame, default=None
             Cost of each decision, with a row for each true class and a column for each predicted class, in the order of
             `classes_`; or given by label, as in `skecoc.CostSensitiveClassifier`. The class of lowest expected cost is
@@ -142,10 +146,13 @@ class CodePrediction(PairInsight):
         array([ 0,  1, -1])
         """
         check_is_fitted(self)
+        rule = make_rule(self.classes_, cost_matrix, reject, reject_label)
         if is_dask(X):
-            return self._mapped("predict", X, cost_matrix=cost_matrix, reject=reject, reject_label=reject_label)
+            from skecoc.data.partitions import mapped
+
+            options = {"cost_matrix": cost_matrix, "reject": reject, "reject_label": reject_label}
+            return mapped(self, "predict", X, rule.labels[:0], **options)
         if cost_matrix is not None or reject is not None:
-            rule = make_rule(self.classes_, cost_matrix, reject, reject_label)
             return rule.decide(self.predict_proba(X))
         winners = self._from_scores(X, lambda scores: scores.argmax(axis=1))
         return self.classes_[winners]
@@ -171,8 +178,8 @@ class CodePrediction(PairInsight):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Samples to classify.
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features), or Dask collection
+            Samples to classify. For a Dask collection, the result is a Dask collection too: it is computed on demand.
 
         Returns
         -------
@@ -185,15 +192,11 @@ class CodePrediction(PairInsight):
             learners are overconfident.
         """
         if is_dask(X):
-            return self._mapped("predict_proba", X)
+            from skecoc.data.partitions import mapped
+
+            check_is_fitted(self)
+            return mapped(self, "predict_proba", X, np.empty((0, len(self.classes_))))
         return self._from_scores(X, lambda scores: probabilities_of(scores, self.temperature_, self.calibration_))
-
-    def _mapped(self, method: str, X: Any, **options: Any) -> Any:
-        """Call a method for each partition of a Dask collection, lazily."""
-        from skecoc.data.partitions import mapped
-
-        check_is_fitted(self)
-        return mapped(self, method, X, options)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Compute the accuracy.
@@ -217,9 +220,7 @@ class CodePrediction(PairInsight):
         from skecoc.data.partitions import score
 
         check_is_fitted(self)
-        if sample_weight is not None:
-            raise ValueError("sample_weight must be None for Dask collections")
-        return score(self, X, y)
+        return score(self, X, y, sample_weight)
 
     def learner_shares(self) -> dict[str, Floats]:
         """Return the share of each learner in the decoding of each class.

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -101,6 +100,8 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     if words and words[0] in _COMMANDS:
         import_module(f"skecoc.cli.{words[0]}").add_command(commands.add_parser)
         return parser
+    from importlib.metadata import entry_points  # which takes longer to load than all of the above
+
     added = {entry.name: entry for entry in entry_points(group=_GROUP)}
     if words and words[0] in added:
         added[words[0]].load()(commands.add_parser)

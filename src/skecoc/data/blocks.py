@@ -183,8 +183,8 @@ def check_features(X: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
     checked = check_array(X, ensure_all_finite="allow-nan", **checks)
     if np.isnan(checked).any():
         raise ValueError(
-            "Input X contains NaN: blocks must not lack values. Replace them first, for example by "
-            "sklearn.impute.SimpleImputer, or use ECOCClassifier or WOLCClassifier, whose stumps take missing values"
+            "Input X contains NaN: samples in blocks or partitions must not lack values. Replace them first, for "
+            "example by sklearn.impute.SimpleImputer, or fit arrays in memory, where boosted stumps take missing values"
         )
     return checked, names
 

@@ -48,6 +48,12 @@ class DescribedData(ABC):
     # What scikit-learn asks of samples that it divides.
     __len__ = __getitem__ = _refuse
 
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise ValueError(
+            f"{type(self).__name__} cannot become an array: only the fit of skecoc's classifiers takes it; fit what "
+            "prepares samples, such as the steps of a pipeline, on arrays"
+        )
+
     def __bool__(self) -> bool:
         return True
 

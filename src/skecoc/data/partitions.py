@@ -444,41 +444,36 @@ def connected(client: distributed.Client | None) -> distributed.Client:
     return client
 
 
-def mapped(model: Any, method: str, X: Any, options: Mapping[str, Any]) -> Any:
-    """Call a method of a fitted classifier for each partition of a Dask collection, lazily."""
+def mapped(model: Any, method: str, X: Any, nothing: NDArray[Any], **options: Any) -> Any:
+    """Call a method of a fitted classifier for each partition of a Dask collection, lazily.
+
+    `nothing` is what the method returns for no samples: an empty array of the right type and width.
+    """
     if X.ndim != 2:
         raise ValueError(f"X must be two-dimensional, got {X.ndim} dimension(s)")
-    if not np.isnan(X.shape[1]) and X.shape[1] != model.n_features_in_:
-        raise ValueError(f"X must have {model.n_features_in_} features, as in fit; got {X.shape[1]}")
-    example = _evaluated_part(np.empty((0, model.n_features_in_)), model, method, options)
-    shared = dask.delayed(model, traverse=False)
+    n_features = getattr(model, "n_features_in_", X.shape[1])
+    if not np.isnan(X.shape[1]) and X.shape[1] != n_features:
+        raise ValueError(f"X must have {n_features} features, as in fit; got {X.shape[1]}")
+    task = (dask.delayed(model, traverse=False), method, nothing, options)
     if not hasattr(X, "chunks"):
-        meta = _labelled(example, X._meta.index[:0], model)
-        return X.map_partitions(_evaluated_frame, shared, method, options, meta=meta)
+        meta = _labelled(nothing, X._meta.index[:0], model)
+        return X.map_partitions(_evaluated_frame, *task, meta=meta)
     rows = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
-    task = (_evaluated_part, shared, method, options)
-    if example.ndim == 1:
-        return rows.map_blocks(*task, drop_axis=1, dtype=example.dtype, meta=example)
-    chunks = (rows.chunks[0], (example.shape[1],))
-    return rows.map_blocks(*task, chunks=chunks, dtype=example.dtype, meta=example)
+    if nothing.ndim == 1:
+        return rows.map_blocks(_evaluated_part, *task, drop_axis=1, dtype=nothing.dtype, meta=nothing)
+    chunks = (rows.chunks[0], (nothing.shape[1],))
+    return rows.map_blocks(_evaluated_part, *task, chunks=chunks, dtype=nothing.dtype, meta=nothing)
 
 
-def _evaluated_part(X: Any, model: Any, method: str, options: Mapping[str, Any]) -> NDArray[Any]:
+def _evaluated_part(X: Any, model: Any, method: str, nothing: NDArray[Any], options: Mapping[str, Any]) -> NDArray[Any]:
     """Call a method of a fitted classifier for the rows of a partition, which may be empty."""
-    n_rows = len(X)
-    if n_rows == 0:  # one row of zeros shows what kind of outputs there are
-        X = np.zeros((1, model.n_features_in_))
-        if hasattr(model, "feature_names_in_"):
-            import pandas as pd
-
-            X = pd.DataFrame(X, columns=model.feature_names_in_)
-    outputs: NDArray[Any] = getattr(model, method)(X, **options)
-    return outputs[:n_rows]
+    outputs: NDArray[Any] = getattr(model, method)(X, **options) if X.shape[0] else nothing
+    return outputs
 
 
-def _evaluated_frame(X: Any, model: Any, method: str, options: Mapping[str, Any]) -> Any:
+def _evaluated_frame(X: Any, model: Any, method: str, nothing: NDArray[Any], options: Mapping[str, Any]) -> Any:
     """Call a method of a fitted classifier for the rows of a frame, and keep their index."""
-    return _labelled(_evaluated_part(X, model, method, options), X.index, model)
+    return _labelled(_evaluated_part(X, model, method, nothing, options), X.index, model)
 
 
 def _labelled(outputs: NDArray[Any], index: Any, model: Any) -> Any:
@@ -495,8 +490,10 @@ def _labelled(outputs: NDArray[Any], index: Any, model: Any) -> Any:
     return pd.Series(outputs, index=index, dtype=pd.StringDtype() if is_text else outputs.dtype)
 
 
-def score(model: Any, X: Any, y: Any) -> float:
+def score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """Compute the accuracy of a fitted classifier on Dask collections."""
+    if sample_weight is not None:
+        raise ValueError("sample_weight must be None for Dask collections")
     count = dask.delayed(_count_correct, pure=False, traverse=False)
     shared = dask.delayed(model, traverse=False)
     right, total = merged(add, [count(block, shared) for block in source_of(X, y).handles]).compute()
@@ -509,4 +506,4 @@ def _count_correct(block: RawBlock, model: Any) -> tuple[int, int]:
     """Count the rows of a partition that are classified correctly, and all of them."""
     with naming(block.place):
         y = np.asarray(block.y)
-        return int((_evaluated_part(block.X, model, "predict", {}) == y).sum()), len(y)
+        return int((_evaluated_part(block.X, model, "predict", model.classes_[:0], {}) == y).sum()), len(y)

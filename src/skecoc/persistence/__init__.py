@@ -194,7 +194,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     except Exception as error:  # skops checks types, not whether the rest of a description makes sense
         raise ModelFileError(f"{name}, saved with {origin}, cannot be loaded: {_one_line(error)}") from error
     if any(kind.startswith("skecoc_study.") for kind in foreign) and find_spec("skecoc_study") is None:
-        raise ModelFileError(f"{name} needs the distribution scikit-ecoc-study: pip install scikit-ecoc-study", foreign)
+        raise ModelFileError(f"{name} needs the distribution scikit-ecoc-study: pip install scikit-ecoc-study")
     if foreign:
         names = ", ".join(foreign)
         raise ModelFileError(f"{name} is refused: it holds types that are not trusted, {names}", foreign)
