@@ -39,7 +39,7 @@ def first_fit_seconds():
     for X in (np.arange(600.0)[:, None] % 200, np.arange(600.0)[:, None]):
         y = (X[:, 0] > 77).astype(int)
         model = StumpAdaBoostClassifier().fit(X, y)
-        model.fit_rows(model.prepare_rows(X), np.arange(300), y[:300])
+        model._fit_rows(model._prepare_rows(X), np.arange(300), y[:300])
         model.predict(X)
     return time.perf_counter() - start
 
@@ -67,8 +67,8 @@ def compare(name):
     theirs = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=N_STUMPS)
     our_fit, their_fit = best_times(lambda: ours.fit(X, y), lambda: theirs.fit(X, y), repeats=7)
     our_predict, their_predict = best_times(lambda: ours.predict(X), lambda: theirs.predict(X), repeats=11)
-    prepared = ours.prepare_rows(X)
-    our_rows, _ = best_times(lambda: ours.fit_rows(prepared, None, y), lambda: None, repeats=11)
+    prepared = ours._prepare_rows(X)
+    our_rows, _ = best_times(lambda: ours._fit_rows(prepared, None, y), lambda: None, repeats=11)
     fit_ratio, predict_ratio = their_fit / our_fit, their_predict / our_predict
     shape = f"{X.shape[0]} x {X.shape[1]}"
     print(

@@ -53,8 +53,8 @@ def measure(n_rows):
     before = peak_megabytes()
     seconds = best_time(lambda: model.fit(X, y), 3 if n_rows > 100_000 else 7)
     added = peak_megabytes() - before
-    coded = model.prepare_rows(X)
-    coding_seconds = best_time(lambda: model.prepare_rows(X), 2)
+    coded = model._prepare_rows(X)
+    coding_seconds = best_time(lambda: model._prepare_rows(X), 2)
     return {
         "rows": n_rows,
         "fit": seconds,

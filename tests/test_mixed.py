@@ -171,7 +171,7 @@ def test_codewords_are_those_of_the_learners_alone(response):
             trained = clone(learner).fit(X, Y)
             views = [MulticlassColumn(trained, pattern) for pattern in one_vs_one(4).T]
             output = "predict" if response == "predict" else "predict_proba"
-            wanted = MulticlassColumn.outputs_together(views, X, output)
+            wanted = MulticlassColumn._outputs_together(views, X, output)
         else:
             alone = ECOCClassifier(learner, decoding="hamming", response_method=response, random_state=0).fit(X, Y)
             wanted = alone.codewords(X)

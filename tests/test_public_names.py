@@ -23,12 +23,6 @@ USUAL = {
     *("get_feature_names_out", "set_output"),
     *(name for kind in (BaseEstimator, ClassifierMixin, TransformerMixin) for name in dir(kind)),
 }
-# What learners and decoders have for the library alone: not for users, and without a promise.
-INTERNAL = {
-    *("bin_rows", "check_features", "evaluate", "fit_groups", "fit_rows", "fit_sums", "is_pairwise"),
-    *("margins_of_groups", "outputs", "outputs_together", "prepare_rows", "takes_missing", "weighted_learner"),
-    "without_search",
-}
 # Pages that users read, without those on the paper, which look into the library.
 GUIDE = [
     ROOT / "README.md",
@@ -123,7 +117,7 @@ def test_examples_use_public_names_alone(example):
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_methods_of_estimators_are_those_of_scikit_learn_or_listed(name):
     own = methods_of(ESTIMATORS[name])
-    assert own - USUAL - INTERNAL - methods_listed(name) == set()
+    assert own - USUAL - methods_listed(name) == set()
     assert methods_listed(name) <= own
     undocumented = [method for method in methods_listed(name) if not getattr(ESTIMATORS[name], method).__doc__]
     assert undocumented == []
@@ -138,7 +132,3 @@ def test_parameters_after_the_first_are_keywords(name):
 @pytest.mark.parametrize("name", [name for name, kind in ESTIMATORS.items() if issubclass(kind, ClassifierMixin)])
 def test_classifiers_count_their_classes(name):
     assert re.search(r"^ +n_classes_ : int$|`n_classes_`", ESTIMATORS[name].__doc__, re.MULTILINE)
-
-
-def test_nothing_is_called_internal_that_no_longer_exists():
-    assert INTERNAL - {method for kind in ESTIMATORS.values() for method in methods_of(kind)} == set()

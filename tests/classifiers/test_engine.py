@@ -162,10 +162,10 @@ def test_reports_every_round():
 def test_codewords_are_appended_not_computed_again(monkeypatch):
     code = started()
     evaluated = []
-    original = StumpAdaBoostClassifier.outputs_together
+    original = StumpAdaBoostClassifier._outputs_together
     monkeypatch.setattr(
         StumpAdaBoostClassifier,
-        "outputs_together",
+        "_outputs_together",
         staticmethod(lambda learners, X, response: evaluated.append(len(learners)) or original(learners, X, response)),
     )
     before = code.coded.codewords.copy()

@@ -131,10 +131,10 @@ def test_with_many_samples_a_third_is_held_out_once(monkeypatch):
     assert np.bincount(parts[parts >= 0]).min() > 0.2 * (parts >= 0).sum()
     monkeypatch.setattr("skecoc.data.folds.MANY_SAMPLES", 500)
     fits = []
-    original = StumpAdaBoostClassifier.fit_rows
+    original = StumpAdaBoostClassifier._fit_rows
     monkeypatch.setattr(
         StumpAdaBoostClassifier,
-        "fit_rows",
+        "_fit_rows",
         lambda self, prepared, rows, *rest: fits.append(len(rows)) or original(self, prepared, rows, *rest),
     )
     WOLCClassifier(STUMPS, init="one-vs-one", max_iter=0, random_state=0).fit(X, y)

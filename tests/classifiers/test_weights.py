@@ -66,10 +66,10 @@ def test_threads_share_many_samples_in_memory(monkeypatch):
         decoder = OptimizedWeightDecoder(n_jobs=n_jobs)
         rows = rows_for_weights(in_memory(samples), samples, MATRIX, decoder, None)
         assert sum(rows.map(rows_of)) == rows.sum(rows_of, int.__add__) == 20_000
-        found.append(decoder.fit_rows(rows, MATRIX))
+        found.append(decoder._fit_rows(rows, MATRIX))
     assert len(threads) > 1
     np.testing.assert_array_equal(found[0].weights_, found[1].weights_)
     with LocalExecutor() as executor:
         parts = [CodedSamples(*(array[k::3] for array in samples)) for k in range(3)]
         far = rows_for_weights(executor, States(parts), MATRIX, decoder, None)
-        np.testing.assert_allclose(decoder.fit_rows(far, MATRIX).weights_, found[0].weights_, atol=1e-10)
+        np.testing.assert_allclose(decoder._fit_rows(far, MATRIX).weights_, found[0].weights_, atol=1e-10)

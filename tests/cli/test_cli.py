@@ -189,7 +189,7 @@ def test_every_command_is_known_by_its_module():
 
 @pytest.mark.parametrize("name", ["reproduce", "report", "music"])
 def test_a_command_of_a_distribution_that_is_not_installed_says_how_to_get_it(name, monkeypatch, capsys):
-    monkeypatch.setattr(cli, "entry_points", lambda *, group: [])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda *, group: [])
     with pytest.raises(SystemExit) as ended:
         main([name, "--help"])
     assert ended.value.code == 2
@@ -210,7 +210,8 @@ def test_other_distributions_add_commands(monkeypatch, capsys):
         deliver(f"Hello {options.name}!\n")
 
     entry = SimpleNamespace(name="greet", load=lambda: add_greet)
-    monkeypatch.setattr(cli, "entry_points", lambda *, group: [entry] if group == "skecoc.commands" else [])
+    added = {"skecoc.commands": [entry]}
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda *, group: added.get(group, []))
     assert main(["greet", "Ada"]) == 0
     assert capsys.readouterr().out == "Hello Ada!\n"
     assert main(["greet", "nobody"]) == 2

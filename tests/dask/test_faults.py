@@ -126,7 +126,7 @@ class _Sabotaged(DaskExecutor):
 class _Watched:
     """Data that are opened by an executor of the test's own."""
 
-    def opened(self, n_jobs, *, is_light=False):
+    def _opened(self, n_jobs, *, is_light=False):
         @contextmanager
         def opened():
             with self.executor:

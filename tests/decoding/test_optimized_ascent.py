@@ -171,7 +171,7 @@ def test_newton_steps_that_are_stuck_find_a_way_out(seed, n_rows, l2):
 def test_ties_of_many_weights_take_no_number_per_row_and_class(margin, is_hard):
     codewords, y, matrix = random_problem(3, hard=is_hard)
     rows = rows_of(codewords, y, matrix)
-    OptimizedWeightDecoder(margin, tol=1e-2).fit_rows(rows, matrix)
+    OptimizedWeightDecoder(margin, tol=1e-2)._fit_rows(rows, matrix)
     assert "shift" not in vars(rows)
 
 
@@ -180,7 +180,7 @@ def test_rows_that_no_sample_can_hold_are_not_fetched(monkeypatch):
     codewords, y, matrix = noisy_rows(20, 20, 2000)
     rows = FarRows(codewords, y, 20, 900)
     rows.most_sampled = 1999
-    OptimizedWeightDecoder(tol=1e-1).fit_rows(rows, matrix)
+    OptimizedWeightDecoder(tol=1e-1)._fit_rows(rows, matrix)
     assert rows.n_passes > 0
     assert len(rows.sampled) == 1  # to start from
 
@@ -243,7 +243,7 @@ def test_rows_from_elsewhere(monkeypatch, is_gathered):
     found = []
     for size in (2000, 900):
         rows = FarRows(codewords, y, 20, size)
-        decoder = OptimizedWeightDecoder(tol=1e-2).fit_rows(rows, matrix)
+        decoder = OptimizedWeightDecoder(tol=1e-2)._fit_rows(rows, matrix)
         assert rows.sampled == [2000 if is_gathered else 1000]
         assert (rows.n_passes == 0) == is_gathered
         assert decoder.certificate_.gap <= 1e-2

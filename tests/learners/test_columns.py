@@ -39,11 +39,11 @@ class SharedMean(ClassifierMixin, BaseEstimator):
 
     prepared = 0
 
-    def prepare_rows(self, X, y=None):
+    def _prepare_rows(self, X, y=None):
         type(self).prepared += 1
         return np.asarray(X)[:, 0]
 
-    def fit_rows(self, prepared, rows, y, sample_weight=None):
+    def _fit_rows(self, prepared, rows, y, sample_weight=None):
         chosen = prepared if rows is None else prepared[rows]
         assert len(chosen) == len(y)
         self.mean_ = np.average(chosen, weights=sample_weight)

@@ -77,7 +77,7 @@ def test_margins_of_pairs_that_agree_give_the_probabilities_they_stand_for():
             return 0.5 * np.log(p[:, first] / p[:, second])
 
     learner = MulticlassLearner(Pairwise()).fit(np.zeros((3, 1)), [0, 1, 2])
-    assert learner.is_pairwise
+    assert learner._is_pairwise
     np.testing.assert_allclose(learner.predict_proba(np.zeros((2, 1))), p)
     found = outputs(learner, [*one_vs_rest(3).T, np.array([1, 0, -1])], np.zeros((2, 1)))
     np.testing.assert_allclose(found, np.column_stack([2 * p - 1, (p[:, 0] - p[:, 2]) / (p[:, 0] + p[:, 2])]))
@@ -108,13 +108,13 @@ def test_every_kind_of_classifier_finds_the_classes(estimator):
 def test_machines_within_other_strategies_have_no_margins_of_pairs(strategy, n_classes):
     rows = n_classes > Y
     learner = MulticlassLearner(strategy(SVC())).fit(X[rows], Y[rows])
-    assert not learner.is_pairwise
+    assert not learner._is_pairwise
     assert np.mean(learner.predict(X[rows]) == learner.estimator_.predict(X[rows])) > 0.95
 
 
 def test_ties_of_an_svc_need_not_be_broken_by_it():
     learner = MulticlassLearner(make_pipeline(StandardScaler(), SVC(break_ties=True))).fit(X, Y)
-    assert learner.is_pairwise
+    assert learner._is_pairwise
     assert np.mean(learner.predict(X) == Y) > 0.8
 
 

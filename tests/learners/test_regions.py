@@ -151,7 +151,7 @@ def test_fit_rows_equals_fit_on_these_rows(learner):
     model = RegionClassifier(learner, n_regions=3, random_state=0)
     some, repeated = np.arange(0, 100, 3), np.random.default_rng(0).integers(0, 100, 100)
     for rows in (some, np.arange(100)[::-1], repeated):
-        shared = clone(model).fit_rows(model.prepare_rows(X), rows, y[rows])
+        shared = clone(model)._fit_rows(model._prepare_rows(X), rows, y[rows])
         alone = clone(model).fit(X[rows], y[rows])
         np.testing.assert_allclose(shared.predict_proba(X), alone.predict_proba(X))
 
@@ -170,18 +170,18 @@ def test_outputs_are_those_of_the_region(learner, response):
         values.append(pure[response] if inner is None else np.ravel(getattr(inner, response)([row]))[-1])
     np.testing.assert_allclose(getattr(model, response)(X).reshape(90, -1)[:, -1], values, atol=1e-12)
     outputs = values if response == "decision_function" else 2.0 * np.array(values) - 1.0
-    np.testing.assert_allclose(model.outputs(X, response), outputs, atol=1e-12)
+    np.testing.assert_allclose(model._outputs(X, response), outputs, atol=1e-12)
 
 
 def test_rows_prepared_for_the_inner_learner_are_taken():
     X, y = load_iris(return_X_y=True)
     inner = StumpAdaBoostClassifier(5)
     model = RegionClassifier(inner, n_regions=3, random_state=0)
-    codes = inner.prepare_rows(X)
-    prepared = model.prepare_rows(X, inner=codes)
+    codes = inner._prepare_rows(X)
+    prepared = model._prepare_rows(X, inner=codes)
     assert prepared.inner is codes
     rows = np.flatnonzero(y > 0)
-    shared = clone(model).fit_rows(prepared, rows, y[rows])
+    shared = clone(model)._fit_rows(prepared, rows, y[rows])
     np.testing.assert_array_equal(shared.predict_proba(X), clone(model).fit(X[rows], y[rows]).predict_proba(X))
 
 
@@ -236,10 +236,10 @@ def test_stumps_of_all_regions_at_once_are_those_of_each_region(weighted):
     X, y = rng.normal(size=(120, 4)), rng.integers(0, 2, 120)
     weight = rng.uniform(0.1, 3.0, 120) if weighted else None
     learner = StumpAdaBoostClassifier(7)
-    prepared = learner.prepare_rows(X)
+    prepared = learner._prepare_rows(X)
     rows, bounds = rng.permutation(120), np.array([0, 30, 75, 120])
     given = None if weight is None else weight[rows]
-    together = learner.fit_groups(prepared, rows, bounds, y[rows], given)
+    together = learner._fit_groups(prepared, rows, bounds, y[rows], given)
     group = np.empty(120, dtype=np.intp)
     expected = np.empty(120)
     for number, found in enumerate(together):
@@ -248,13 +248,13 @@ def test_stumps_of_all_regions_at_once_are_those_of_each_region(weighted):
         for name in ("features_", "thresholds_", "polarities_", "alphas_"):
             np.testing.assert_array_equal(getattr(found, name), getattr(alone, name), err_msg=name)
         group[own], expected[own] = number, alone.decision_function(X[own])
-    np.testing.assert_array_equal(StumpAdaBoostClassifier.margins_of_groups(together, X, group), expected)
+    np.testing.assert_array_equal(StumpAdaBoostClassifier._margins_of_groups(together, X, group), expected)
     at_threshold = X[:1].copy()
     feature = together[0].features_[together[0].features_ >= 0][0]
     at_threshold[0, feature] = together[0].thresholds_[together[0].features_ == feature][0]
-    found = StumpAdaBoostClassifier.margins_of_groups(together, at_threshold, np.zeros(1, dtype=np.intp))
+    found = StumpAdaBoostClassifier._margins_of_groups(together, at_threshold, np.zeros(1, dtype=np.intp))
     np.testing.assert_array_equal(found, together[0].decision_function(at_threshold))
-    without = StumpAdaBoostClassifier.margins_of_groups([together[0], None, None], X, group)
+    without = StumpAdaBoostClassifier._margins_of_groups([together[0], None, None], X, group)
     np.testing.assert_array_equal(without, np.where(group == 0, expected, 0.0))
 
 

@@ -212,7 +212,7 @@ def test_stumps_are_those_of_the_reference_on_wide_codes_and_long_runs():
     X = np.column_stack([rng.normal(size=(300, 2)), rng.integers(0, 3, (300, 3))])
     is_second = X[:, 0] * X[:, 1] + rng.normal(size=300) > 0
     model = StumpAdaBoostClassifier(60).fit(X, is_second)
-    assert model.prepare_rows(X).codes.dtype == np.uint16
+    assert model._prepare_rows(X).codes.dtype == np.uint16
     assert model.n_estimators_ == 60
     assert_is_reference(model, X, is_second, np.ones(300))
 
@@ -365,11 +365,11 @@ def test_groups_of_rows_have_their_own_missing_values(dtype):
     X[:30, 0], X[30:60, 1] = np.nan, np.nan
     learner = StumpAdaBoostClassifier(8)
     bounds = np.array([0, 30, 60, 90])
-    groups = learner.fit_groups(learner.prepare_rows(X), np.arange(90), bounds, y)
+    groups = learner._fit_groups(learner._prepare_rows(X), np.arange(90), bounds, y)
     for first, group in zip(bounds, groups, strict=False):
         rows = slice(first, first + 30)
         assert_is_reference(group, X[rows].astype(np.float64), y[rows] == 1, np.ones(30))
-    margins = StumpAdaBoostClassifier.margins_of_groups(groups, X, np.repeat([0, 1, 2], 30))
+    margins = StumpAdaBoostClassifier._margins_of_groups(groups, X, np.repeat([0, 1, 2], 30))
     alone = [group.decision_function(X[30 * g : 30 * g + 30]) for g, group in enumerate(groups)]
     np.testing.assert_array_equal(margins, np.concatenate(alone))
 
@@ -406,10 +406,10 @@ def test_some_sparse_rows_have_their_own_bins():
     X = sparse.csr_array(sparse.random(300, 40, density=0.1, random_state=0))
     y = (X @ rng.normal(size=40) > 0).astype(int)
     learner = StumpAdaBoostClassifier(30)
-    coded, dense = learner.prepare_rows(X), learner.prepare_rows(X.toarray())
+    coded, dense = learner._prepare_rows(X), learner._prepare_rows(X.toarray())
     for rows in (np.arange(150), rng.permutation(300)[:60], None):
         labels = y if rows is None else y[rows]
-        assert_same_model(learner.fit_rows(coded, rows, labels), clone(learner).fit_rows(dense, rows, labels), 0, 0)
+        assert_same_model(learner._fit_rows(coded, rows, labels), clone(learner)._fit_rows(dense, rows, labels), 0, 0)
 
 
 def test_stored_zeros_and_parts_of_sums_are_what_they_add_up_to():
@@ -602,7 +602,7 @@ def test_fitting_rows_is_fitting_a_copy_of_them(problem, data):
     rows[:2] = 0, 1  # one of each class
     learner = StumpAdaBoostClassifier(8)
     use_weight = weight[rows] if weight[rows].any() else None
-    shared = clone(learner).fit_rows(learner.prepare_rows(X), rows, is_second[rows], use_weight)
+    shared = clone(learner)._fit_rows(learner._prepare_rows(X), rows, is_second[rows], use_weight)
     alone = clone(learner).fit(X[rows], is_second[rows], use_weight)
     assert_same_model(shared, alone, rtol=0, atol=0)
 
@@ -613,18 +613,18 @@ def test_few_rows_of_very_many_values():
     rows = rng.choice(len(X), 100, replace=False)
     y = (X[rows].sum(axis=1) > 0).astype(int)
     learner = StumpAdaBoostClassifier()
-    shared = clone(learner).fit_rows(learner.prepare_rows(X), rows, y)
+    shared = clone(learner)._fit_rows(learner._prepare_rows(X), rows, y)
     assert_same_model(shared, clone(learner).fit(X[rows], y), rtol=0, atol=0)
 
 
 def test_preparing_rows_changes_nothing_in_the_learner():
     X, y, _ = random_problem(0)
     fresh = StumpAdaBoostClassifier()
-    fresh.prepare_rows(X)
+    fresh._prepare_rows(X)
     assert vars(fresh) == fresh.get_params()
     fitted = StumpAdaBoostClassifier().fit(X, y)
     before = dict(vars(fitted))
-    fitted.prepare_rows(X[:, :2])
+    fitted._prepare_rows(X[:, :2])
     assert vars(fitted) == before
 
 
@@ -632,14 +632,14 @@ def test_threads_share_prepared_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 6))
     learner = StumpAdaBoostClassifier()
-    prepared = learner.prepare_rows(X)
+    prepared = learner._prepare_rows(X)
     columns = []
     for _ in range(24):
         rows = rng.choice(2000, rng.integers(50, 2000), replace=False)
         columns.append((rows, (X[rows] @ rng.normal(size=6) > 0).astype(int)))
 
     def train(column):
-        return clone(learner).fit_rows(prepared, *column)
+        return clone(learner)._fit_rows(prepared, *column)
 
     in_turn = [train(column) for column in columns]
     with ThreadPoolExecutor(4) as pool:
@@ -652,9 +652,9 @@ def test_names_of_features_travel_with_prepared_rows():
     X, y, _ = random_problem(0)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     learner = StumpAdaBoostClassifier(4)
-    model = clone(learner).fit_rows(learner.prepare_rows(frame), None, y)
+    model = clone(learner)._fit_rows(learner._prepare_rows(frame), None, y)
     np.testing.assert_array_equal(model.feature_names_in_, ["a", "b", "c", "d"])
-    model.fit_rows(learner.prepare_rows(X), None, y)
+    model._fit_rows(learner._prepare_rows(X), None, y)
     assert not hasattr(model, "feature_names_in_")
 
 
@@ -688,9 +688,9 @@ def test_several_models_answer_together():
     useless = StumpAdaBoostClassifier().fit([[0.0] * 4, [0.0] * 4], [0, 1])
     models = [StumpAdaBoostClassifier(k).fit(X, rng.permutation(y)) for k in (1, 9, 30)]
     models.insert(1, useless)
-    margins = StumpAdaBoostClassifier.outputs_together(models, X, "decision_function")
-    probabilities = StumpAdaBoostClassifier.outputs_together(models, X, "predict_proba")
-    labels = StumpAdaBoostClassifier.outputs_together(models, X, "predict")
+    margins = StumpAdaBoostClassifier._outputs_together(models, X, "decision_function")
+    probabilities = StumpAdaBoostClassifier._outputs_together(models, X, "predict_proba")
+    labels = StumpAdaBoostClassifier._outputs_together(models, X, "predict")
     assert margins.shape == probabilities.shape == labels.shape == (600, 4)
     for q, model in enumerate(models):
         np.testing.assert_array_equal(margins[:, q], model.decision_function(X))
@@ -702,9 +702,9 @@ def test_answering_together_checks_the_rows():
     X, y, _ = random_problem(7)
     model = StumpAdaBoostClassifier(2).fit(X, y)
     with pytest.raises(ValueError, match="features"):
-        StumpAdaBoostClassifier.outputs_together([model], X[:, :2], "predict")
+        StumpAdaBoostClassifier._outputs_together([model], X[:, :2], "predict")
     with pytest.raises(ValueError, match="infinity"):
-        StumpAdaBoostClassifier.outputs_together([model, model], np.full_like(X, np.inf), "predict")
+        StumpAdaBoostClassifier._outputs_together([model, model], np.full_like(X, np.inf), "predict")
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -733,10 +733,10 @@ def test_memory_maps_need_no_other_compiled_version(tmp_path):
     expected = clone(learner).fit(X, y)
     kernels = stump_kernels._boost_each_group, stump_kernels._add_votes
     versions = [len(kernel.signatures) for kernel in kernels]
-    joblib.dump((learner.prepare_rows(X), X), tmp_path / "rows.joblib")
+    joblib.dump((learner._prepare_rows(X), X), tmp_path / "rows.joblib")
     prepared, mapped = joblib.load(tmp_path / "rows.joblib", mmap_mode="r")
     assert isinstance(prepared.codes, np.memmap)
-    model = clone(learner).fit_rows(prepared, None, y)
+    model = clone(learner)._fit_rows(prepared, None, y)
     assert_same_model(model, expected, rtol=0, atol=0)
     np.testing.assert_array_equal(model.decision_function(mapped), expected.decision_function(X))
     assert [
@@ -779,9 +779,9 @@ def test_bad_arguments_of_fit(arguments, message):
 @pytest.mark.parametrize("rows", [[0, 3], [-1, 1], [0.0, 1.0], [True, True], [[0, 1]], []])
 def test_bad_row_numbers(rows):
     learner = StumpAdaBoostClassifier()
-    prepared = learner.prepare_rows([[0.0], [1.0], [2.0]])
+    prepared = learner._prepare_rows([[0.0], [1.0], [2.0]])
     with pytest.raises(ValueError, match="rows must"):
-        learner.fit_rows(prepared, rows, [0, 1])
+        learner._fit_rows(prepared, rows, [0, 1])
 
 
 @pytest.mark.parametrize("n_estimators", [0, -1, 2.5, "many"])

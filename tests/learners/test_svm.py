@@ -127,28 +127,28 @@ def test_fitting_prepared_rows_is_fitting_these_rows():
     model = TunedSVMClassifier(**SMALL_GRID, random_state=0)
     for cache_size in (2500, 0.15):  # with shared distances, and without: 90 rows fit, 150 do not
         model.set_params(cache_size=cache_size)
-        prepared = model.prepare_rows(X)
+        prepared = model._prepare_rows(X)
         assert (prepared.shared.squared_distances is None) == (cache_size < 1)
-        shared = clone(model).fit_rows(pickle.loads(pickle.dumps(prepared)), rows, y[rows], weight)  # noqa: S301
+        shared = clone(model)._fit_rows(pickle.loads(pickle.dumps(prepared)), rows, y[rows], weight)  # noqa: S301
         same_model(shared, clone(model).fit(X[rows], y[rows], weight))
 
 
 def test_preparing_rows_does_not_change_the_learner():
     model = TunedSVMClassifier()
     before = dict(vars(model))
-    model.prepare_rows(*moons(20))
+    model._prepare_rows(*moons(20))
     assert vars(model) == before
 
 
 def test_threads_share_prepared_rows():
     X, y = moons(150)
     model = TunedSVMClassifier(**SMALL_GRID, random_state=0)
-    prepared = model.prepare_rows(X)
+    prepared = model._prepare_rows(X)
     parts = [np.flatnonzero(np.random.default_rng(seed).random(len(X)) < 0.6) for seed in range(6)]
-    task = delayed(lambda rows: clone(model).fit_rows(prepared, rows, y[rows]))
+    task = delayed(lambda rows: clone(model)._fit_rows(prepared, rows, y[rows]))
     threaded = Parallel(n_jobs=3, prefer="threads")(task(rows) for rows in parts)
     for rows, fitted in zip(parts, threaded, strict=True):
-        same_model(fitted, clone(model).fit_rows(prepared, rows, y[rows]))
+        same_model(fitted, clone(model)._fit_rows(prepared, rows, y[rows]))
 
 
 def test_weights_repeat_rows_whatever_their_order_and_scale():
@@ -293,11 +293,11 @@ def test_an_ensemble_chooses_by_one_vs_one_votes():
     scores = reference.one_vs_one_scores(X, y, Cs, widths, reference.folds(y, 3, seed=5))
     assert len(np.unique(scores)) > 2
     c, w = divmod(np.argmax(scores > scores.max() - 1e-9), 3)
-    prepared = model.prepare_rows(X, y)
+    prepared = model._prepare_rows(X, y)
     assert prepared.choice == pytest.approx((Cs[c], widths[w]))
     for pair in ([0, 1], [1, 2]):
         rows = np.flatnonzero(np.isin(y, pair))
-        fitted = clone(model).fit_rows(prepared, rows, y[rows])
+        fitted = clone(model)._fit_rows(prepared, rows, y[rows])
         assert (fitted.C_, fitted.width_) == prepared.choice
         assert fitted.cv_scores_.shape == (1, 1)
         machine = SVC(C=100 * fitted.C_ / len(rows), gamma=fitted.gamma_).fit(X[rows], y[rows])
@@ -307,9 +307,11 @@ def test_an_ensemble_chooses_by_one_vs_one_votes():
 def test_an_ensemble_that_gives_no_classes_leaves_the_choice_to_the_columns():
     X, y = moons(60)
     model = TunedSVMClassifier(**SMALL_GRID, tune="ensemble", random_state=0)
-    same_model(clone(model).fit_rows(model.prepare_rows(X), None, y), clone(model).set_params(tune="column").fit(X, y))
-    assert model.prepare_rows(X).choice is None
-    assert clone(model).set_params(tune="column").prepare_rows(X, y).choice is None
+    same_model(
+        clone(model)._fit_rows(model._prepare_rows(X), None, y), clone(model).set_params(tune="column").fit(X, y)
+    )
+    assert model._prepare_rows(X).choice is None
+    assert clone(model).set_params(tune="column")._prepare_rows(X, y).choice is None
 
 
 @pytest.mark.parametrize(
@@ -319,7 +321,7 @@ def test_an_ensemble_choice_survives_rare_classes(y):
     X = np.random.default_rng(0).random((11, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        C, width = TunedSVMClassifier(**SMALL_GRID, tune="ensemble").prepare_rows(X, y).choice
+        C, width = TunedSVMClassifier(**SMALL_GRID, tune="ensemble")._prepare_rows(X, y).choice
     assert C in SMALL_GRID["C"]
     assert np.isclose(width / reference.mean_distance(X), SMALL_GRID["width"]).any()
 
@@ -355,13 +357,13 @@ def test_labels_that_do_not_match_the_rows():
     X, y = moons(30)
     model = TunedSVMClassifier(tune="ensemble")
     with pytest.raises(ValueError, match=r"y must have one label per row.* 5 rows"):
-        model.fit_rows(model.prepare_rows(X), np.arange(5), y)
+        model._fit_rows(model._prepare_rows(X), np.arange(5), y)
     with pytest.raises(ValueError, match=r"rows must be None or .* integer"):
-        model.fit_rows(model.prepare_rows(X), y == 1, y)
+        model._fit_rows(model._prepare_rows(X), y == 1, y)
     with pytest.raises(ValueError, match=r"rows must hold integers in \[0, 30\)"):
-        model.fit_rows(model.prepare_rows(X), np.arange(1, 31), y)
+        model._fit_rows(model._prepare_rows(X), np.arange(1, 31), y)
     with pytest.raises(ValueError, match="y must have one class index per row"):
-        model.prepare_rows(X, y[:-1])
+        model._prepare_rows(X, y[:-1])
 
 
 def test_a_tolerance_that_is_not_reached_is_reported():
@@ -373,7 +375,7 @@ def test_a_tolerance_that_is_not_reached_is_reported():
 def test_without_search_keeps_what_was_found_and_trains_the_same_machine():
     X, y = make_moons(60, noise=0.2, random_state=0)
     searched = TunedSVMClassifier(random_state=3).fit(X, y)
-    again = searched.without_search().fit(X, y)
+    again = searched._without_search().fit(X, y)
     assert again.C_ == searched.C_
     assert again.cv_scores_.shape == (1, 1)
     np.testing.assert_allclose(again.decision_function(X), searched.decision_function(X), rtol=1e-9, atol=1e-9)

@@ -98,9 +98,9 @@ def test_trying_out_does_not_count_as_an_occurrence():
 
 def test_rows_are_prepared_once_for_all_rounds(monkeypatch):
     calls = []
-    original = StumpAdaBoostClassifier.prepare_rows
+    original = StumpAdaBoostClassifier._prepare_rows
     monkeypatch.setattr(
-        StumpAdaBoostClassifier, "prepare_rows", lambda self, *rows: calls.append(1) or original(self, *rows)
+        StumpAdaBoostClassifier, "_prepare_rows", lambda self, *rows: calls.append(1) or original(self, *rows)
     )
     one = trainer(StumpAdaBoostClassifier(5), folds=FOLDS)
     for column in one_vs_one(3).T:

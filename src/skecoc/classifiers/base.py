@@ -234,7 +234,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
         # A code of stumps that does not grow is calibrated on training rows. Few rows are gathered in memory, and then
         # divided into folds by `_folds`.
         n_folds = None if is_summed and not self._grows else n_folds
-        with data.opened(self.n_jobs, is_light=self._is_light()) as (executor, source):
+        with data._opened(self.n_jobs, is_light=self._is_light()) as (executor, source):
             rows = prepare_rows(
                 executor,
                 source,
@@ -478,7 +478,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
 
     def _is_binned(self) -> bool:
         """Tell whether the one learner bins many samples, as blocks do."""
-        return not is_several(self.estimator) and hasattr(self._learner(), "bin_rows")
+        return not is_several(self.estimator) and hasattr(self._learner(), "_bin_rows")
 
     @property
     def n_classes_(self) -> int:

@@ -171,11 +171,11 @@ def _fit(decoder: Any, code: GrowingCode, fitted: _Codewords) -> None:
     if isinstance(code.samples, BlockSamples):
         if isinstance(decoder, LossWeightedDecoder):
             numbers = matrix.astype(np.float64)
-            decoder.fit_sums(code.trainer.count_correct(code.columns, numbers), numbers)
+            decoder._fit_sums(code.trainer.count_correct(code.columns, numbers), numbers)
             return
         if isinstance(decoder, OptimizedWeightDecoder):
             every = code.trainer.all_rows(code.columns, code.margin_scale)
-            decoder.fit_rows(rows_for_weights(code.samples, every, matrix, decoder, None), matrix)
+            decoder._fit_rows(rows_for_weights(code.samples, every, matrix, decoder, None), matrix)
             return
     groups = {"groups": code.parts} if getattr(decoder, "takes_groups", False) else {}
     decoder.fit(fitted.outputs / code.margin_scale, fitted.y, matrix, fitted.weight, **groups)

@@ -476,7 +476,7 @@ def fit_weights(
     """Fit optimised weights of the first columns of a code."""
     matrix = code.matrix[:, :n_columns]
     rows = rows_for_weights(code.samples, code.coded, matrix, decoder, without_fold)
-    return decoder.fit_rows(rows, matrix, warm_start, prior)
+    return decoder._fit_rows(rows, matrix, warm_start, prior)
 
 
 def rows_for_weights(

@@ -311,7 +311,7 @@ class WOLCClassifier(LayeredClassifier):
     def _start_of_several(self, names: list[str], n_classes: int, n_samples: int) -> Start:
         """Return one-vs-one for learners of binary problems, unless it is too long, and one-vs-rest for others."""
         learners = self._learners()
-        by_pairs = [getattr(learners[name], "is_pairwise", True) for name in names]
+        by_pairs = [getattr(learners[name], "_is_pairwise", True) for name in names]
         n_pairs = n_classes * (n_classes - 1) // 2
         n_columns = sum(n_pairs if own else n_classes for own in by_pairs)
         most = self._most_columns(n_classes) or np.inf

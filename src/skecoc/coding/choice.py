@@ -292,7 +292,7 @@ def learner_kind(learner: Any) -> str:
         return "slow"
     if any(name.startswith(_LINEAR) for name in names):
         return "linear"
-    if hasattr(learner, "prepare_rows") or any(name.startswith(_PAIRWISE) for name in names):
+    if hasattr(learner, "_prepare_rows") or any(name.startswith(_PAIRWISE) for name in names):
         return "pairwise"
     inner = learner.steps[-1][1] if isinstance(learner, Pipeline) else getattr(learner, "estimator", None)
     return "usual" if inner is None else learner_kind(inner)

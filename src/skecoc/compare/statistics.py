@@ -1,16 +1,15 @@
-"""Compare methods: means over repeats and t tests on one data set; ranks and tests over several, after Demsar [1]_.
+"""Compare methods: means over repeats and t tests on one data set; ranks and tests over several, after Demsar (2006).
 
 Scores are tables of shape (n_data_sets, n_methods), higher is better; scipy does the work. scikit-posthocs offers the
 same tests, but would bring statsmodels, seaborn and pandas for what are a dozen lines over scipy, so it is not used.
 
 References
 ----------
-.. [1] Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets. JMLR 7, 1-30.
-.. [2] Benavoli, A., Corani, G., Mangili, F. (2016). Should we really use post-hoc tests based on mean-ranks?
-   JMLR 17, 1-10.
-.. [3] Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52, 239-281.
-.. [4] Bouckaert, R. R., Frank, E. (2004). Evaluating the replicability of significance tests for comparing learning
-   algorithms. PAKDD, 3-12.
+- Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets. JMLR 7, 1-30.
+- Benavoli, A., Corani, G., Mangili, F. (2016). Should we really use post-hoc tests based on mean-ranks? JMLR 17, 1-10.
+- Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52, 239-281.
+- Bouckaert, R. R., Frank, E. (2004). Evaluating the replicability of significance tests for comparing learning
+  algorithms. PAKDD, 3-12.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -105,7 +104,7 @@ class TTest:
 
 
 def corrected_t_test(first: ArrayLike, second: ArrayLike, test_share: float, confidence: float = 0.95) -> TTest:
-    """Compare two methods by all their runs, allowing for the samples that training parts share [3]_ [4]_.
+    """Compare two methods by all their runs, allowing for the samples that training parts share.
 
     `test_share` is the number of test samples per training sample: 1/9 for ten folds.
     """
@@ -220,7 +219,7 @@ def nemenyi_critical_difference(n_methods: int, n_data_sets: int, alpha: float =
 
 
 def wilcoxon_p_value(first: ArrayLike, second: ArrayLike) -> float:
-    """Compare two methods over data sets by the two-sided signed-rank test; ties count half for each, as in [1]_."""
+    """Compare two methods over data sets by the two-sided signed-rank test; ties count half for each, as in Demsar (2006)."""
     differences = np.round(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64), TIE_DECIMALS)
     return float(wilcoxon(differences, zero_method="zsplit").pvalue) if differences.any() else 1.0
 

@@ -40,7 +40,7 @@ Names = NDArray[np.object_]
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class FeatureCodes:
-    """The integer codes of a matrix of features, feature by feature; what `prepare_rows` of boosted stumps returns."""
+    """The integer codes of a matrix of features, feature by feature; what `_prepare_rows` of boosted stumps returns."""
 
     codes: Codes  # (n_features, n_samples): bin of each value; every bin of a feature holds at least one row
     starts: NDArray[np.int64]  # feature f has the bins starts[f]:starts[f + 1] of `lower` and `upper`

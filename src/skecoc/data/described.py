@@ -33,7 +33,7 @@ class DescribedData(ABC):
         validate_parameter_constraints(self._constraints, settings, type(self).__name__)
 
     @abstractmethod
-    def opened(self, n_jobs: int | None, *, is_light: bool) -> AbstractContextManager[tuple[Executor, States]]:
+    def _opened(self, n_jobs: int | None, *, is_light: bool) -> AbstractContextManager[tuple[Executor, States]]:
         """Return what applies functions to the blocks, and the blocks.
 
         `is_light` says that what is applied to blocks of plain arrays needs no scikit-learn.
@@ -145,7 +145,7 @@ class Blocks(DescribedData):
         self._source = ArrayBlocks(X, y, weight, block_size)
 
     @contextmanager
-    def opened(self, n_jobs: int | None, *, is_light: bool = False) -> Iterator[tuple[Executor, States]]:
+    def _opened(self, n_jobs: int | None, *, is_light: bool = False) -> Iterator[tuple[Executor, States]]:
         """Return what applies functions to the blocks, and the blocks."""
         del is_light
         with LocalExecutor(self.directory, n_jobs) as executor:
@@ -207,7 +207,7 @@ class Partitions(DescribedData):
         refuse_multilabel(y)
 
     @contextmanager
-    def opened(self, n_jobs: int | None, *, is_light: bool = False) -> Iterator[tuple[Executor, States]]:
+    def _opened(self, n_jobs: int | None, *, is_light: bool = False) -> Iterator[tuple[Executor, States]]:
         """Return what applies functions to the partitions, and the partitions."""
         import_extra("distributed", "dask", "fitting samples in partitions")
         from skecoc.data.partitions import DaskExecutor, connected, source_of

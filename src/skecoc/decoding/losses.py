@@ -235,9 +235,9 @@ class LossWeightedDecoder(_LossDecoder):
     weights_: Floats
 
     def _learn(self, codewords: Floats, y: Indices, weight: Floats) -> None:
-        self.fit_sums(sum_correct(codewords, y, self.matrix_, weight), self.matrix_)
+        self._fit_sums(sum_correct(codewords, y, self.matrix_, weight), self.matrix_)
 
-    def fit_sums(self, correct: Floats, matrix: Floats) -> Self:
+    def _fit_sums(self, correct: Floats, matrix: Floats) -> Self:
         """Learn the weights from what `sum_correct` gives, added up over blocks of samples."""
         self.matrix_, self.loss_function_ = matrix, resolve_name("loss", self.loss, LOSSES)
         self.weights_ = loss_weights(correct, matrix)

@@ -17,7 +17,7 @@ from skecoc.data.codes import Floats, Integers, Names, rounded
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):
-    """Base class of binary learners that define `prepare_rows`, `fit_rows` and `_votes`."""
+    """Base class of binary learners that define `_prepare_rows`, `_fit_rows` and `_votes`."""
 
     _dtypes: ClassVar[list[type]] = [np.float64]  # that features may have
     _sparse_formats: ClassVar[list[str]] = []  # that are taken
@@ -40,7 +40,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         self._validate_params()
-        return self.fit_rows(self.prepare_rows(X), None, y, sample_weight)
+        return self._fit_rows(self._prepare_rows(X), None, y, sample_weight)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class of each sample.
@@ -69,7 +69,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         checked = validate_data(scratch, X, **self._checks())
         return checked, getattr(scratch, "feature_names_in_", None)
 
-    def check_features(self, X: Any) -> NDArray[Any]:
+    def _check_features(self, X: Any) -> NDArray[Any]:
         """Check the features of samples to predict, unless an ensemble has, which then sets `assume_finite`."""
         is_checked = (
             type(X) is np.ndarray
@@ -85,17 +85,17 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         return validate_data(self, X, **self._checks(), reset=False)
 
     def _checks(self) -> dict[str, Any]:
-        finite = "allow-nan" if self.takes_missing() else True
+        finite = "allow-nan" if self._takes_missing() else True
         return {"dtype": self._dtypes, "accept_sparse": self._sparse_formats or False, "ensure_all_finite": finite}
 
-    def takes_missing(self) -> bool:
+    def _takes_missing(self) -> bool:
         """Tell whether NaN stands for a missing value."""
         return False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.allow_nan = self.takes_missing()
+        tags.input_tags.allow_nan = self._takes_missing()
         tags.input_tags.sparse = bool(self._sparse_formats)
         return tags
 

@@ -13,17 +13,17 @@ nothing (`skecoc.support.weights.only_side`), needs no learner: the other one is
 **Sharing work between columns.** A learner that can reuse work on ``X`` for every column of one fit defines two
 methods, and is then trained through them instead of `fit`:
 
-``prepare_rows(X, y=None)``
+``_prepare_rows(X, y=None)``
     Check ``X`` (and, where a learner uses them, the class indices ``y`` of the whole problem) once and return whatever
     can be shared. It must not change the learner.
-``fit_rows(prepared, rows, y, sample_weight=None)``
+``_fit_rows(prepared, rows, y, sample_weight=None)``
     Train on ``X[rows]`` (all samples if ``rows`` is None), exactly as ``fit(X[rows], y, sample_weight)`` would. Columns
     are trained in threads, so it must only read ``prepared``.
 
-It may also define the static method ``outputs_together(learners, X, response)``, which evaluates several trained
-learners of its class in one pass over ``X``, or the method ``outputs(X, response)``, which evaluates this learner.
+It may also define the static method ``_outputs_together(learners, X, response)``, which evaluates several trained
+learners of its class in one pass over ``X``, or the method ``_outputs(X, response)``, which evaluates this learner.
 
-**Training again on fewer samples.** A learner that searches for parameters may define ``without_search()``, which
+**Training again on fewer samples.** A learner that searches for parameters may define ``_without_search()``, which
 returns an unfitted clone of a trained one with the parameters it has found. The learners of folds then search no more.
 """
 
@@ -257,11 +257,11 @@ class ColumnTrainer(Trainer):
         self._prepared: dict[bool, Any] = {}  # samples, for simple and for clustering-based columns
         self._start = None  # weights of the samples that clusterings start from
         self._by_class: dict[int, list[Integers]] = {}  # samples of each class without those of a fold
-        if self._bins and hasattr(self.learner, "bin_rows") and len(self.y) > MANY_TO_BIN and not issparse(self.X):
+        if self._bins and hasattr(self.learner, "_bin_rows") and len(self.y) > MANY_TO_BIN and not issparse(self.X):
             weight = self.fit_params.get("sample_weight")
             weight = None if weight is None else np.asarray(weight, dtype=np.float64)
             keys = sample_keys(self.X, self.root)
-            self._prepared[False], binned = self.learner.bin_rows(self.X, self.y, weight, keys)
+            self._prepared[False], binned = self.learner._bin_rows(self.X, self.y, weight, keys)
             # Features that stand for categories are no columns of X.
             if self.clustered_learner is not None and len(binned.codes) == self.X.shape[1]:
                 self._seen_X, self._start = binned.middles(), binned.mass
@@ -271,7 +271,7 @@ class ColumnTrainer(Trainer):
 
     def fit(self, columns: Sequence[Column], without_fold: int = ALL_SAMPLES) -> list[BaseEstimator]:
         """Train columns on all samples, or without those of a fold, and return their learners."""
-        if without_fold != ALL_SAMPLES and hasattr(self.learner, "without_search"):
+        if without_fold != ALL_SAMPLES and hasattr(self.learner, "_without_search"):
             self.fit(columns)  # folds take over what a search on all samples finds
         # After the first, parameters and samples are known to be valid.
         known = without_fold != ALL_SAMPLES or any(self._trained.values())
@@ -308,8 +308,8 @@ class ColumnTrainer(Trainer):
             prepared = self._prepare(column.clustered) if shared or column.clustered else None
             X = self.X if prepared is None or self.fit_params else None  # a cluster need not send what is not used
             whole: Any = None if fold == ALL_SAMPLES else self._trained.get(ALL_SAMPLES, {}).get(column.key)
-            if hasattr(whole, "without_search"):
-                learner = whole.without_search()
+            if hasattr(whole, "_without_search"):
+                learner = whole._without_search()
             else:
                 learner = self._clone(column.clustered, column.seed)
                 if column.clustered:
@@ -335,7 +335,7 @@ class ColumnTrainer(Trainer):
                 shared = {"inner": self._prepared.get(False)}
             # Seeded: a learner may choose parameters for all columns here.
             learner = self._clone(clustered, self.root)
-            self._prepared[clustered] = learner.prepare_rows(self._seen_X, self.y, **shared)
+            self._prepared[clustered] = learner._prepare_rows(self._seen_X, self.y, **shared)
         return self._prepared[clustered]
 
     def _outputs(self, columns: Sequence[Column], fold: int) -> Floats:
@@ -387,7 +387,7 @@ def _fit_one(
         if side is not None:
             return ConstantClassifier(side)
     if prepared is not None:
-        return learner.fit_rows(prepared, rows, labels, **params)
+        return learner._fit_rows(prepared, rows, labels, **params)
     weights = weight_params(learner, params.pop("sample_weight", None))
     return learner.fit(X if rows is None else _safe_indexing(X, rows), labels, **params, **weights)
 
@@ -421,8 +421,8 @@ def evaluate_columns(
 
 def _evaluating_together(kind: type, response: Response) -> Callable[[list[BaseEstimator], Any], Floats] | None:
     """Find a way to evaluate all learners of a class in one pass over X, if there is one."""
-    if hasattr(kind, "outputs_together"):
-        return partial(kind.outputs_together, response=response)
+    if hasattr(kind, "_outputs_together"):
+        return partial(kind._outputs_together, response=response)
     if response == "predict_proba" and kind is LogisticRegression:
         return _logistic_outputs
     inherited = getattr(kind, "decision_function", None) is LinearClassifierMixin.decision_function
@@ -446,8 +446,8 @@ def _linear_margins(learners: list[BaseEstimator], X: Any) -> Floats:
 
 
 def _evaluate_column(learner: BaseEstimator, X: Any, response: Response) -> Floats:
-    if hasattr(learner, "outputs"):
-        return learner.outputs(X, response)
+    if hasattr(learner, "_outputs"):
+        return learner._outputs(X, response)
     output = np.asarray(getattr(learner, response)(X))
     output = output[:, 1] if response == "predict_proba" else np.ravel(output)
     if np.isnan(output).any():
@@ -490,17 +490,17 @@ class ConstantClassifier(ClassifierMixin, BaseEstimator):
 class LearnerColumn(ClassifierMixin, BaseEstimator):
     """A column of a trained learner that is not evaluated by the learner's own methods.
 
-    A subclass defines `outputs_together`, with numbers between -1 and 1.
+    A subclass defines `_outputs_together`, with numbers between -1 and 1.
     """
 
     def predict_proba(self, X: Any) -> Floats:
         """Return two numbers per sample that sum to 1, for the -1 side first: probabilities if the learner has such."""
-        positive = 0.5 * (1.0 + self.outputs_together([self], X, "predict_proba")[:, 0])
+        positive = 0.5 * (1.0 + self._outputs_together([self], X, "predict_proba")[:, 0])
         return np.column_stack([1.0 - positive, positive])
 
     def predict(self, X: Any) -> Integers:
         """Predict the side of each sample: 1 or 0."""
-        return (self.outputs_together([self], X, "predict")[:, 0] > 0).astype(np.intp)
+        return (self._outputs_together([self], X, "predict")[:, 0] > 0).astype(np.intp)
 
 
 def first_learner(learners: Sequence[BaseEstimator]) -> BaseEstimator:
@@ -559,7 +559,7 @@ def seeded_clone(estimator: BaseEstimator, seed: int) -> BaseEstimator:
 
 def shares_rows(estimator: BaseEstimator) -> bool:
     """Tell whether a learner can share work on X between the columns of one fit."""
-    return hasattr(estimator, "prepare_rows") and hasattr(estimator, "fit_rows")
+    return hasattr(estimator, "_prepare_rows") and hasattr(estimator, "_fit_rows")
 
 
 def weight_params(estimator: BaseEstimator, sample_weight: Any) -> dict[str, Any]:
@@ -589,5 +589,5 @@ def takes_weights(estimator: Any) -> bool:
     """Tell whether a learner, or the last step of a pipeline, takes sample weights."""
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
-    inner = getattr(estimator, "weighted_learner", None)
+    inner = getattr(estimator, "_weighted_learner", None)
     return takes_weights(inner) if inner is not None else bool(has_fit_parameter(estimator, "sample_weight"))

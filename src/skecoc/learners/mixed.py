@@ -444,7 +444,7 @@ class MarginColumn(LearnerColumn):
         self.response = response
 
     @staticmethod
-    def outputs_together(learners: Sequence["MarginColumn"], X: Any, response: Response) -> Floats:
+    def _outputs_together(learners: Sequence["MarginColumn"], X: Any, response: Response) -> Floats:
         """Evaluate columns, learners of one kind in one pass."""
         outputs = np.empty((_num_samples(X), len(learners)))
         kinds: dict[Response, list[int]] = {}
@@ -462,7 +462,7 @@ def squash(outputs: Floats, response: Response) -> Floats:
 
 def _check_missing(learners: Mapping[str, BaseEstimator], X: Any) -> None:
     """Refuse missing values if some learners do not take them, by name."""
-    plain = {name: getattr(learner, "weighted_learner", learner) for name, learner in learners.items()}
+    plain = {name: getattr(learner, "_weighted_learner", learner) for name, learner in learners.items()}
     refusing = [name for name, learner in plain.items() if not may_take_missing(learner)]
     if refusing and has_missing(X):
         raise ValueError(

@@ -156,7 +156,7 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         labels = column_or_1d(y, warn=True)
         estimator = clone(self.estimator)
-        if self.is_pairwise:
+        if self._is_pairwise:
             _last_step(estimator).set_params(decision_function_shape="ovo", break_ties=False)
         # Further arguments reach the steps of a pipeline by the routing that the pipeline itself has.
         with nullcontext() if fit_params else config_context(enable_metadata_routing=False):
@@ -175,12 +175,12 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return len(self.classes_)
 
     @property
-    def is_pairwise(self) -> bool:
+    def _is_pairwise(self) -> bool:
         """Whether the margins of the classifier belong to pairs of classes, so that it suits one-vs-one best."""
         return isinstance(_last_step(self.estimator), SVC | NuSVC) and not hasattr(self.estimator, "predict_proba")
 
     @property
-    def weighted_learner(self) -> BaseEstimator:
+    def _weighted_learner(self) -> BaseEstimator:
         """The learner that sample weights are for."""
         return self.estimator
 
@@ -216,9 +216,9 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if hasattr(self.estimator_, "predict_proba"):
             return self.estimator_.predict_proba(X)
-        return np.exp(self.evaluate(X, "predict_proba").logs)
+        return np.exp(self._evaluate(X, "predict_proba").logs)
 
-    def evaluate(self, X: Any, response: Response) -> ClassOutputs:
+    def _evaluate(self, X: Any, response: Response) -> ClassOutputs:
         """Evaluate samples, for any number of columns, by the best method that the classifier has."""
         classes, n_classes = self.classes_, len(self.classes_)
         with _few_threads(_num_samples(X)):
@@ -231,7 +231,7 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if margins.ndim == 1:  # two classes, positive for the second
             logs = log_softmax(np.column_stack([-margins, margins]), axis=1)
             return ClassOutputs(classes, logs, -margins[:, None])
-        if not self.is_pairwise:
+        if not self._is_pairwise:
             return ClassOutputs(classes, log_softmax(2.0 * margins, axis=1))
         scores = np.zeros((len(margins), n_classes))
         for margin, i, j in zip(margins.T, *np.triu_indices(n_classes, 1), strict=True):
@@ -261,7 +261,7 @@ class MulticlassColumn(LearnerColumn):
         self.pattern = pattern
 
     @staticmethod
-    def outputs_together(learners: Sequence["MulticlassColumn"], X: Any, response: Response) -> Floats:
+    def _outputs_together(learners: Sequence["MulticlassColumn"], X: Any, response: Response) -> Floats:
         """Evaluate columns, each trained learner once."""
         outputs = np.empty((_num_samples(X), len(learners)))
         groups: dict[int, list[int]] = {}
@@ -269,7 +269,7 @@ class MulticlassColumn(LearnerColumn):
             groups.setdefault(id(column.learner), []).append(q)
         for members in groups.values():
             learner, patterns = learners[members[0]].learner, [learners[q].pattern for q in members]
-            outputs[:, members] = learner.evaluate(X, response).of_columns(patterns, response)
+            outputs[:, members] = learner._evaluate(X, response).of_columns(patterns, response)
         return outputs
 
 
@@ -307,7 +307,7 @@ class MulticlassTrainer(Trainer):
                 self._fit_models([(groups, fold)])
                 X = self._samples(fold)
                 with nullcontext() if fold == ALL_SAMPLES else advising(UNSEEN), config_context(assume_finite=True):
-                    self._evaluated[key, fold] = self._trained[fold][key].evaluate(X, self.response)
+                    self._evaluated[key, fold] = self._trained[fold][key]._evaluate(X, self.response)
                 if fold != ALL_SAMPLES:
                     del self._trained[fold][key]  # it will not be needed again
             patterns = [_pattern_of_groups(columns[q]) for q in members]

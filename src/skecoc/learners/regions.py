@@ -145,10 +145,10 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         self.clusterer = clusterer
         self.random_state = random_state
 
-    def prepare_rows(
+    def _prepare_rows(
         self, X: Any, y: ArrayLike | None = None, *, inner: Any = None, start: Floats | None = None
     ) -> Any:
-        """Check rows once for any number of `fit_rows`.
+        """Check rows once for any number of `_fit_rows`.
 
         `inner`: the rows as the inner learner has prepared them; `start`: weights of rows that clusterings start from.
         """
@@ -156,7 +156,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         given = X if hasattr(X, "columns") else points
         if inner is None and shares_rows(self._learner()):
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            inner = seeded_clone(self._learner(), seed).prepare_rows(given, y)
+            inner = seeded_clone(self._learner(), seed)._prepare_rows(given, y)
         return _Regions(given, points, names, inner, SeededClones(self._learner()), start)
 
     def _prepare_features(self, X: Any) -> tuple[Floats, Names | None]:
@@ -166,10 +166,10 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         validate_data(scratch, X, skip_check_array=True)
         return self._numbers(X), getattr(scratch, "feature_names_in_", None)
 
-    def check_features(self, X: Any) -> Floats:
+    def _check_features(self, X: Any) -> Floats:
         """Check samples to predict; return their numbers."""
         if not hasattr(X, "columns"):
-            return super().check_features(X)
+            return super()._check_features(X)
         check_is_fitted(self)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._numbers(X)
@@ -178,11 +178,11 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         finite = self._checks()["ensure_all_finite"]
         return numbers_of(X, ensure_all_finite=finite, estimator=self, input_name="X")
 
-    def takes_missing(self) -> bool:
+    def _takes_missing(self) -> bool:
         """Tell whether NaN stands for a missing value, as it does for the learner of a region."""
         learner = self._learner()
         # Its own method is faster than the tags.
-        return learner.takes_missing() if isinstance(learner, BinaryClassifier) else may_take_missing(learner)
+        return learner._takes_missing() if isinstance(learner, BinaryClassifier) else may_take_missing(learner)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -190,7 +190,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         return tags
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit_rows(
+    def _fit_rows(
         self, prepared: Any, rows: Integers | None, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Cluster some prepared rows and train the regions' learners, as ``fit(X[rows], y, sample_weight)`` would."""
@@ -254,11 +254,11 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         random_state: np.random.RandomState,
     ) -> list[BaseEstimator]:
         """Train the learners of mixed regions, given by their members."""
-        if prepared.inner is not None and hasattr(self._learner(), "fit_groups"):
+        if prepared.inner is not None and hasattr(self._learner(), "_fit_groups"):
             every = np.concatenate(regions)
             bounds = np.cumsum([0, *map(len, regions)])
             given = None if weight is None else weight[every]
-            return prepared.clones.make(0).fit_groups(prepared.inner, rows[every], bounds, labels[every], given)
+            return prepared.clones.make(0)._fit_groups(prepared.inner, rows[every], bounds, labels[every], given)
         learners = [prepared.clones.make(random_state.randint(np.iinfo(np.int32).max)) for _ in regions]
         whole: BaseEstimator | None = None
         can_predict = False  # a learner that can after few samples can after more
@@ -273,16 +273,16 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
                 learners[number] = whole
         return learners
 
-    def outputs(self, X: ArrayLike, response: Response) -> Floats:
+    def _outputs(self, X: ArrayLike, response: Response) -> Floats:
         """Evaluate samples as the learner of a column does: one number each, ``2 p - 1`` for a probability p."""
         learner = self._learner()
-        if hasattr(learner, "margins_of_groups"):
-            points = self.check_features(X)
+        if hasattr(learner, "_margins_of_groups"):
+            points = self._check_features(X)
             rows, region = points, nearest_centre(points, self.centres_)
             if hasattr(X, "columns"):
                 known = next((inner for inner in self.estimators_ if inner is not None), None)
-                rows = points if known is None else known.check_features(X)
-            margins = learner.margins_of_groups(self.estimators_, rows, region)
+                rows = points if known is None else known._check_features(X)
+            margins = learner._margins_of_groups(self.estimators_, rows, region)
             return respond(margins + self.region_margins_[region], response)
         check_is_fitted(self)
         remembered = self.region_margins_
@@ -292,7 +292,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     def _by_region(self, X: Any, pure: Floats, evaluate: Callable[[BaseEstimator, Any], Floats]) -> Floats:
         """Give every sample a number by its region: the number of a pure one, or the learner's."""
-        points = self.check_features(X)
+        points = self._check_features(X)
         rows = X if hasattr(X, "columns") else points
         region = nearest_centre(points, self.centres_)
         numbers = pure[region]
@@ -304,7 +304,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
 
     def _votes(self, X: ArrayLike) -> Floats:
         """Return 1 for samples of the second class, -1 for those of the first."""
-        return self.outputs(X, "predict")
+        return self._outputs(X, "predict")
 
     @available_if(lambda self: hasattr(self._learner(), "predict_proba"))
     def predict_proba(self, X: ArrayLike) -> Floats:
@@ -322,7 +322,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         """
         check_is_fitted(self)
         remembered = 1.0 / (1.0 + np.exp(-2.0 * self.region_margins_))
-        # Not from `outputs`: 2 p - 1 would lose the digits of a small p.
+        # Not from `_outputs`: 2 p - 1 would lose the digits of a small p.
         second = self._by_region(X, remembered, lambda learner, rows: learner.predict_proba(rows)[:, 1])
         return np.column_stack([1.0 - second, second])
 
@@ -340,7 +340,7 @@ class RegionClassifier(MetaEstimatorMixin, BinaryClassifier):
         ndarray of shape (n_samples,)
             Margins of the region's learner, or that of a region with a single class.
         """
-        return self.outputs(X, "decision_function")
+        return self._outputs(X, "decision_function")
 
 
 def _fit_region(
@@ -356,7 +356,7 @@ def _fit_region(
     """Train the learner of a region; if `tries`, let it predict too: nearest neighbours may raise only then."""
     given = None if weight is None else weight[members]
     if prepared.inner is not None:
-        trained: BaseEstimator = learner.fit_rows(prepared.inner, rows[members], labels[members], given)
+        trained: BaseEstimator = learner._fit_rows(prepared.inner, rows[members], labels[members], given)
         return trained
     X = without_empty(_safe_indexing(prepared.X, rows[members]))
     learner.fit(X, labels[members], **weight_params(learner, given))

@@ -30,7 +30,7 @@ Places = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class SparseCodes:
-    """The bins of the non-zero values of sparse samples; what `prepare_rows` of boosted stumps returns for them."""
+    """The bins of the non-zero values of sparse samples; what `_prepare_rows` of boosted stumps returns for them."""
 
     bins: FeatureCodes  # of all features, without codes
     places: Any  # csr_array of int32: the place of each non-zero value's bin among those of all features

@@ -155,8 +155,8 @@ class StumpAdaBoostClassifier(MarginClassifier):
         self.n_estimators = n_estimators
         self.categorical_features = categorical_features
 
-    def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> FeatureCodes | SparseCodes:  # noqa: ARG002
-        """Check and code a matrix of features once, for any number of calls to `fit_rows`."""
+    def _prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> FeatureCodes | SparseCodes:  # noqa: ARG002
+        """Check and code a matrix of features once, for any number of calls to `_fit_rows`."""
         checked, names, categories = self._prepare_columns(X)
         return code_sparse(checked, names) if issparse(checked) else code_features(checked, names, categories)
 
@@ -173,20 +173,20 @@ class StumpAdaBoostClassifier(MarginClassifier):
             categories,
         )
 
-    def check_features(self, X: Any) -> NDArray[Any]:
+    def _check_features(self, X: Any) -> NDArray[Any]:
         """Check samples to predict; return their features, of which a category has one."""
         categories: Categories | None = getattr(self, "categories_", None)
         if categories is None:
-            return super().check_features(X)
+            return super()._check_features(X)
         if not hasattr(X, "columns"):
             raise ValueError("X must be a frame: this classifier was fitted to a frame with categorical columns")
         validate_data(self, X, reset=False, skip_check_array=True)
         return expand_categories(X, categories, **self._checks())
 
-    def bin_rows(
+    def _bin_rows(
         self, X: ArrayLike, y: NDArray[np.intp], weight: Floats | None, keys: Keys
     ) -> tuple[FeatureCodes, BinnedSamples]:
-        """Check and bin a matrix of features with many rows, as `prepare_rows` would code it with all thresholds."""
+        """Check and bin a matrix of features with many rows, as `_prepare_rows` would code it with all thresholds."""
         checked, names, categories = self._prepare_columns(X)
         binned = bin_samples(checked, y, weight, keys)
         bins = binned.bins
@@ -194,7 +194,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         edges = np.where(np.repeat(bins.exact, np.diff(bins.starts)), np.nan, bins.edges)
         return FeatureCodes(codes, bins.starts, bins.lower, bins.upper, names, categories, edges), binned
 
-    def fit_rows(
+    def _fit_rows(
         self,
         prepared: FeatureCodes | SparseCodes,
         rows: ArrayLike | None,
@@ -250,7 +250,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         thresholds = coded.thresholds_between(features, left, right)
         return (features, thresholds, missing_left, polarities, alphas), firsts
 
-    def fit_groups(
+    def _fit_groups(
         self,
         prepared: FeatureCodes,
         rows: NDArray[np.intp],
@@ -258,7 +258,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         labels: NDArray[np.intp],
         sample_weight: Floats | None = None,
     ) -> list["StumpAdaBoostClassifier"]:
-        """Train one clone on each group of rows, ``rows[bounds[g]:bounds[g + 1]]`` with labels 0 and 1, as `fit_rows`.
+        """Train one clone on each group of rows, ``rows[bounds[g]:bounds[g + 1]]`` with labels 0 and 1, as `_fit_rows`.
 
         No row has weight zero.
         """
@@ -266,7 +266,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         if sample_weight is not None:
             signed *= sample_weight
         for first, last in pairwise(bounds):
-            if sample_weight is not None:  # as `fit_rows` does, so that no sum overflows
+            if sample_weight is not None:  # as `_fit_rows` does, so that no sum overflows
                 signed[first:last] /= np.abs(signed[first:last]).max()
             signed[first:last] /= np.abs(signed[first:last]).sum()
         (features, thresholds, missing_left, polarities, alphas), firsts = self._boost(prepared, rows, bounds, signed)
@@ -285,7 +285,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         return learners
 
     @staticmethod
-    def margins_of_groups(
+    def _margins_of_groups(
         learners: Sequence["StumpAdaBoostClassifier | None"], X: NDArray[Any], group: NDArray[np.intp]
     ) -> Floats:
         """Compute F of each row by the learner of its group; 0 where that is None."""
@@ -295,7 +295,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         return F
 
     def _margins(self, X: ArrayLike) -> Floats:
-        return self.outputs_together([self], X, "decision_function")[:, 0]
+        return self._outputs_together([self], X, "decision_function")[:, 0]
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Floats]:
         """Compute F after each stump.
@@ -310,7 +310,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         ndarray of shape (n_samples,)
             F of the first stump, of the first two, and so on: `n_estimators_` arrays.
         """
-        rows: Any = self.check_features(X)
+        rows: Any = self._check_features(X)
         total = np.zeros(rows.shape[0])
         votes = self.alphas_ * self.polarities_
         stumps = zip(self.features_, self.thresholds_, self.missing_left_, votes, strict=True)
@@ -322,9 +322,9 @@ class StumpAdaBoostClassifier(MarginClassifier):
             yield total
 
     @staticmethod
-    def outputs_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
+    def _outputs_together(learners: Sequence["StumpAdaBoostClassifier"], X: ArrayLike, response: Response) -> Floats:
         """Evaluate several fitted classifiers on the same samples in one pass, one column each."""
-        checked: Any = learners[0].check_features(X)
+        checked: Any = learners[0]._check_features(X)
         features, thresholds, missing_left, votes, starts = _joined_stumps(learners)
         stumps = thresholds, missing_left, votes, starts
         if not issparse(checked):
@@ -335,7 +335,7 @@ class StumpAdaBoostClassifier(MarginClassifier):
         F = np.concatenate([add_votes(read_only(block), places[:-1], *stumps) for block in blocks])
         return respond(F, response)
 
-    def takes_missing(self) -> bool:
+    def _takes_missing(self) -> bool:
         """Tell whether NaN stands for a missing value: always."""
         return True
 

@@ -215,8 +215,8 @@ class TunedSVMClassifier(MarginClassifier):
         self.cache_size = cache_size
         self.random_state = random_state
 
-    def prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> _Prepared:
-        """Compute the distances between rows, for any number of calls to `fit_rows`.
+    def _prepare_rows(self, X: ArrayLike, y: ArrayLike | None = None) -> _Prepared:
+        """Compute the distances between rows, for any number of calls to `_fit_rows`.
 
         With ``tune="ensemble"`` the class indices `y` of an ensemble's whole problem decide C and width for all fits.
         """
@@ -235,7 +235,7 @@ class TunedSVMClassifier(MarginClassifier):
         choice = choose_for_classes(drawn, grid, self.n_folds, random)
         return _Prepared(shared, names, choice)
 
-    def fit_rows(
+    def _fit_rows(
         self, prepared: _Prepared, rows: ArrayLike | None, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Train on some prepared rows, as ``fit(X[rows], y, sample_weight)`` would if nothing was chosen before."""
@@ -254,7 +254,7 @@ class TunedSVMClassifier(MarginClassifier):
         self._search_and_train(distinct, prepared.choice)
         return self
 
-    def without_search(self) -> Self:
+    def _without_search(self) -> Self:
         """Return an unfitted clone with the C and the width that were chosen, for training on other rows."""
         check_is_fitted(self)
         found: Self = clone(self)
@@ -296,7 +296,7 @@ class TunedSVMClassifier(MarginClassifier):
         return Grid(Cs, widths, self.tol, self.cache_size)
 
     def _margins(self, X: ArrayLike) -> Floats:
-        return self._margins_of(self.check_features(X))
+        return self._margins_of(self._check_features(X))
 
     def _margins_of(self, X: Floats) -> Floats:
         margins = np.empty(len(X))

@@ -216,7 +216,7 @@ def _write_regions(graph: Graph, rows: Rows, learners: list[Any], response: Resp
     # Copies of the first centre are never taken: of several nearest centres the first one is.
     all_centres = [learner.centres_ for learner in learners]
     padded = np.vstack([np.vstack([own, np.repeat(own[:1], n_regions - len(own), axis=0)]) for own in all_centres])
-    takes_missing = any(learner.takes_missing() for learner in learners)
+    takes_missing = any(learner._takes_missing() for learner in learners)
     distances = _write_distances(graph, rows.name, padded, takes_missing)
     by_learner = graph.node("Reshape", distances, shape)
     nearest = graph.node("ArgMin", by_learner, axis=2, keepdims=1)
@@ -337,7 +337,7 @@ _WRITERS: dict[type, _Writer] = {
 
 
 class _ClassOutputs(NamedTuple):
-    """Tensors of what `MulticlassLearner.evaluate` returns."""
+    """Tensors of what `MulticlassLearner._evaluate` returns."""
 
     logs: str
     margins: str | None = None
@@ -450,17 +450,17 @@ def _write_probabilities(graph: Graph, rows: Rows, estimator: Any) -> str:
 def _write_margins(graph: Graph, rows: Rows, estimator: Any) -> _ClassOutputs:
     """Write the margins of a classifier without probabilities, and the probabilities that they stand for."""
     n_classes = len(estimator.classes_)
-    is_pairwise = isinstance(estimator, SVC | NuSVC)
+    _is_pairwise = isinstance(estimator, SVC | NuSVC)
     if _is_known_machine(estimator):
         margins = _pair_margins(graph, rows.name, estimator)
-    elif not is_pairwise and _has_linear_margins(estimator):
+    elif not _is_pairwise and _has_linear_margins(estimator):
         margins = _linear_margins(graph, rows, estimator)
     else:
         _refuse_margins(estimator)
     if n_classes == 2:  # one margin, positive for the second class
         logs = graph.node("LogSoftmax", _of_both(graph, margins), axis=1)
         return _ClassOutputs(logs, graph.node("Neg", margins))
-    if not is_pairwise:
+    if not _is_pairwise:
         return _ClassOutputs(graph.node("LogSoftmax", graph.node("Mul", margins, 2.0), axis=1))
     scores = graph.node("MatMul", margins, 2.0 / n_classes * _pairs_of_classes(n_classes))
     return _ClassOutputs(graph.node("LogSoftmax", scores, axis=1), margins)

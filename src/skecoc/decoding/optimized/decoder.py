@@ -238,7 +238,7 @@ class OptimizedWeightDecoder(BaseDecoder):
         rows = rows_from_blocks(blocks, M, self.class_weight, self.n_jobs)
         return self._minimize(rows, M, warm_start_weights, prior_weights, started)
 
-    def fit_rows(
+    def _fit_rows(
         self,
         rows: Rows,
         matrix: ArrayLike,
