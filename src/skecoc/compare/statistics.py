@@ -219,7 +219,7 @@ def nemenyi_critical_difference(n_methods: int, n_data_sets: int, alpha: float =
 
 
 def wilcoxon_p_value(first: ArrayLike, second: ArrayLike) -> float:
-    """Compare two methods over data sets by the two-sided signed-rank test; ties count half for each, as in Demsar (2006)."""
+    """Compare two methods over data sets by the two-sided signed-rank test; ties count half for each."""
     differences = np.round(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64), TIE_DECIMALS)
     return float(wilcoxon(differences, zero_method="zsplit").pvalue) if differences.any() else 1.0
 
