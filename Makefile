@@ -6,8 +6,10 @@ STAMP  := $(VENV)/.installed
 OLDEST := .venv-oldest
 # Errors only: places that a machine's own settings of pip name, and that do not exist, are nobody's concern here.
 PIP    := -m pip install --quiet --quiet --disable-pip-version-check
-# Each of the two processes takes one half of the tests, then what the other has left: modules stay together.
+# Each of two processes takes one half of the tests, then what the other has left: modules stay together. Threads of the
+# libraries would only wait for one another beside two processes.
 PYTEST := -m pytest -n 2 --dist worksteal
+test test-nightly test-fast test-array-api test-oldest: export OMP_NUM_THREADS := 1
 
 .PHONY: install demo test test-nightly test-fast test-array-api test-oldest lint format benchmarks results figures docs build check-install clean
 .DELETE_ON_ERROR:

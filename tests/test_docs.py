@@ -11,6 +11,7 @@ from scripts._pages import figure_of, python_blocks, run_page, shown_output, spl
 
 from skecoc.coding import CODINGS
 from skecoc.decoding import DECODERS
+from tests.grids import nightly
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = written_pages()
@@ -125,8 +126,19 @@ def test_shown_words(shown, expected):
     assert same_words("a 1.01 b c 2\n", shown) is expected
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
+# Pages that run for more than two seconds show at length what other tests hold.
+LONG_PAGES = {
+    *("README.md", "index.md", "choose_a_code.md", "imbalanced_classes.md", "many_classes.md", "command_line.md"),
+    *("codings_and_decodings.md", "deployment.md", "growth.md", "mixed.md", "optimized_weights.md", "scaling.md"),
+}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.name not in LONG_PAGES]
+    + nightly(page for page in PAGES if page.name in LONG_PAGES),
+    ids=page_id,
+)
 def test_code_of_the_page_runs_prints_what_is_shown_and_draws_its_figures(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     try:

@@ -43,6 +43,7 @@ from skecoc.learners.columns import ConstantClassifier, evaluate_columns
 from skecoc.onnx import check_export, to_onnx
 from skecoc.onnx._learners import coarse_origin
 from skecoc.onnx._trees import _search_tree, _step_functions
+from tests.grids import nightly
 
 RESPONSES = ["predict_proba", "decision_function", "predict"]
 
@@ -581,8 +582,9 @@ def test_the_origin_is_near_the_points_and_has_few_digits(seed):
     [ECOCClassifier(random_state=0), WOLCClassifier(max_iter=2, random_state=0)],
     ids=lambda model: type(model).__name__,
 )
-def test_parity_on_the_uci_sets(model, learner):
-    for name in list_uci():
+@pytest.mark.parametrize("names", [["glass", "dermatology"], *nightly([list_uci()])], ids=["two", "all"])
+def test_parity_on_the_uci_sets(names, model, learner):
+    for name in names:
         data = load_uci(name)
         X, y = np.nan_to_num(MinMaxScaler().fit_transform(data.data)), data.target
         some = slice(None, None, max(1, len(X) // 250))

@@ -15,12 +15,14 @@ import pytest
 
 import skecoc
 from tests.browser import NAMES, launch
+from tests.grids import nightly
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 MADE = ("_build", "gallery", "generated", "backreferences")
 # The example of a cluster, which shows nothing, has a test of its own.
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+QUICK_EXAMPLES = {"plot_code_matrices", "plot_probabilities", "plot_weights_and_risk"}
 
 
 def public_objects():
@@ -66,8 +68,12 @@ def test_names_become_links_only_where_they_are_meant():
     assert [name for name in ("compare", "fit", "sklearn.svm.SVC", "skecoc.json") if is_link(name)] == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "example",
+    [example for example in EXAMPLES if example.stem in QUICK_EXAMPLES]
+    + nightly(example for example in EXAMPLES if example.stem not in QUICK_EXAMPLES),
+    ids=lambda path: path.stem,
+)
 def test_example_of_the_gallery_runs(example, monkeypatch):
     shown = []
     monkeypatch.setattr(plt, "show", lambda: shown.extend(plt.get_fignums()) or plt.close("all"))
@@ -78,7 +84,7 @@ def test_example_of_the_gallery_runs(example, monkeypatch):
     assert shown
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_site_builds_without_warnings_and_fits_its_window(tmp_path):
     """The gallery's examples are not run here: that is another test's business."""
     contents = configuration()["CONTENTS"]

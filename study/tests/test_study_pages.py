@@ -48,7 +48,7 @@ def test_every_number_has_a_source(page):
     assert missing == {}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_tables_and_quoted_numbers_are_those_of_the_stored_runs():
     command = [sys.executable, str(ROOT / "study" / "scripts" / "make_study_results.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

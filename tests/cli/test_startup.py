@@ -93,7 +93,7 @@ cli.main({words!r})
     assert run_python(code, tmp_path).stdout.splitlines()[0] == "reading things.csv"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_compilation_is_told_of_when_there_is_any(tmp_path):
     """The first process compiles, the next one finds what that has left on disk."""
     write_things(tmp_path / "things.csv")

@@ -444,7 +444,7 @@ def test_missing_extras_are_named(work, monkeypatch, capsys, module):
     assert 'pip install "scikit-ecoc[' in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_installed_command_from_table_to_page(tmp_path):
     """What a user does, in processes of their own: fit, predict by pipe and by file, inspect."""
     write_things(tmp_path / "things.csv")

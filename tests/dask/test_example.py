@@ -12,7 +12,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_example_gives_on_a_cluster_what_it_gives_on_one_machine():
     start = [sys.executable, str(EXAMPLES / "dask_cluster.py")]
     done = subprocess.run(start, capture_output=True, text=True, check=True, timeout=300)
@@ -59,7 +59,7 @@ def assert_nothing_is_left(shell, folder):
     assert not [path for path in folder.iterdir() if path.name.startswith("tmp.")]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_cluster_started_from_the_shell_gives_what_one_machine_gives(from_the_shell, tmp_path):
     shell, address = from_the_shell
     printed, _ = shell.communicate(timeout=300)
@@ -69,7 +69,7 @@ def test_a_cluster_started_from_the_shell_gives_what_one_machine_gives(from_the_
     assert_nothing_is_left(shell, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_cluster_from_the_shell_ends_with_its_script(from_the_shell, tmp_path):
     shell, address = from_the_shell
     assert shell.stdout.readline() == f"2 workers at {address}\n"

@@ -420,6 +420,7 @@ def test_stored_zeros_and_parts_of_sums_are_what_they_add_up_to():
     assert model.score(X, y) == 1.0
 
 
+@pytest.mark.nightly
 def test_sparse_rows_take_the_memory_of_their_values():
     X = sparse.csr_array(sparse.random(4000, 20_000, density=2e-4, random_state=0))
     y = (X[:, :2000].sum(axis=1) > 0).astype(int)

@@ -274,8 +274,8 @@ def forge_each_array(members, random):
 
 
 def repeated(forge):
-    """Forge a hundred files at random."""
-    return lambda members, random: (forge(pack(members), random) for _ in range(100))
+    """Forge forty files at random."""
+    return lambda members, random: (forge(pack(members), random) for _ in range(40))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plot_music.py"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_example_ends_in_a_confusion_matrix(capsys):
     mpl.use("Agg", force=True)
     try:

@@ -94,7 +94,7 @@ def test_an_output_that_is_a_file_is_refused(small, tmp_path, capsys):
     assert "cannot make the folder" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_installed_command_draws_a_figure_quickly(tmp_path):
     command = [sys.executable, "-m", "skecoc", "reproduce", "fig6", "--quick", "--output", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -147,7 +147,7 @@ def test_resuming_after_a_kill_gives_the_same_results(path, expected):
         assert contents(store) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_processes_share_a_store_and_the_work(path, expected):
     processes = [start(path, n_jobs=1), start(path, n_jobs=1)]
     for process in processes:
@@ -185,7 +185,7 @@ def run_or_die(batch, n_folds, seed, deadly, flag):
     return run_batch(batch, load_data_sets([batch.data_set])[0], make_learner(batch.learner), n_folds, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_runs_of_a_worker_that_dies_are_run_again(path, tmp_path, monkeypatch, expected):
     flag = tmp_path / "died"
     monkeypatch.setattr(runner, "_run_shipped", partial(run_or_die, deadly="iris/0/1/stumps/random-10", flag=flag))
@@ -195,7 +195,7 @@ def test_runs_of_a_worker_that_dies_are_run_again(path, tmp_path, monkeypatch, e
         assert contents(store) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_batch_that_kills_its_worker_every_time_is_named(path, monkeypatch):
     deadly = "wine/0/1/stumps/one-vs-one"
     monkeypatch.setattr(runner, "_run_shipped", partial(run_or_die, deadly=deadly, flag=None))
