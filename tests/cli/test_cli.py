@@ -195,7 +195,7 @@ def test_a_command_of_a_distribution_that_is_not_installed_says_how_to_get_it(na
     assert ended.value.code == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert f"{name!r} is a command of another distribution: pip install scikit-ecoc-study" in error
+    assert f"{name!r} is a command of the study, which is not installed: pip install scikit-ecoc-study" in error
 
 
 def test_other_distributions_add_commands(monkeypatch, capsys):

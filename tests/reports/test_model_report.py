@@ -164,7 +164,7 @@ def test_two_classes_are_chosen_and_their_columns_come_in_order(page, descriptio
     assert items.all_inner_texts() == [column["name"] for column in easy["columns"]]
     values = [float(text) for text in page.locator("#pair ol .value").all_inner_texts()]
     assert values == sorted(values, reverse=True)
-    sentence = f"rows of {easy['second']} and {easy['first']}, {round(100 * easy['told_apart'], 1):.1f} %"
+    sentence = f"rows of {easy['second']} and {easy['first']}, {round(100 * easy['separated'], 1):.1f} %"
     assert sentence in page.locator("#pair .sentence").inner_text()
     widths = [bar["width"] for bar in (each.bounding_box() for each in page.locator("#pair .bar").all())]
     assert widths == sorted(widths, reverse=True)

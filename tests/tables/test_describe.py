@@ -117,7 +117,7 @@ def test_classes_are_those_of_the_table_whatever_the_classifier_calls_them():
         {"confusion": "text"},
         {"calibration": {}},
         {"comparison": [1]},
-        {"important": {"pairs": [[0, 99]], "told_apart": [1], "columns": [[0]], "drops": [[1]]}},
+        {"important": {"pairs": [[0, 99]], "separated": [1], "columns": [[0]], "drops": [[1]]}},
         {"n_rows": "many"},
         {"versions": 7},
         {"comparison": []},

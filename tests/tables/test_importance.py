@@ -23,9 +23,9 @@ def test_counts_of_pairs_by_hand():
     counts = count_pairs(score_by_first_feature, X, y, np.array([0, 1]), np.arange(2), np.random.RandomState(0))
     assert counts.n_rows.tolist() == [2, 1, 1]
     # The second row of class 0 scores -0.5 for itself, 0.5 for class 1 and 0 for class 2.
-    assert counts.right.tolist() == [[0, 1, 1], [1, 0, 1], [1, 0, 0]]
-    np.testing.assert_array_equal(counts.shuffled[1], counts.right)
-    assert (counts.shuffled[0] != counts.right).any()
+    assert counts.correct.tolist() == [[0, 1, 1], [1, 0, 1], [1, 0, 0]]
+    np.testing.assert_array_equal(counts.shuffled[1], counts.correct)
+    assert (counts.shuffled[0] != counts.correct).any()
 
 
 def test_features_of_one_column_are_shuffled_together():
@@ -37,7 +37,7 @@ def test_features_of_one_column_are_shuffled_together():
         return X
 
     counts = count_pairs(score, values, np.tile([0, 1], 20), np.array([0, 0]), np.arange(1), np.random.RandomState(0))
-    assert counts.right.tolist() == [[0, 20], [20, 0]]
+    assert counts.correct.tolist() == [[0, 20], [20, 0]]
     assert 0 < counts.shuffled[0, 0, 1] < 20
 
 
@@ -46,7 +46,7 @@ def test_important_columns_by_hand():
     shuffled = np.stack([right - [[0, 1, 2], [0, 0, 0], [1, 0, 0]], right, right - [[0, 4, 0], [4, 0, 0], [0, 0, 0]]])
     found = important_columns(PairCounts(np.full(3, 10.0), right, shuffled), np.arange(3))
     assert found["pairs"].tolist() == [[0, 2], [0, 1], [1, 2]]
-    assert found["told_apart"].tolist() == [9 / 20, 19 / 20, 1.0]
+    assert found["separated"].tolist() == [9 / 20, 19 / 20, 1.0]
     assert found["columns"].tolist() == [[0, 1, 2], [2, 0, 1], [0, 1, 2]]
     np.testing.assert_allclose(found["drops"], [[0.15, 0, 0], [0.4, 0.05, 0], [0, 0, 0]], atol=1e-12)
 

@@ -109,7 +109,7 @@ def test_stray_cells_of_new_rows_are_missing_with_a_warning(fitted, frame, metho
 def test_classes_have_the_order_that_is_given(frame):
     y = np.array(["low", "middle", "high"])[np.arange(60) % 3]
     X = pd.DataFrame({"a": np.arange(60) % 3 + 0.1 * np.arange(60) / 60})
-    model = TableClassifier(ECOCClassifier(coding="ordinal"), classes=["low", "middle", "high", "top"]).fit(X, y)
+    model = TableClassifier(ECOCClassifier(coding="ordinal"), class_order=["low", "middle", "high", "top"]).fit(X, y)
     assert model.classes_.tolist() == ["low", "middle", "high"]
     assert model.classifier_.classes_.tolist() == [0, 1, 2]
     assert model.predict(X).tolist() == y.tolist()
@@ -117,10 +117,10 @@ def test_classes_have_the_order_that_is_given(frame):
     plain = TableClassifier(ECOCClassifier()).fit(X, y)
     assert plain.classes_.tolist() == ["high", "low", "middle"]
     assert plain.predict(X).tolist() == y.tolist()
-    with pytest.raises(InputError, match="classes: the label 'middle' is not among them"):
-        TableClassifier(classes=["low", "high"]).fit(X, y)
-    with pytest.raises(InputError, match="classes: a label occurs more than once"):
-        TableClassifier(classes=["low", "high", "middle", "low"]).fit(X, y)
+    with pytest.raises(InputError, match="class_order: the label 'middle' is not among them"):
+        TableClassifier(class_order=["low", "high"]).fit(X, y)
+    with pytest.raises(InputError, match="class_order: a label occurs more than once"):
+        TableClassifier(class_order=["low", "high", "middle", "low"]).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_every_kind_of_column_is_saved_and_loaded(tmp_path):
         took=pd.to_timedelta(random.integers(1, 99, 160), unit="h"),
         colour=random.choice(["red", "green"], 160),
     )
-    model = TableClassifier(ECOCClassifier(), classes=[3, 2, 1, 0]).fit(X, y)
+    model = TableClassifier(ECOCClassifier(), class_order=[3, 2, 1, 0]).fit(X, y)
     assert sorted(model.kinds_.values()) == sorted(
         ["sentence", "number", "category", "number", "date, day first", "time", "duration", "text"]
     )

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import skecoc
 from skecoc.cli.console import STANDARD, default_jobs, discard_output, say
 from skecoc.support.compiling import notices_shown
 from skecoc.support.errors import InputError, did_you_mean
 
-# The commands, each of a module that is imported when it is given, and what --help says about them.
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+# Commands and their summaries. The module of a command is imported when the command is used.
 _COMMANDS = {
     "compare": "compare methods on data sets by cross-validation",
     "fit": "fit a model to a table of your own",
@@ -41,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.command = shlex.join(["skecoc", *words])
     try:
         if not is_loaded:
-            _say_what_is_read(words, options)
+            _announce_input(words, options)
         if getattr(options, "jobs", 1) is None:
             options.jobs = default_jobs()
         with nullcontext() if is_loaded else notices_shown(say):
@@ -58,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _say_what_is_read(words: Sequence[str], options: argparse.Namespace) -> None:
+def _announce_input(words: Sequence[str], options: argparse.Namespace) -> None:
     """Name the input at once, since loading libraries takes seconds."""
     given = (getattr(options, name, None) for name in ("data", "folder", "files"))
     first = next((value for value in given if value), None)
@@ -104,15 +107,29 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
     added = {entry.name: entry for entry in entry_points(group=_GROUP)}
     if words and words[0] in added:
-        added[words[0]].load()(commands.add_parser)
+        try:
+            added[words[0]].load()(commands.add_parser)
+        except ImportError as error:
+            parser.error(f"the command {words[0]!r} of {_origin(added[words[0]])} cannot be loaded: {error}")
         return parser
     if words and words[0] in _OF_THE_STUDY:
-        parser.error(f"{words[0]!r} is a command of another distribution: pip install scikit-ecoc-study")
+        parser.error(
+            f"{words[0]!r} is a command of the study, which is not installed: pip install scikit-ecoc-study, or from a "
+            "checkout pip install ./study"
+        )
     if words and not words[0].startswith("-"):
         names = [*_COMMANDS, *added]
         parser.error(f"{words[0]!r} is not a command{did_you_mean(words[0], names)}; expected {', '.join(names)}")
     for name, summary in _COMMANDS.items():
         commands.add_parser(name, help=summary)
-    for entry in added.values():
-        entry.load()(commands.add_parser)
+    for name, entry in added.items():
+        try:
+            entry.load()(commands.add_parser)
+        except ImportError as error:
+            commands.add_parser(name, help=f"cannot be loaded from {_origin(entry)}: {error}")
     return parser
+
+
+def _origin(entry: "EntryPoint") -> str:
+    """Name the distribution that has added a command."""
+    return entry.dist.name if entry.dist is not None else "another distribution"

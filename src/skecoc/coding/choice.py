@@ -12,7 +12,6 @@ from skecoc.coding.discriminant import decoc, forest
 from skecoc.coding.fixed import exhaustive, hadamard, one_vs_one, one_vs_rest, ordinal, ternary_complete
 from skecoc.coding.matrix import CodeMatrix, Indices, check_code_matrix, check_length, shorten
 from skecoc.coding.random import default_length, dense_random, sparse_random
-from skecoc.support import names
 from skecoc.support.errors import full_name, plain_name
 
 #: A coding as `CODINGS` holds it: ``f(X, y, n_classes, random_state, sample_weight) -> matrix``.
@@ -36,24 +35,18 @@ def _from_data(coding: Callable[..., CodeMatrix]) -> NamedCoding:
 
 #: The codings by the names that `coding` accepts; see `resolve_coding`.
 CODINGS: Mapping[str, NamedCoding] = MappingProxyType(
-    dict(
-        zip(
-            names.CODINGS,
-            (
-                _from_classes(one_vs_rest),
-                _from_classes(one_vs_one),
-                _from_classes(exhaustive),
-                _from_classes(ternary_complete),
-                _from_classes(ordinal),
-                _from_classes(hadamard),
-                _from_seed(dense_random),
-                _from_seed(sparse_random),
-                _from_data(decoc),
-                _from_data(forest),
-            ),
-            strict=True,
-        )
-    )
+    {
+        "one-vs-rest": _from_classes(one_vs_rest),
+        "one-vs-one": _from_classes(one_vs_one),
+        "exhaustive": _from_classes(exhaustive),
+        "ternary-complete": _from_classes(ternary_complete),
+        "ordinal": _from_classes(ordinal),
+        "hadamard": _from_classes(hadamard),
+        "dense-random": _from_seed(dense_random),
+        "sparse-random": _from_seed(sparse_random),
+        "decoc": _from_data(decoc),
+        "forest": _from_data(forest),
+    }
 )
 
 # Other words for codings.
@@ -287,12 +280,12 @@ def learner_kind(learner: Any) -> str:
     >>> learner_kind(make_pipeline(StandardScaler(), SVC()))
     'pairwise'
     """
-    names = [f"{kind.__module__}.{kind.__qualname__}" for kind in type(learner).__mro__]
-    if any(name.startswith(_SLOW) for name in names):
+    kinds = [f"{kind.__module__}.{kind.__qualname__}" for kind in type(learner).__mro__]
+    if any(name.startswith(_SLOW) for name in kinds):
         return "slow"
-    if any(name.startswith(_LINEAR) for name in names):
+    if any(name.startswith(_LINEAR) for name in kinds):
         return "linear"
-    if hasattr(learner, "_prepare_rows") or any(name.startswith(_PAIRWISE) for name in names):
+    if hasattr(learner, "_prepare_rows") or any(name.startswith(_PAIRWISE) for name in kinds):
         return "pairwise"
     inner = learner.steps[-1][1] if isinstance(learner, Pipeline) else getattr(learner, "estimator", None)
     return "usual" if inner is None else learner_kind(inner)

@@ -51,53 +51,45 @@ def _lightgbm() -> BaseEstimator:
 
 #: Learners that have a short name; any other is named by its import path.
 LEARNERS: Mapping[str, Callable[[], BaseEstimator]] = MappingProxyType(
-    dict(
-        zip(
-            names.LEARNERS,
-            (
-                StumpAdaBoostClassifier,
-                # The search makes a hundred machines for every one that is kept: on 500 rows it takes a tenth of the
-                # time and, as measured, costs no accuracy.
-                partial(TunedSVMClassifier, search_rows=500),
-                lambda: scaled(LogisticRegression(max_iter=1000)),
-                RandomForestClassifier,
-                ExtraTreesClassifier,
-                HistGradientBoostingClassifier,
-                _lightgbm,
-                lambda: scaled(MLPClassifier(max_iter=500)),
-                lambda: scaled(KNeighborsClassifier()),
-            ),
-            strict=True,
-        )
-    )
+    {
+        "stumps": StumpAdaBoostClassifier,
+        # The search makes a hundred machines for every one that is kept: on 500 rows it takes a tenth of the time and,
+        # as measured, costs no accuracy.
+        "svm": partial(TunedSVMClassifier, search_rows=500),
+        "logistic": lambda: scaled(LogisticRegression(max_iter=1000)),
+        "random-forest": RandomForestClassifier,
+        "extra-trees": ExtraTreesClassifier,
+        "hist-gradient-boosting": HistGradientBoostingClassifier,
+        "lightgbm": _lightgbm,
+        "mlp": lambda: scaled(MLPClassifier(max_iter=500)),
+        "knn": lambda: scaled(KNeighborsClassifier()),
+    }
 )
 
 
 #: scikit-learn's multiclass strategies, which take a binary learner; the code size of 1.5 is its own default.
 STRATEGIES: Mapping[str, type[BaseEstimator]] = MappingProxyType(
-    dict(zip(names.STRATEGIES, (OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier), strict=True))
-)
-
-#: scikit-learn's multiclass classifiers, which take no learner.
-CLASSIFIERS: Mapping[str, Callable[[], BaseEstimator]] = MappingProxyType(
-    dict(
-        zip(
-            names.CLASSIFIERS,
-            (
-                RandomForestClassifier,
-                ExtraTreesClassifier,
-                HistGradientBoostingClassifier,
-                lambda: scaled(SVC(C=100.0)),
-                lambda: scaled(LogisticRegression(max_iter=1000)),
-                lambda: DummyClassifier(strategy="prior"),
-            ),
-            strict=True,
-        )
-    )
+    {
+        "sklearn/one-vs-one": OneVsOneClassifier,
+        "sklearn/one-vs-rest": OneVsRestClassifier,
+        "sklearn/output-code": OutputCodeClassifier,
+    }
 )
 
 #: The baseline: it predicts the most frequent class, and the shares of the classes as probabilities.
-MAJORITY = names.CLASSIFIERS[-1]
+MAJORITY = "sklearn/majority"
+
+#: scikit-learn's multiclass classifiers, which take no learner.
+CLASSIFIERS: Mapping[str, Callable[[], BaseEstimator]] = MappingProxyType(
+    {
+        "sklearn/random-forest": RandomForestClassifier,
+        "sklearn/extra-trees": ExtraTreesClassifier,
+        "sklearn/boosting": HistGradientBoostingClassifier,
+        "sklearn/svm": lambda: scaled(SVC(C=100.0)),
+        "sklearn/logistic": lambda: scaled(LogisticRegression(max_iter=1000)),
+        MAJORITY: lambda: DummyClassifier(strategy="prior"),
+    }
+)
 
 #: All that is scikit-learn's own.
 PEERS: tuple[str, ...] = (*STRATEGIES, *CLASSIFIERS)
@@ -110,25 +102,19 @@ MIXED = "mixed"
 
 #: Codes that grow by what their decoding gets wrong, so that each decoding has columns of its own.
 GROWN_CODINGS: Mapping[str, Callable[..., BaseEstimator]] = MappingProxyType(
-    dict(
-        zip(
-            names.GROWN_CODINGS,
-            (
-                ECOCOneClassifier,
-                LCECOCClassifier,
-                SubclassECOCClassifier,
-                WOLCClassifier,
-                partial(WOLCClassifier, init="one-vs-rest"),
-                WOLCClassifier.paper,
-                partial(WOLCClassifier, "mixed"),
-            ),
-            strict=True,
-        )
-    )
+    {
+        "ecoc-one": ECOCOneClassifier,
+        "lc-ecoc": LCECOCClassifier,
+        "subclass-ecoc": SubclassECOCClassifier,
+        "wolc": WOLCClassifier,
+        "wolc-one-vs-rest": partial(WOLCClassifier, init="one-vs-rest"),
+        "wolc-paper": WOLCClassifier.paper,
+        MIXED: partial(WOLCClassifier, MIXED),
+    }
 )
 
 #: Grown codes of one learner whose weights are their decoding.
-WOLC_CODINGS = ("wolc", "wolc-one-vs-rest", "wolc-paper")
+WOLC_CODINGS = tuple(name for name in GROWN_CODINGS if name.startswith("wolc"))
 
 # Codes that have a decoding of their own.
 _OWN_DECODINGS = {**dict.fromkeys(WOLC_CODINGS, "optimized-weight"), MIXED: "logistic-weight"}

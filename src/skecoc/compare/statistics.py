@@ -136,13 +136,24 @@ def paired_t_test(first: ArrayLike, second: ArrayLike, confidence: float = 0.95,
     return TTest(difference, difference - half, difference + half, statistic, p_value, verdict)
 
 
-def wilson_interval(n_right: int, n_rows: int, confidence: float = 0.95) -> tuple[float, float]:
+def p_values_against(scores: Floats, reference: int, overlap: float) -> list[float | None]:
+    """Test methods against one of them by `corrected_t_test`, adjusted by Holm's method; None for this one itself.
+
+    `scores` has shape (n_methods, n_runs).
+    """
+    others = [place for place in range(len(scores)) if place != reference]
+    tests = [corrected_t_test(scores[reference], scores[place], overlap).p_value for place in others]
+    adjusted = dict(zip(others, holm(tests).tolist(), strict=True))
+    return [adjusted.get(place) for place in range(len(scores))]
+
+
+def wilson_interval(n_correct: int, n_rows: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return Wilson's interval of a share, which stays within [0, 1] and has a width even for all or none.
 
     >>> [round(end, 3) for end in wilson_interval(9, 10)]
     [0.596, 0.982]
     """
-    found = binomtest(n_right, n_rows).proportion_ci(confidence, method="wilson")
+    found = binomtest(n_correct, n_rows).proportion_ci(confidence, method="wilson")
     return float(found.low), float(found.high)
 
 
@@ -151,8 +162,8 @@ def interval_of_folds(
 ) -> tuple[float, float]:
     """Return a 95 % interval of the mean of folds' scores, within the limits of the metric.
 
-    It is that of `corrected_t_test`; for a share it is at least as wide as that of so many rows, which knows that few
-    of them prove little even if all folds agree.
+    It is that of `corrected_t_test`; for a share it is at least as wide as Wilson's interval for this many rows, since
+    all folds may agree if there are few rows.
 
     >>> [round(end, 3) for end in interval_of_folds([1.0, 1.0, 1.0], 30)]
     [0.886, 1.0]

@@ -269,8 +269,8 @@ def run_batch(
 
     Everything random is seeded by the identity of the batch, and linear algebra has one thread, so the outcome depends
     neither on where nor on when the batch is run. With `kept_folds`, predictions and probabilities are kept, and the
-    classifiers of this many folds; a code that shares its columns with no other is then trained as it would be alone,
-    since its probabilities are calibrated out of fold.
+    classifiers of this many folds. A code that shares its columns with no other is then trained alone, which
+    calibrates its probabilities out of fold.
     """
     begin = time.perf_counter()
     classes = np.unique(data_set.y)
@@ -336,8 +336,8 @@ def make_fold(
     keep_missing = takes_missing(make_classifier(key.method, learner, 0, key.response))
     X_train, X_test, preprocessor = data_set.prepared(train, test, keep_missing=keep_missing)
     y = data_set.y[train]
-    is_guessing = key.method == MAJORITY  # which knows the classes as they are
-    weights = None if class_weight is None or is_guessing else compute_sample_weight(class_weight, y)
+    is_weighted = class_weight is not None and key.method != MAJORITY  # the baseline ignores class weights
+    weights = compute_sample_weight(class_weight, y) if is_weighted else None
     labels, counts = np.unique(data_set.y, return_counts=True)
     return Fold(X_train, y, X_test, data_set.y[test], weights, labels[counts.argmax()]), preprocessor
 
@@ -418,7 +418,8 @@ class _Codewords(NamedTuple):
 class SharedColumns:
     """Columns of a fixed code, trained once and evaluated once per response, which any decoding can use.
 
-    Each run has the same result as an `ECOCClassifier` of its own: the seeds of columns do not depend on the decoding.
+    Each run has the predictions of an `ECOCClassifier` of its own, as the seeds of columns do not depend on the
+    decoding; its probabilities are not calibrated.
     """
 
     def __init__(self, batch: Batch, learner: BaseEstimator, seed: int, fold: Fold) -> None:

@@ -19,7 +19,6 @@ from skecoc.decoding.losses import LossAveragedDecoder, LossBasedDecoder, LossWe
 from skecoc.decoding.optimized import Certificate, OptimizedWeightDecoder
 from skecoc.decoding.probabilistic import ProbabilisticDecoder, VotingDecoder
 from skecoc.decoding.scoring import BaseDecoder, RiskAndConfusion, break_ties, risk_and_confusion
-from skecoc.support import names
 from skecoc.support.errors import resolve_name
 
 __all__ = [
@@ -49,27 +48,21 @@ __all__ = [
 
 #: The decoders by the name that `decoding` takes.
 DECODERS: Mapping[str, type[BaseDecoder]] = MappingProxyType(
-    dict(
-        zip(
-            names.DECODINGS,
-            (
-                HammingDecoder,
-                InverseHammingDecoder,
-                EuclideanDecoder,
-                AttenuatedEuclideanDecoder,
-                LossBasedDecoder,
-                LossAveragedDecoder,
-                LaplacianDecoder,
-                BetaDensityDecoder,
-                ProbabilisticDecoder,
-                VotingDecoder,
-                LossWeightedDecoder,
-                OptimizedWeightDecoder,
-                LogisticWeightDecoder,
-            ),
-            strict=True,
-        )
-    )
+    {
+        "hamming": HammingDecoder,
+        "inverse-hamming": InverseHammingDecoder,
+        "euclidean": EuclideanDecoder,
+        "attenuated-euclidean": AttenuatedEuclideanDecoder,
+        "loss-based": LossBasedDecoder,
+        "loss-averaged": LossAveragedDecoder,
+        "laplacian": LaplacianDecoder,
+        "beta-density": BetaDensityDecoder,
+        "probabilistic": ProbabilisticDecoder,
+        "voting": VotingDecoder,
+        "loss-weighted": LossWeightedDecoder,
+        "optimized-weight": OptimizedWeightDecoder,
+        "logistic-weight": LogisticWeightDecoder,
+    }
 )
 _NAMES: Mapping[type, str] = MappingProxyType(dict(zip(DECODERS.values(), DECODERS, strict=True)))
 

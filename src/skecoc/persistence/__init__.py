@@ -210,8 +210,7 @@ def _skops() -> ModuleType:
 def _register_states() -> None:
     """Tell skops to leave out the search trees of neighbours, and to store and audit a learner of many columns once.
 
-    By itself skops describes an object as often as it is met, stores the arrays of its trees each time, and audits all
-    of them as often again.
+    Otherwise skops would describe, store and audit a shared learner once per column.
     """
     audit, general, utils = (import_module(f"skops.io.{name}") for name in ("_audit", "_general", "_utils"))
     key = (_LOADER, import_module("skops.io._protocol").PROTOCOL)

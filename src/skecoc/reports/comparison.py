@@ -19,10 +19,9 @@ from skecoc.compare.methods import MAJORITY, STRATEGIES
 from skecoc.compare.statistics import (
     average_ranks,
     best_per_row,
-    corrected_t_test,
-    holm,
     interval_half_width,
     nemenyi_critical_difference,
+    p_values_against,
     ranks,
 )
 from skecoc.reports.pictures import interval_picture, rank_picture, values_by_method_picture
@@ -378,16 +377,12 @@ def overlaps(comparison: Comparison) -> NDArray[np.float64]:
 
 def p_values_of(comparison: Comparison) -> list[list[float | None]]:
     """Test the methods against the best of each data set, which has None; p-values are adjusted by Holm's method."""
-    p_values: list[list[float | None]] = []
-    for place, (scores, overlap) in enumerate(
-        zip(comparison.runs("score"), overlaps(comparison).tolist(), strict=True)
-    ):
-        best = comparison.best(comparison.methods, place)
-        others = [k for k in range(len(scores)) if k != best]
-        tests = [corrected_t_test(scores[best], scores[k], overlap).p_value for k in others]
-        adjusted = dict(zip(others, holm(tests).tolist(), strict=True))
-        p_values.append([adjusted.get(k) for k in range(len(scores))])
-    return p_values
+    return [
+        p_values_against(scores, comparison.best(comparison.methods, place), overlap)
+        for place, (scores, overlap) in enumerate(
+            zip(comparison.runs("score"), overlaps(comparison).tolist(), strict=True)
+        )
+    ]
 
 
 def conclude(comparison: Comparison) -> Conclusion:

@@ -302,7 +302,7 @@ def _pairs(important: list[dict[str, Any]], classes: list[str]) -> dict[str, Any
         {
             "first": classes.index(pair["first"]),
             "second": classes.index(pair["second"]),
-            "apart": round(100 * pair["told_apart"], 1),
+            "apart": round(100 * pair["separated"], 1),
             "columns": [[column["name"], round(100 * column["drop"], 2)] for column in pair["columns"]],
         }
         for pair in important

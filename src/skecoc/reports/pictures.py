@@ -1,6 +1,6 @@
 """Pictures of reports, with a name and a text for those who cannot see them.
 
-Values by method, ranks, calibration and growth are drawn here.
+Values by method and ranks are drawn here, calibration and growth by `skecoc.plotting`.
 
 The same data give the same SVG, byte for byte. They need matplotlib, which is imported when something is drawn: ``pip
 install "scikit-ecoc[report]"``.
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from skecoc.compare.statistics import average_ranks, cliques, nemenyi_critical_difference
 from skecoc.plotting import plot_convergence
+from skecoc.plotting.axes import COLOURS
 from skecoc.plotting.probabilities import draw_reliability
 from skecoc.support.errors import import_extra
 from skecoc.support.scores import ScoreFormat
@@ -32,15 +33,14 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-#: Colours of Okabe and Ito, which readers with any kind of colour vision tell apart; then the same for text, dark
-#: enough to be read on white (a contrast of 4.5 at least).
+#: Colours of codings; then the same for text, dark enough to be read on white (a contrast of 4.5 at least).
 CODING_COLORS = {
-    "one-vs-one": ("#0072B2", "#00629A"),
-    "one-vs-rest": ("#E69F00", "#8A5D00"),
+    "one-vs-one": (COLOURS[0], "#00629A"),
+    "one-vs-rest": (COLOURS[1], "#8A5D00"),
     "random-10": ("#777777", "#5F5F5F"),
-    "ecoc-one": ("#009E73", "#00704F"),
-    "decoc": ("#CC79A7", "#9A4A78"),
-    "wolc": ("#D55E00", "#B34B00"),
+    "ecoc-one": (COLOURS[2], "#00704F"),
+    "decoc": (COLOURS[3], "#9A4A78"),
+    "wolc": (COLOURS[5], "#B34B00"),
 }
 
 #: A second sign beside colour; sizes differ, so that one marker on top of another hides no more than its middle.
@@ -253,7 +253,7 @@ def _label_lines(axes: "Axes", labels: Sequence[str], x_label: str) -> None:
 def calibration_picture(bins: Sequence[Mapping[str, float]]) -> Picture:
     """Draw how probable the predicted class of samples is, and how often it is correct, in bins."""
     texts = [
-        f"{row['rows']} rows: {100 * row['confidence']:.0f} % sure, {100 * row['accuracy']:.0f} % correct"
+        f"{row['rows']} rows: {100 * row['confidence']:.0f} % probable, {100 * row['accuracy']:.0f} % correct"
         for row in bins
     ]
     values = (np.array([row[name] for row in bins]) for name in ("rows", "confidence", "accuracy"))

@@ -1,6 +1,6 @@
 """The names of codings, decodings, learners, methods and metrics, as plain text: ``--help`` loads no more than this.
 
-The registries with what each name stands for are built from these tuples.
+The registries with what each name stands for have these names, in this order.
 """
 
 from pathlib import Path

@@ -16,7 +16,7 @@ from skecoc.compare.cross_validation import Comparison
 from skecoc.compare.data_sets import DataSet
 from skecoc.compare.methods import CLASSIFIERS, MAJORITY
 from skecoc.compare.metrics import Metric, common_measures
-from skecoc.compare.statistics import TIE_DECIMALS, corrected_t_test, holm, interval_of_folds, wilson_interval
+from skecoc.compare.statistics import TIE_DECIMALS, interval_of_folds, p_values_against, wilson_interval
 from skecoc.plotting.probabilities import reliability_bins
 from skecoc.support.errors import InputError, spell_out
 from skecoc.support.processes import thread_pools
@@ -75,9 +75,7 @@ def _comparison(found: Comparison, best: int, metric: Metric, groups: NDArray[An
     measures = ("score", "accuracy", "n_columns", "fit_seconds")
     scores, accuracy, n_columns, fit_seconds = (found.runs(name)[0] for name in measures)
     means = scores.mean(axis=1)
-    others = [place for place in range(len(scores)) if place != best]
-    p_values = [corrected_t_test(scores[place], scores[best], 1 / (scores.shape[1] - 1)).p_value for place in others]
-    adjusted = dict(zip(others, holm(p_values).tolist(), strict=True))
+    p_values = p_values_against(scores, best, 1 / (scores.shape[1] - 1))
     rows: list[dict[str, Any]] = [
         {
             "method": method,
@@ -88,7 +86,7 @@ def _comparison(found: Comparison, best: int, metric: Metric, groups: NDArray[An
             "columns": None if method in CLASSIFIERS else float(n_columns[place].mean()),
             "fit_seconds": float(np.median(fit_seconds[place])),
             "difference": float(means[place] - means[best]),
-            "p_value": adjusted.get(place),
+            "p_value": p_values[place],
             "is_chosen": place == best,
             "is_baseline": method == MAJORITY,
         }
@@ -98,12 +96,12 @@ def _comparison(found: Comparison, best: int, metric: Metric, groups: NDArray[An
 
 
 def score_interval(
-    metric: Metric, scores: Floats, is_right: NDArray[np.bool_], groups: NDArray[Any] | None
+    metric: Metric, scores: Floats, is_correct: NDArray[np.bool_], groups: NDArray[Any] | None
 ) -> list[float]:
     """Return a 95 % interval of a score: by the rows for accuracy, unless they come in groups, else by the folds."""
     if metric.name == "accuracy" and groups is None:
-        return list(wilson_interval(int(is_right.sum()), len(is_right)))
-    return list(interval_of_folds(scores, len(is_right), metric.format.limits))
+        return list(wilson_interval(int(is_correct.sum()), len(is_correct)))
+    return list(interval_of_folds(scores, len(is_correct), metric.format.limits))
 
 
 def _reason(comparison: Sequence[dict[str, Any]], metric: Metric, *, was_named: bool) -> str:
@@ -118,12 +116,12 @@ def _reason(comparison: Sequence[dict[str, Any]], metric: Metric, *, was_named: 
     if round(lead, TIE_DECIMALS) == 0:
         return f"{own['method']} is saved{why}; {other['method']} scores the same."
     score, chance = metric.format.text(other["score"]), p_phrase(other["p_value"])
-    sure = "significantly" if other["p_value"] < ALPHA else "not significantly"
+    degree = "significantly" if other["p_value"] < ALPHA else "not significantly"
     if lead > 0:
-        beside = f"next is {other['method']} with {score}, {sure} worse ({chance})"
+        beside = f"next is {other['method']} with {score}, {degree} worse ({chance})"
     else:
         though = "" if other["p_value"] < ALPHA else "though "
-        beside = f"{other['method']} scores better with {score}, {though}{sure} ({chance})"
+        beside = f"{other['method']} scores better with {score}, {though}{degree} ({chance})"
     return f"{own['method']} is saved{why}; {beside}."
 
 
@@ -200,8 +198,8 @@ def calibration_bins(probabilities: Floats | None, truth: Integers) -> dict[str,
     ``n_rows``, ``confidence`` and ``accuracy`` have one entry for each of the `N_BINS` bins; empty ones are 0.
     """
     if probabilities is None:
-        sure, is_right = np.empty(0), np.empty(0, dtype=bool)
+        certain, is_correct = np.empty(0), np.empty(0, dtype=bool)
     else:
-        sure, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == truth
-    n_rows, confidence, accuracy = reliability_bins(sure, is_right, N_BINS)
+        certain, is_correct = probabilities.max(axis=1), probabilities.argmax(axis=1) == truth
+    n_rows, confidence, accuracy = reliability_bins(certain, is_correct, N_BINS)
     return {"n_rows": n_rows, "confidence": confidence, "accuracy": accuracy}

@@ -249,7 +249,7 @@ def _held_out(card: dict[str, Any], classes: list[str]) -> dict[str, Any]:
     def scored(score: float, interval: Any) -> str:
         return f"{scale.label} {scale.text(score)} (95 % interval {scale.range(*map(float, interval))})"
 
-    n_rows, sure, right = (
+    n_rows, confidence, correct = (
         np.asarray(card["calibration"][name], dtype=float) for name in ("n_rows", "confidence", "accuracy")
     )
     return {
@@ -272,10 +272,10 @@ def _held_out(card: dict[str, Any], classes: list[str]) -> dict[str, Any]:
         "calibration": {
             "bins": [
                 {"rows": int(count), "confidence": float(mean), "accuracy": float(share)}
-                for count, mean, share in zip(n_rows, sure, right, strict=True)
+                for count, mean, share in zip(n_rows, confidence, correct, strict=True)
                 if count > 0
             ],
-            "error": float((n_rows * np.abs(sure - right)).sum() / max(n_rows.sum(), 1.0)),
+            "error": float((n_rows * np.abs(confidence - correct)).sum() / max(n_rows.sum(), 1.0)),
         },
     }
 
@@ -308,19 +308,19 @@ def _outcome(confusion: NDArray[Any], known: dict[str, Any], classes: list[str])
 
 def _important(found: dict[str, Any], classes: list[str], columns: list[str]) -> list[dict[str, Any]]:
     """List the columns that matter most for each pair of classes, the hardest pair first."""
-    fields = (np.asarray(found[name]) for name in ("pairs", "told_apart", "columns", "drops"))
+    fields = (np.asarray(found[name]) for name in ("pairs", "separated", "columns", "drops"))
     return [
         {
             "first": classes[i],
             "second": classes[j],
-            "told_apart": float(told_apart),
+            "separated": float(separated),
             "columns": [
                 {"name": columns[place], "drop": float(drop)}
                 for place, drop in zip(best, drops, strict=True)
                 if drop > 0
             ],
         }
-        for (i, j), told_apart, best, drops in zip(*fields, strict=True)
+        for (i, j), separated, best, drops in zip(*fields, strict=True)
     ]
 
 

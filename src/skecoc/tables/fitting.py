@@ -246,7 +246,7 @@ def _fit_all(
     has_jobs = "n_jobs" in classifier.get_params()
     if has_jobs:
         classifier.set_params(n_jobs=n_jobs)
-    model = TableClassifier(classifier, drop=table.drop, classes=table.classes)
+    model = TableClassifier(classifier, drop=table.drop, class_order=table.classes)
     weights = None if class_weight is None else compute_sample_weight(class_weight, table.labels)
     # The threads of gradient boosting would wait for one another on busy cores.
     with thread_pools().limit(limits=1), interrupts_remembered() as check_interrupt, warnings.catch_warnings():

@@ -20,7 +20,7 @@ Integers = NDArray[np.intp]
 MAX_ROWS = 400
 #: Columns that are kept for a pair of classes, the most important ones.
 MAX_COLUMNS = 10
-#: Pairs of classes that are kept, the ones hardest to tell apart.
+#: Pairs of classes that are kept, the ones hardest to separate.
 MAX_PAIRS = 1_000
 #: Columns that are shuffled at most: those that differ most between the classes of the training part.
 MAX_SHUFFLED = 60
@@ -35,7 +35,7 @@ class PairCounts(NamedTuple):
     """How often rows of one class score higher for it than for another, with all columns and with one shuffled."""
 
     n_rows: Floats  # rows of each class, of shape (n_classes,)
-    right: Floats  # entry (i, j): rows of class i that score higher for i than for j
+    correct: Floats  # entry (i, j): rows of class i that score higher for i than for j
     shuffled: Floats  # the same with one column shuffled, of shape (n_columns, n_classes, n_classes)
 
 
@@ -106,22 +106,22 @@ def count_pairs(
 def important_columns(counts: PairCounts, columns: Integers) -> dict[str, Any]:
     """Rank the columns that were shuffled for each pair of classes, the hardest pairs first.
 
-    ``told_apart`` is the share of rows that score higher for their own class than for the other; ``columns`` are
+    ``separated`` is the share of rows that score higher for their own class than for the other; ``columns`` are
     those whose shuffling lowers it most, by ``drops``.
     """
     first, second = np.triu_indices(len(counts.n_rows), k=1)
     total = counts.n_rows[first] + counts.n_rows[second]
     has_rows = total > 0
     first, second, total = first[has_rows], second[has_rows], total[has_rows]
-    told_apart = (counts.right[first, second] + counts.right[second, first]) / total
-    hardest = np.argsort(told_apart, kind="stable")[:MAX_PAIRS]
-    first, second, total, told_apart = first[hardest], second[hardest], total[hardest], told_apart[hardest]
+    separated = (counts.correct[first, second] + counts.correct[second, first]) / total
+    hardest = np.argsort(separated, kind="stable")[:MAX_PAIRS]
+    first, second, total, separated = first[hardest], second[hardest], total[hardest], separated[hardest]
     kept = (counts.shuffled[:, first, second] + counts.shuffled[:, second, first]) / total
-    drops = (told_apart - kept).T
+    drops = (separated - kept).T
     best = np.argsort(-drops, axis=1, kind="stable")[:, :MAX_COLUMNS]
     return {
         "pairs": np.column_stack([first, second]),
-        "told_apart": told_apart,
+        "separated": separated,
         "columns": columns[best],
         "drops": np.take_along_axis(drops, best, axis=1),
     }

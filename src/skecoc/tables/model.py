@@ -41,14 +41,14 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         The classifier that is trained on the encoded columns. None means ``WOLCClassifier()``.
     drop : sequence of str, default=()
         Columns to ignore.
-    classes : sequence of labels, default=None
+    class_order : sequence of labels, default=None
         The class labels in their natural order, for ordinal codes; labels without rows are ignored. None means sorted
         order.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The class labels, in the order of `classes`.
+        The class labels, in the order of `class_order`.
     n_classes_ : int
         Number of classes.
     classifier_ : classifier
@@ -81,7 +81,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "classifier": [HasMethods(["fit", "predict"]), None],
         "drop": ["array-like"],
-        "classes": ["array-like", None],
+        "class_order": ["array-like", None],
     }
 
     def __init__(
@@ -89,11 +89,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         classifier: BaseEstimator | None = None,
         *,
         drop: Sequence[str] = (),
-        classes: ArrayLike | None = None,
+        class_order: ArrayLike | None = None,
     ) -> None:
         self.classifier = classifier
         self.drop = drop
-        self.classes = classes
+        self.class_order = class_order
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: "pd.DataFrame", y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -114,7 +114,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         X = with_names(X)
-        self.classes_, indices = _number_classes(y, self.classes)
+        self.classes_, indices = _number_classes(y, self.class_order)
         self.kinds_, self.left_out_ = choose_columns(X, self.drop)
         values = typed(X, self.kinds_)
         chosen = clone(WOLCClassifier() if self.classifier is None else self.classifier)
@@ -195,9 +195,9 @@ def _number_classes(y: ArrayLike, order: ArrayLike | None) -> tuple[NDArray[Any]
     places = {label: place for place, label in enumerate(ordered)}
     unknown = [label for label in classes.tolist() if label not in places]
     if unknown:
-        raise InputError(f"classes: the label {unknown[0]!r} is not among them; expected all labels in their order")
+        raise InputError(f"class_order: the label {unknown[0]!r} is not among them; expected all labels in their order")
     if len(places) < len(ordered):
-        raise InputError("classes: a label occurs more than once")
+        raise InputError("class_order: a label occurs more than once")
     ranks = np.array([places[label] for label in classes.tolist()])
     by_rank = np.argsort(ranks)
     return classes[by_rank], np.argsort(by_rank)[indices]

@@ -110,7 +110,7 @@ if (pairData) {
     if (a === b) {
       sentence.textContent = "Choose two different classes.";
     } else if (!found) {
-      sentence.textContent = `${classes[a]} and ${classes[b]} are easy to tell apart; nothing was counted for them.`;
+      sentence.textContent = `${classes[a]} and ${classes[b]} are easy to separate; nothing was counted for them.`;
     } else {
       const none = found.columns.length ? "" : " No column alone matters.";
       sentence.textContent = `Of the held-out rows of ${classes[a]} and ${classes[b]}, ${found.apart.toFixed(1)} % score higher for their own class than for the other.${none}`;
