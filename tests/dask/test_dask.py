@@ -203,9 +203,11 @@ def test_methods_for_samples_in_memory_refuse_collections_by_name(local_code, ta
         lambda: local_code.predict(Blocks(X, Y)),
     ):
         with pytest.raises(
-            ValueError, match=r"X must be in memory, got (Array|Blocks): ECOCClassifier takes other data"
+            ValueError, match=r"X must be in memory, got (Array|Blocks): .*; ECOCClassifier takes other data in fit"
         ):
             call()
+    with pytest.raises(ValueError, match=r"y must be in memory, got Array: call y.compute\(\); Stump.* takes no other"):
+        STUMPS.fit(X, labels)
     with pytest.raises(ValueError, match="warm_start=True needs samples in memory, got Partitions"):
         WOLCClassifier(STUMPS, warm_start=True).fit(rows, labels)
 

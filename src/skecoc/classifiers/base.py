@@ -34,7 +34,7 @@ from skecoc.classifiers.prediction import CodePrediction
 from skecoc.coding import resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.bins import MANY_TO_BIN, SAMPLE_ROWS
-from skecoc.data.described import DescribedData, described, refuse_data
+from skecoc.data.described import TAKING_DATA, DescribedData, described, refuse_data
 from skecoc.data.folds import Keys, assign_folds, resolve_folds, sample_keys
 from skecoc.data.samples import ArraySamples, BlockSamples, prepare_rows, sample_rows
 from skecoc.decoding import DECODERS, decoding_name, resolve_decoder
@@ -516,7 +516,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Check the shape and the feature names of X; the learner checks its values."""
-        refuse_data(self, X)
+        refuse_data(self, X, TAKING_DATA)
         if hasattr(X, "columns"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if _num_samples(X) == 0 or len(X.columns) == 0:

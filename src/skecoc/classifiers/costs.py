@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
 
-from skecoc.data.described import is_dask, refuse_data
+from skecoc.data.described import TAKING_DATA, is_dask, refuse_data
 from skecoc.learners.columns import Floats, Integers
 from skecoc.support.errors import all_or_nothing, spell_out
 
@@ -438,7 +438,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         In a search: ``GridSearchCV(model, {"reject": ...}, scoring=lambda model, X, y: -model.mean_cost(X, y))``.
         """
         rule = self._rule()
-        refuse_data(self, X)
+        refuse_data(self, X, TAKING_DATA)
         chosen = rule.choose(self.predict_proba(X))
         truth = class_indices(check_test_labels(y, chosen), self.classes_)
         is_rejected = chosen == len(self.classes_)

@@ -17,6 +17,9 @@ from skecoc.data.blocks import ArrayBlocks, IterableBlocks
 from skecoc.data.executor import Executor, LocalExecutor, States
 from skecoc.support.errors import import_extra, refuse_multilabel
 
+#: Methods of classifiers that take other data than those in memory.
+TAKING_DATA = "fit, and Dask collections in predict, predict_proba, decision_function and score"
+
 
 class DescribedData(ABC):
     """Samples that stay where they are: an estimator's `fit` takes such an object in place of ``X`` and ``y``."""
@@ -226,13 +229,16 @@ def is_dask(X: Any) -> bool:
     return "dask" in sys.modules and bool(sys.modules["dask"].is_dask_collection(X))
 
 
-def refuse_data(estimator: Any, X: Any) -> None:
-    """Refuse data that are not in memory, by name, where they cannot be worked with."""
-    if isinstance(X, DescribedData) or is_dask(X):
-        raise ValueError(
-            f"X must be in memory, got {type(X).__name__}: {type(estimator).__name__} takes other data in fit and "
-            "Dask collections in predict, predict_proba, decision_function and score; call X.compute() elsewhere"
-        )
+def refuse_data(estimator: Any, X: Any, where_taken: str = "", *, name: str = "X") -> None:
+    """Refuse data that are not in memory, by name; `where_taken` has the methods of the estimator that take them."""
+    if not isinstance(X, DescribedData) and not is_dask(X):
+        return
+    hint = f"call {name}.compute()" if is_dask(X) else "pass arrays, such as a part of the samples"
+    kind = type(estimator).__name__
+    raise ValueError(
+        f"{name} must be in memory, got {type(X).__name__}: {hint}"
+        + (f"; {kind} takes other data in {where_taken}" if where_taken else f"; {kind} takes no other data")
+    )
 
 
 def described(estimator: Any, X: Any, y: Any, sample_weight: Any) -> DescribedData | None:

@@ -14,6 +14,16 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from skecoc.data.codes import Floats, Integers, Names, rounded
+from skecoc.data.described import refuse_data
+
+
+def check_in_memory(learner: Any, X: Any, y: Any) -> Any:
+    """Return the labels; refuse samples or labels that are not in memory, which learners do not load by themselves."""
+    refuse_data(learner, X)
+    refuse_data(learner, y, name="y")
+    if y is None:
+        raise ValueError(f"{type(learner).__name__} requires y to be passed, but the target y is None")
+    return y
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):
@@ -22,8 +32,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
     _dtypes: ClassVar[list[type]] = [np.float64]  # that features may have
     _sparse_formats: ClassVar[list[str]] = []  # that are taken
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the classifier.
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the classifier to samples in memory.
 
         Parameters
         ----------
@@ -40,6 +50,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         self._validate_params()
+        y = check_in_memory(self, X, y)
         return self._fit_rows(self._prepare_rows(X), None, y, sample_weight)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

@@ -21,6 +21,7 @@ from sklearn.utils.validation import (
 )
 
 from skecoc.data.folds import MANY_SAMPLES
+from skecoc.learners.binary import check_in_memory
 from skecoc.learners.columns import (
     ALL_SAMPLES,
     HELD_OUT,
@@ -135,8 +136,10 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.estimator = estimator
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
-        """Train the classifier.
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, **fit_params: Any
+    ) -> Self:
+        """Train the classifier on samples in memory.
 
         Parameters
         ----------
@@ -154,7 +157,7 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self
             The fitted learner.
         """
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(check_in_memory(self, X, y), warn=True)
         estimator = clone(self.estimator)
         if self._is_pairwise:
             _last_step(estimator).set_params(decision_function_shape="ovo", break_ties=False)
