@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -22,8 +23,8 @@ from skecoc.data.folds import assign_folds
 from skecoc.data.samples import ArraySamples, prepare_rows
 from skecoc.datasets import list_uci, load_uci
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.learners import StumpAdaBoostClassifier
-from skecoc.learners.columns import ColumnTrainer
+from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
+from skecoc.learners.columns import SEEN, ColumnTrainer
 from skecoc.learners.summed import SummedTrainer
 from skecoc.persistence import load_model, save_model
 from tests.grids import nightly
@@ -306,6 +307,9 @@ def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n
         for samples, of_samples in ((in_memory, trainer), (rows, summed)):
             code = GrowingCode(samples, of_samples)
             code.start([one_vs_rest(4)])
+            seen = of_samples.outputs(code.columns, SEEN)
+            n_seen = len(seen) if of_samples is trainer else executor.sum(len, seen)
+            assert n_seen == len(y)  # whatever folds hold out
             strategy = OptimizedWeightStrategy(0.3, 0.1, 3, [3], None, is_capped=False)
             evaluation = strategy.evaluate(code)
             solver = OptimizedWeightDecoder(0.3, l2=0.1, tol=1e-7)
@@ -433,6 +437,17 @@ def test_bad_arguments_are_named(make, message):
 
 def test_learners_and_preparation_refuse_described_data_by_name():
     described = Blocks(np.arange(12.0).reshape(6, 2), np.arange(6) % 2)
-    for taking in (make_pipeline(StandardScaler(), ECOCClassifier()), StumpAdaBoostClassifier()):
-        with pytest.raises(ValueError, match="Blocks cannot become an array: only the fit of skecoc's classifiers"):
-            taking.fit(described, np.arange(6) % 2)
+    with pytest.raises(ValueError, match="Blocks cannot become an array: only the fit of skecoc's classifiers"):
+        make_pipeline(StandardScaler(), ECOCClassifier()).fit(described, np.arange(6) % 2)
+    for learner in (StumpAdaBoostClassifier(), MulticlassLearner(GaussianNB())):
+        with pytest.raises(ValueError, match=f"X must be in memory, got Blocks: .*{type(learner).__name__} takes no"):
+            learner.fit(described)
+
+
+def test_a_number_of_folds_calibrates_out_of_fold_on_blocks_as_in_memory():
+    X, y = blobs(400)
+    few_bins = Blocks(X, y, block_size=150, max_bins=20)  # boosts sums, however few rows
+    found = {n: ECOCClassifier(STUMPS, decoding="hamming", n_folds=n).fit(few_bins) for n in ("auto", 3)}
+    assert found["auto"].calibration_ is None
+    assert found[3].calibration_ is not None
+    assert found[3].temperature_ != found["auto"].temperature_

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skecoc.coding import one_vs_one, one_vs_rest, sparse_random
 from skecoc.learners import MulticlassLearner
 from skecoc.learners.columns import Column, evaluate_columns, takes_weights, weight_params
+from skecoc.learners.mixed import MixedTrainer
 from skecoc.learners.multiclass import MulticlassColumn, MulticlassTrainer
 from tests.reference.training import Seeded
 
@@ -189,6 +190,34 @@ def test_one_fit_per_fold_serves_all_columns():
     alone = MulticlassLearner(GaussianNB()).fit(X[folds != 1], Y[folds != 1])
     np.testing.assert_allclose(trained.out_of_fold[folds == 1], outputs(alone, patterns[:3], X[folds == 1]))
     assert trainer.trainer.relabelled(Y % 2).fit([Column(np.array([1, -1]))])[0].learner.classes_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("is_mixed", [False, True], ids=["one", "several"])
+def test_one_fit_per_fold_serves_a_group_of_columns(is_mixed):
+    folds = np.arange(len(Y)) % 3
+    groups = np.array([0, 1, 1, -1], dtype=np.int8)  # two classes are one group, and the last takes no part
+    patterns = [np.array(sides, dtype=np.int8) for sides in ([1, -1, -1, 0], [-1, 1, 1, 0], [1, -1, 0, 0])]
+    divisions = [groups, groups, None]
+    Counting.sizes.clear()
+    learner = MulticlassLearner(Counting())
+    if is_mixed:
+        trainer = Seeded(MixedTrainer({"bayes": learner}, X, Y, 0, folds=folds))
+    else:
+        trainer = Seeded(MulticlassTrainer(learner, X, Y, 0, "predict_proba", folds=folds))
+    columns = [
+        Column(pattern, learner="bayes", groups=division) for pattern, division in zip(patterns, divisions, strict=True)
+    ]
+    learners, found = trainer.train_held_out(columns)
+    in_part = Y < 3
+    expected = [np.sum(kept & (folds != fold)) for fold in (-1, 0, 1, 2) for kept in (in_part, np.full(len(Y), True))]
+    assert sorted(Counting.sizes) == sorted(expected)
+    assert [one.learner.classes_.tolist() for one in learners] == [[0, 1], [0, 1], [0, 1, 2, 3]]
+    assert learners[0].learner is learners[1].learner
+    for fold in range(3):
+        alone = GaussianNB().fit(X[in_part & (folds != fold)], groups[Y[in_part & (folds != fold)]])
+        first, second = alone.predict_proba(X[folds == fold]).T
+        np.testing.assert_allclose(found[folds == fold, 0], first - second, atol=1e-12)
+    np.testing.assert_allclose(found[:, 1], -found[:, 0], atol=1e-12)
 
 
 def test_jobs_change_nothing():

@@ -364,7 +364,8 @@ class ECOCClassifier(BatchesMixin):
         return strategy, StopRules(0)
 
     def _is_summable(self) -> bool:
-        return not self._learns_held_out(self._decoder())
+        # A number of folds asks for out-of-fold codewords, which stumps on all rows have for some rows in memory.
+        return self.n_folds in {AUTO, None} and not self._learns_held_out(self._decoder())
 
     def _is_light(self) -> bool:
         is_auto = is_named(self.decoding, AUTO)

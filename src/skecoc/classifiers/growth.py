@@ -66,12 +66,7 @@ class GrowingCode:
         self.parts: Integers = np.empty(0, dtype=np.intp)  # initial code that a column belongs to; -1 for added columns
         self.margin_scale = 1.0  # margins are divided by this
         self.training_seconds = 0.0  # of the columns added last
-        # Names of the learners if there are several, and of those that can be trained by regions (a single one is "").
-        self.learner_names: tuple[str, ...] = ()
-        if isinstance(trainer, MixedTrainer):
-            self.learner_names, self.clusterable = tuple(trainer.trainers), trainer.clusterable
-        else:
-            self.clusterable = frozenset(() if self.trainer.clustered_learner is None else {""})
+        self.learner_names, self.clusterable = trainer.learner_names, trainer.clusterable
 
     @property
     def n_columns(self) -> int:

@@ -174,6 +174,8 @@ class Trainer(ABC):
     on_fit: OnFit = field(default=lambda: None)
     before: TrainedBefore | None = None  # an earlier fit to the same samples, which is added to
 
+    learner_names: ClassVar[tuple[str, ...]] = ()  # of several learners; a single one is called ""
+
     def __post_init__(self) -> None:
         # By the fold that is left out, then by column: columns that are tried out come again.
         self._trained: dict[int, dict[Any, Any]] = self.before.learners if self.before else {}
@@ -182,6 +184,11 @@ class Trainer(ABC):
         numbers = [] if self.folds is None else np.unique(self.folds[self.folds >= 0]).tolist()
         self._rows_of_folds: dict[int, Integers] = {fold: np.flatnonzero(self.folds == fold) for fold in numbers}
         self._held_out: dict[int, Any] = {}
+
+    @property
+    def clusterable(self) -> frozenset[str]:
+        """The names of the learners that can be trained by regions."""
+        return frozenset()
 
     @abstractmethod
     def fit(self, columns: Sequence[Column], without_fold: int = ALL_SAMPLES) -> list[BaseEstimator]:
@@ -289,6 +296,11 @@ class ColumnTrainer(Trainer):
                 trained[column.key] = learner
                 self.on_fit()
         return [trained[column.key] for column in columns]
+
+    @property
+    def clusterable(self) -> frozenset[str]:
+        """The name of the learner, if it can be trained by regions."""
+        return frozenset(() if self.clustered_learner is None else {""})
 
     def _tasks(self, columns: Sequence[Column], fold: int, shared: bool) -> Iterator[tuple[Any, ...]]:
         """Yield the arguments of `_fit_one` for columns."""

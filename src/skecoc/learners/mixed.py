@@ -493,7 +493,7 @@ class MixedTrainer:
         _check_missing(learners, X)
         self.X, self.y, self.root, self.folds, self.n_jobs = X, y, root, folds, n_jobs
         self.response: Response = "predict" if response_method == "predict" else "predict_proba"
-        self._on_fit = on_fit
+        self.learner_names, self._on_fit = tuple(learners), on_fit
         # Seconds until all folds are trained, and seconds of one fit, of each learner; copies share them.
         self._seconds_left: dict[str, float] = {}
         self._seconds_per_fit: dict[str, float] = {}
@@ -527,8 +527,8 @@ class MixedTrainer:
     @property
     def clusterable(self) -> frozenset[str]:
         """The names of the learners that can be trained by regions: none if no column holds numbers."""
-        plain = [name for name, trainer in self.trainers.items() if not isinstance(trainer, MulticlassTrainer)]
-        return frozenset(plain if len(number_columns(self.X)) else [])
+        by_column = [name for name, trainer in self.trainers.items() if trainer.clusterable]
+        return frozenset(by_column if len(number_columns(self.X)) else [])
 
     def relabelled(self, y: Integers) -> "MixedTrainer":
         """Return a trainer of the same samples, as they are prepared, with other class indices."""

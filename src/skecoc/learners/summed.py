@@ -28,6 +28,7 @@ from skecoc.learners.coded_outputs import (
 from skecoc.learners.coded_outputs import largest_output as largest_in_block
 from skecoc.learners.columns import (
     ALL_SAMPLES,
+    HELD_OUT,
     SEEN,
     Column,
     ColumnTrainer,
@@ -78,14 +79,14 @@ class SummedTrainer(ColumnTrainer):
         return [trained[column.key] for column in columns]
 
     def outputs(self, columns: Sequence[Column], samples: Samples = SEEN, *, tried: bool = False) -> Any:
-        """Evaluate columns on rows of `X`, or on those in blocks that a fold holds out, all without folds."""
+        """Evaluate columns on rows of `X`, or on those in blocks: all of them, or those that a fold holds out."""
         if self.X is not None:
             return super().outputs(columns, samples, tried=tried)
-        without = [self._coded(columns, fold) for fold in range(len(self._left_out))]
-        held_out = list(zip(self._left_out, without, strict=True))
+        left_out = self._left_out if samples == HELD_OUT else []
+        held_out = [(folds, self._coded(columns, number)) for number, folds in enumerate(left_out)]
         message = (self.rows.n_folds if held_out else 0, self._coded(columns), held_out)
-        for fold in range(len(self._left_out)):
-            self._trained.pop(fold, None)
+        for number in range(len(left_out)):
+            self._trained.pop(number, None)
         return self.rows.executor.map(block_outputs, self.rows.coded, message=message)
 
     def sampled_outputs(self, columns: Sequence[Column], sample: Sample) -> Floats:
