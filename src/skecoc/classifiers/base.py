@@ -187,7 +187,6 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
         """
         with all_or_nothing(self):
             data = described(self, X, y, sample_weight)
-            self.__dict__.pop("training_samples_", None)  # of an earlier fit
             if data is None:
                 self._fit_arrays(X, y, sample_weight, fit_params)
             else:
@@ -225,6 +224,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
             raise ValueError(f"{type(data).__name__} takes no fit parameters of learners, got {given}")
         if getattr(self, "warm_start", False):
             raise ValueError(f"warm_start=True needs samples in memory, got {type(data).__name__}")
+        self.__dict__.pop("_warm", None)  # columns of an earlier fit, to other samples
         random_state = check_random_state(self.random_state)
         root = int(random_state.randint(LARGEST_SEED))
         learner = self._learner()
@@ -247,13 +247,12 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
             )
             self.classes_ = rows.layout.classes
             set_features(self, rows.bins.n_features, rows.summary.names)
-            self._order_classes()
+            self._order_classes(own_order(data.y))
             n_rows, has_own_bins = rows.summary.n_rows, not isinstance(data.max_bins, str)
             is_small = not has_own_bins and n_rows <= MANY_TO_BIN
             if is_summed and not is_small:
                 y, weight = rows.sample_classes(), rows.sample.mass
                 self._fit_code(TrainingData(None, y, weight, {"": {}}, random_state, root, rows))
-                self.training_samples_ = {type(learner).__name__: n_rows}
                 return
             # Few rows are gathered in memory, where stumps can use every threshold.
             size = MANY_TO_BIN if has_stumps and is_small else SAMPLE_ROWS if has_stumps else data.sample_size
@@ -267,17 +266,12 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
                 weights = {"sample_weight": sampled.weight}
                 params = {name: weights if takes_weights(own) else {} for name, own in learners.items()}
             training = TrainingData(sampled.X, sampled.y, sampled.weight, params, random_state, root)
-            if self._boosts_sums and (has_own_bins or not sampled.is_all):
+            boosts = any(isinstance(own, StumpAdaBoostClassifier) for own in learners.values())
+            if self._boosts_sums and boosts and (has_own_bins or not sampled.is_all):
                 training.rows, training.keys = rows, sampled.keys
             # Only weights that the user has given need a metadata request.
             with config_context(enable_metadata_routing=is_given and get_config()["enable_metadata_routing"]):
                 self._fit_code(training)
-            self.training_samples_ = {
-                name or type(own).__name__: n_rows
-                if training.rows is not None and isinstance(own, StumpAdaBoostClassifier)
-                else len(sampled.y)
-                for name, own in learners.items()
-            }
 
     # What differs between classifiers.
 
@@ -378,6 +372,12 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
             margin_scale=code.margin_scale,
             column_learners=code.column_learners[:n_columns],
         )
+        self.training_samples_ = {}
+        for name, learner in self._learners().items():
+            if name in data.params:
+                is_summed = data.rows is not None and isinstance(learner, StumpAdaBoostClassifier)
+                n_samples = data.rows.summary.n_rows if data.rows is not None and is_summed else len(data.y)
+                self.training_samples_[name or type(learner).__name__] = n_samples
         self._keep_growth(growth, strategy, start.codings)
 
     def _matrices(self, codings: list[Any], data: TrainingData) -> tuple[list[CodeMatrix], int]:
@@ -566,7 +566,11 @@ def own_order(y: Any) -> list[Any] | None:
         y = y[y.columns[0]]
     dtype = getattr(y, "dtype", None)
     is_ordered = getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum"
-    return list(dtype.categories) if is_ordered and dtype is not None else None
+    if not is_ordered or dtype is None:
+        return None
+    if not getattr(getattr(y, "cat", None), "known", True):
+        raise ValueError("y is ordered, and Dask does not know its categories: pass y.cat.as_known()")
+    return list(dtype.categories)
 
 
 def check_order(class_order: Any) -> list[Any]:

@@ -292,6 +292,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         self
             The fitted classifier. If fitting fails or is interrupted, the classifier is unchanged.
         """
+        if not hasattr(self.estimator, "_fit_described"):  # only skecoc's classifiers take other data
+            refuse_data(self.estimator, X)
         with all_or_nothing(self):
             given = process_routing(self, "fit", **fit_params).estimator.fit if _routing_enabled() else fit_params
             self.estimator_ = clone(self.estimator).fit(X, y, **given)

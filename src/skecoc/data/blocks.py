@@ -179,6 +179,13 @@ def check_features(X: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
     from sklearn.utils.validation import _get_feature_names
 
     names: NDArray[Any] | None = _get_feature_names(X)
+    kinds = zip(getattr(X, "columns", ()), getattr(X, "dtypes", ()), strict=True)
+    categorical = [str(name) for name, dtype in kinds if str(dtype).startswith(("category", "Categorical", "Enum"))]
+    if categorical:
+        raise ValueError(
+            f"X has categorical columns, {', '.join(categorical)}: samples in blocks or partitions must hold numbers. "
+            "Encode categories first, for example by sklearn.preprocessing.OneHotEncoder, or fit a frame in memory"
+        )
     checks: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_min_samples": 0, "input_name": "X"}
     checked = check_array(X, ensure_all_finite="allow-nan", **checks)
     if np.isnan(checked).any():

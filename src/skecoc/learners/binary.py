@@ -93,6 +93,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         if is_checked:
             return X
         check_is_fitted(self)
+        refuse_data(self, X)
         return validate_data(self, X, **self._checks(), reset=False)
 
     def _checks(self) -> dict[str, Any]:

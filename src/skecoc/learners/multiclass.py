@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
+from skecoc.data.described import refuse_data
 from skecoc.data.folds import MANY_SAMPLES
 from skecoc.learners.binary import check_in_memory
 from skecoc.learners.columns import (
@@ -217,6 +218,7 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The probabilities of the classifier, or probabilities computed from its margins, which are not calibrated.
         """
         check_is_fitted(self)
+        refuse_data(self, X)
         if hasattr(self.estimator_, "predict_proba"):
             return self.estimator_.predict_proba(X)
         return np.exp(self._evaluate(X, "predict_proba").logs)

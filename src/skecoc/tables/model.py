@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skecoc.classifiers.wolc import WOLCClassifier
 from skecoc.compare.data_sets import leave_missing
 from skecoc.compare.trials import fit_weighted, takes_missing
+from skecoc.data.described import refuse_data
 from skecoc.persistence import ModelFileError, load_model
 from skecoc.support.errors import InputError, import_extra
 from skecoc.tables.kinds import KINDS, Strays, describe_strays, kinds_of, typed, useless_columns, with_names
@@ -113,6 +114,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         self
             The fitted classifier.
         """
+        refuse_data(self, X)
         X = with_names(X)
         self.classes_, indices = _number_classes(y, self.class_order)
         self.kinds_, self.left_out_ = choose_columns(X, self.drop)
