@@ -310,7 +310,7 @@ def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n
             seen = of_samples.outputs(code.columns, SEEN)
             n_seen = len(seen) if of_samples is trainer else executor.sum(len, seen)
             assert n_seen == len(y)  # whatever folds hold out
-            strategy = OptimizedWeightStrategy(0.3, 0.1, 3, [3], None, is_capped=False)
+            strategy = OptimizedWeightStrategy(margin=0.3, l2=0.1, n_pairs=3, n_regions=[3], is_capped=False)
             evaluation = strategy.evaluate(code)
             solver = OptimizedWeightDecoder(0.3, l2=0.1, tol=1e-7)
             nested = fit_weights(code, solver, 4, without_fold=1 if n_folds else None)

@@ -282,6 +282,8 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
     _boosts_sums: ClassVar[bool] = True
     #: The parameter that names the coding.
     _coding_argument: ClassVar[str] = "init"
+    #: What "auto" means for the decoding of one learner, unless the code and its outputs decide.
+    _default_decoding: ClassVar[str] = "probabilistic"
 
     @abstractmethod
     def _start(self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState) -> Start:
@@ -492,7 +494,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
         differ.
         """
         is_auto = is_named(self.decoding, AUTO)
-        default = "logistic-weight" if is_several(self.estimator) else "probabilistic"
+        default = "logistic-weight" if is_several(self.estimator) else self._default_decoding
         return resolve_decoder(default if is_auto else self.decoding, also=(AUTO,))
 
     def _check_nested(self, params: dict[str, Any]) -> None:
@@ -562,7 +564,7 @@ def own_order(y: Any) -> list[Any] | None:
     >>> own_order(pd.Categorical(["good", "bad"], ["bad", "fair", "good"], ordered=True))
     ['bad', 'fair', 'good']
     """
-    if len(getattr(y, "columns", ())) == 1:  # a frame of one column
+    if getattr(y, "ndim", 1) == 2 and len(getattr(y, "columns", ())) == 1:  # a frame of one column
         y = y[y.columns[0]]
     dtype = getattr(y, "dtype", None)
     is_ordered = getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum"

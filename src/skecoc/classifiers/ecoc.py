@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -61,6 +62,7 @@ class _Codewords(NamedTuple):
     weight: Floats
 
 
+@dataclass
 class FixedStrategy(Strategy):
     """Fit a decoder to the first code, which does not grow.
 
@@ -71,18 +73,12 @@ class FixedStrategy(Strategy):
 
     is_fixed = True
 
-    def __init__(
-        self,
-        choose_decoder: Callable[[GrowingCode], Any],
-        is_binned: bool,
-        learns_held_out: Callable[[Any], bool] = lambda _: False,
-        *,
-        order_seed: int = 0,
-        may_do_without_folds: bool = False,
-    ) -> None:
-        self.choose_decoder, self.is_binned, self.learns_held_out = choose_decoder, is_binned, learns_held_out
-        self.order_seed, self.may_do_without_folds = order_seed, may_do_without_folds
-        self._calibration: tuple[Calibration, bool]  # set by `evaluate`
+    choose_decoder: Callable[[GrowingCode], Any]
+    is_binned: bool
+    learns_held_out: Callable[[Any], bool] = lambda _: False
+    order_seed: int = 0
+    may_do_without_folds: bool = False
+    _calibration: tuple[Calibration, bool] = field(init=False)  # set by `evaluate`
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the decoder; nothing else is measured."""
@@ -371,9 +367,6 @@ class ECOCClassifier(BatchesMixin):
         is_auto = is_named(self.decoding, AUTO)
         return is_auto or not isinstance(resolve_decoder(self.decoding), OptimizedWeightDecoder)
 
-    def _joblib_verbosity(self) -> int:
-        return self.verbose
-
     def _decoder_for(self, coding: str, matrix: CodeMatrix, counts: Integers, prior: Floats, response: Response) -> Any:
         """Return the decoder that is to be fitted; "auto" is one that suits the code and the outputs of its columns.
 
@@ -426,11 +419,6 @@ class ECOCClassifier(BatchesMixin):
         names = self.column_learners_.tolist()
         model._keep(*kept, response=response, margin_scale=margin_scale, column_learners=names)
         return model
-
-    @property
-    def weights_(self) -> Floats:
-        """Weights of the decoding, an array of shape (n_classes, n_columns)."""
-        return self.decoder_.weights_
 
 
 def are_classes_weighted(counts: Integers, prior: Floats) -> bool:

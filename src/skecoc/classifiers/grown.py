@@ -72,11 +72,6 @@ class GrownClassifier(BaseCodeClassifier):
         """Return the state without what a further `fit` on the same data could use."""
         return {name: value for name, value in super().__getstate__().items() if name != "_warm"}
 
-    @property
-    def weights_(self) -> Floats:
-        """Weights of the decoding, an array of shape (n_classes, n_columns)."""
-        return self.decoder_.weights_
-
     def _class_scores(self, X: Any) -> Floats:
         check_is_fitted(self)
         # Columns without weight need no outputs.

@@ -1,6 +1,7 @@
 """Layered codes: hard pairs of classes get one clustering-based column after another; and LC-ECOC."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -165,12 +166,13 @@ def number_of_equal_columns(matrix: CodeMatrix, column: Pattern) -> int:
     return int((np.count_nonzero(matrix[:, agree], axis=0) == len(members)).sum())
 
 
+@dataclass
 class LayeredStrategy(Strategy):
     """Separate the most confused pairs; a pair that is a column already gets a clustering-based one (Algorithm 1)."""
 
-    def __init__(self, decoder: BaseDecoder, n_pairs: int, n_regions: int) -> None:
-        self.decoder = decoder  # cloned for every round
-        self.n_pairs, self.n_regions = n_pairs, n_regions
+    decoder: BaseDecoder  # cloned for every round
+    n_pairs: int
+    n_regions: int
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the decoder and count errors, on out-of-fold codewords where there are any."""

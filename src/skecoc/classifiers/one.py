@@ -1,5 +1,6 @@
 """ECOC-ONE: add columns for the most confused pair of classes, until a pair repeats."""
 
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -28,6 +29,7 @@ from skecoc.learners.columns import Column, Floats, Integers, Pattern
 from skecoc.support.weights import ClassWeight
 
 
+@dataclass
 class OneStrategy(Strategy):
     """Separate the most confused pair of classes, alone or within a wider bipartition.
 
@@ -36,9 +38,10 @@ class OneStrategy(Strategy):
 
     exhausted = "the most confused pair has been separated before"
 
-    def __init__(self, decoder: BaseDecoder, validation_weight: float, extend: bool) -> None:
-        self.decoder, self.validation_weight, self.extend = decoder, validation_weight, extend
-        self._separated: set[tuple[int, int]] = set()
+    decoder: BaseDecoder  # cloned for every round
+    validation_weight: float
+    extend: bool
+    _separated: set[tuple[int, int]] = field(default_factory=set, init=False)
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the decoder; the loss is the mix of the two error rates."""

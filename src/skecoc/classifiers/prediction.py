@@ -35,6 +35,11 @@ class CodePrediction(PairInsight):
     _response: Response
     _margin_scale: float
 
+    @property
+    def weights_(self) -> Floats:
+        """Weights of the decoding, an array of shape (n_classes, n_columns); with subclasses (n_rows, n_columns)."""
+        return self.decoder_.weights_
+
     def _decode(self, codewords: NDArray[np.floating]) -> Floats:
         """Score every class for every codeword, ties resolved."""
         return decode(self.decoder_, codewords, self.code_matrix_, self._prior, getattr(self, "row_classes_", None))

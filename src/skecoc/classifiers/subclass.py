@@ -9,18 +9,16 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.classifiers.base import AUTO, BaseCodeClassifier, Start, TrainingData
+from skecoc.classifiers.base import BaseCodeClassifier, Start, TrainingData
 from skecoc.classifiers.growth import Calibration, Evaluation, GrowingCode, StopRules, Strategy, fit_decoder
 from skecoc.coding.discriminant import best_bipartition, class_histograms, most_separating
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.codes import rounded
 from skecoc.data.samples import ArraySamples
-from skecoc.decoding import resolve_decoder
 from skecoc.learners.binary import imputed, number_columns, numbers_of
 from skecoc.learners.columns import HELD_OUT, SEEN, Column, ColumnSeeds, ColumnTrainer, Floats, Integers
 from skecoc.learners.mixed import MixedTrainer, is_several
 from skecoc.learners.regions import nearest_centre, weak_kmeans
-from skecoc.support.errors import is_named
 from skecoc.support.weights import ClassWeight
 
 # Weights up to this count as zero.
@@ -206,11 +204,12 @@ class SubclassTree:
         return SubclassCode(subclass, merged[:, 0].astype(np.intp), merged[:, 1:].astype(np.int8))
 
 
+@dataclass
 class SubclassStrategy(Strategy):
     """Fit a decoder to the rows of the finished tree."""
 
-    def __init__(self, decoder: Any, data: TrainingData) -> None:
-        self.decoder, self.data = decoder, data
+    decoder: Any
+    data: TrainingData
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the decoder; nothing else is measured."""
@@ -383,6 +382,7 @@ class SubclassECOCClassifier(BaseCodeClassifier):
         self.class_weight = class_weight
 
     _boosts_sums: ClassVar[bool] = False
+    _default_decoding: ClassVar[str] = "logistic-weight"
 
     def _start(self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState) -> Start:
         del names, n_classes, n_samples, random_state
@@ -412,15 +412,3 @@ class SubclassECOCClassifier(BaseCodeClassifier):
         code = GrowingCode(of_rows, trainer.relabelled(grown.subclass))
         code.start([grown.matrix] * len(names), names)
         return code
-
-    def _joblib_verbosity(self) -> int:
-        return self.verbose
-
-    def _decoder(self) -> Any:
-        is_auto = is_named(self.decoding, AUTO)
-        return resolve_decoder("logistic-weight" if is_auto else self.decoding)
-
-    @property
-    def weights_(self) -> Floats:
-        """Weights of the decoding, an array of shape (n_rows, n_columns)."""
-        return self.decoder_.weights_

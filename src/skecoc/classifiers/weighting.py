@@ -10,6 +10,7 @@ learners they are logistic.
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import product
 from typing import Any, TypeVar
@@ -87,17 +88,20 @@ _MOST_SAMPLED = 2**17
 _SAMPLING, _DRAWING = np.uint64(0x5851F42D4C957F2D), np.uint64(0x14057B7EF767814F)
 
 
+@dataclass(kw_only=True)
 class WeightStrategy(Strategy):
     """A way to weigh columns; pairs of highest loss are separated next, by columns in layers."""
 
-    def __init__(self, n_pairs: int, n_regions: Sequence[int], *, is_capped: bool) -> None:
-        self.n_pairs, self.n_regions, self.is_capped = n_pairs, n_regions, is_capped
+    n_pairs: int
+    n_regions: Sequence[int]  # of the columns of a pair, in turn
+    is_capped: bool  # whether pairs with few samples have fewer regions
 
     def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
         """Separate the pairs of highest loss; of several learners, by the one that lowers it most."""
         return layered_proposal(code, evaluation, self.n_pairs, self.n_regions, is_capped=self.is_capped)
 
 
+@dataclass(kw_only=True)
 class OptimizedWeightStrategy(WeightStrategy):
     """Separate the pairs of highest risk under the best weights, which are found every round (Algorithm 3).
 
@@ -106,13 +110,11 @@ class OptimizedWeightStrategy(WeightStrategy):
     are small.
     """
 
-    def __init__(
-        self, margin: float, l2: float, n_pairs: int, n_regions: Sequence[int], n_jobs: int | None, *, is_capped: bool
-    ) -> None:
-        super().__init__(n_pairs, n_regions, is_capped=is_capped)
-        self.margin, self.l2, self.n_jobs = margin, l2, n_jobs
-        self._weights: Floats | None = None
-        self._unit: float | None = None
+    margin: float
+    l2: float
+    n_jobs: int | None = None
+    _weights: Floats | None = field(default=None, init=False)  # of the last round
+    _unit: float | None = field(default=None, init=False)
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Optimise the weights, from the last round's with zeros for new columns: so the objective never rises."""
@@ -164,6 +166,7 @@ def _margin_losses(
     return losses, pairs
 
 
+@dataclass(kw_only=True)
 class LogisticWeightStrategy(WeightStrategy):
     """Fit logistic weights to out-of-fold codewords, and separate the pairs of classes with the highest log-loss.
 
@@ -172,9 +175,8 @@ class LogisticWeightStrategy(WeightStrategy):
 
     only_held_out = True
 
-    def __init__(self, n_pairs: int, n_regions: Sequence[int], *, is_capped: bool) -> None:
-        super().__init__(n_pairs, n_regions, is_capped=is_capped)
-        self._last: dict[int | None, LogisticWeightDecoder] = {}  # of the last round, by the fold that was left out
+    # Decoders of the last round, by the fold that was left out.
+    _last: dict[int | None, LogisticWeightDecoder] = field(default_factory=dict, init=False)
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the weights, from the last round's, and once more without each fold."""
@@ -215,6 +217,7 @@ class LogisticWeightStrategy(WeightStrategy):
         return decoder
 
 
+@dataclass(kw_only=True)
 class PooledWeightStrategy(WeightStrategy):
     """Choose the shares of pools by out-of-fold accuracy in every round, and optimise the weights of the kept round.
 
@@ -224,21 +227,13 @@ class PooledWeightStrategy(WeightStrategy):
 
     only_held_out = True
 
-    def __init__(
-        self,
-        n_pairs: int,
-        n_regions: Sequence[int],
-        margin: float | None,
-        l2: float | None,
-        n_jobs: int | None,
-        *,
-        is_capped: bool,
-        proves_weights: bool,
-    ) -> None:
-        super().__init__(n_pairs, n_regions, is_capped=is_capped)
-        self.margin, self.l2, self.n_jobs, self.proves_weights = margin, l2, n_jobs, proves_weights
-        self.shares: list[Floats] = []  # of the pools, round by round
-        self._distances: list[float] = []  # mean distance between own class and best rival, round by round
+    margin: float | None
+    l2: float | None
+    proves_weights: bool
+    n_jobs: int | None = None
+    shares: list[Floats] = field(default_factory=list, init=False)  # of the pools, round by round
+    # Mean distance between own class and best rival, round by round.
+    _distances: list[float] = field(default_factory=list, init=False)
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Choose the mixture of pools with the fewest errors out of fold; of several, their mean."""

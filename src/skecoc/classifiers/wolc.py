@@ -354,24 +354,23 @@ class WOLCClassifier(LayeredClassifier):
             self.patience,
             against_best=not self.weights_every_round,
         )
-        n_pairs = max(3, n_classes) if self.n_pairs is None else self.n_pairs
-        is_capped = isinstance(self.n_regions, str)
-        if self.weights_every_round:
-            margin = _MARGIN if isinstance(self.margin, str) else self.margin
-            l2 = min(0.1, 100.0 / data.total_weight) if isinstance(self.l2, str) else self.l2
-            return OptimizedWeightStrategy(margin, l2, n_pairs, regions, self.n_jobs, is_capped=is_capped), rules
-        if is_several(self.estimator):
-            return LogisticWeightStrategy(n_pairs, regions, is_capped=is_capped), rules
-        strategy = PooledWeightStrategy(
-            n_pairs,
-            regions,
-            None if isinstance(self.margin, str) else self.margin,
-            None if isinstance(self.l2, str) else self.l2,
-            self.n_jobs,
-            is_capped=is_capped,
-            proves_weights=self.allow_equal_weights,
-        )
-        return strategy, rules
+        proposes: dict[str, Any] = {
+            "n_pairs": max(3, n_classes) if self.n_pairs is None else self.n_pairs,
+            "n_regions": regions,
+            "is_capped": isinstance(self.n_regions, str),
+        }
+        if is_several(self.estimator) and not self.weights_every_round:
+            return LogisticWeightStrategy(**proposes), rules
+        margin = None if isinstance(self.margin, str) else self.margin
+        l2 = None if isinstance(self.l2, str) else self.l2
+        if not self.weights_every_round:
+            proves_weights = self.allow_equal_weights
+            return PooledWeightStrategy(
+                margin=margin, l2=l2, proves_weights=proves_weights, n_jobs=self.n_jobs, **proposes
+            ), rules
+        margin = _MARGIN if margin is None else margin
+        l2 = min(0.1, 100.0 / data.total_weight) if l2 is None else l2
+        return OptimizedWeightStrategy(margin=margin, l2=l2, n_jobs=self.n_jobs, **proposes), rules
 
     def _is_summable(self) -> bool:
         is_penalised = self.margin != 0 and self.l2 != 0  # without a penalty the weights need all codewords at once

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -85,6 +85,8 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
     estimator: Any
     n_jobs: int | None
     response_method: str
+    verbose: int
+    _grows: ClassVar[bool]
 
     def _learner(self) -> BaseEstimator:
         """Return the binary learner, the default one if none is given; of several, the first."""
@@ -111,7 +113,7 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
             "response_method": self.response_method,
             "folds": folds,
             "n_jobs": self.n_jobs,
-            "verbose": self._joblib_verbosity(),
+            "verbose": 0 if self._grows else self.verbose,  # codes that grow report their rounds
             "on_fit": on_fit,
             "before": None if warm is None else warm.trained,
         }
@@ -121,10 +123,6 @@ class LearnerComposition(MetaEstimatorMixin, _BaseComposition):
             return MixedTrainer(learners, data.X, data.y, data.root, **settings)
         settings.update(fit_params=data.params[""], clustered_learner=clustered_learner)
         return _make_trainer(data.rows, self._learner(), data.X, data.y, data.root, **settings)
-
-    def _joblib_verbosity(self) -> int:
-        """Return joblib's `verbose`."""
-        return 0
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters of this classifier and, if `deep`, of its learners.
