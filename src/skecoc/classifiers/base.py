@@ -564,7 +564,7 @@ def own_order(y: Any) -> list[Any] | None:
     >>> own_order(pd.Categorical(["good", "bad"], ["bad", "fair", "good"], ordered=True))
     ['bad', 'fair', 'good']
     """
-    if getattr(y, "ndim", 1) == 2 and len(getattr(y, "columns", ())) == 1:  # a frame of one column
+    if not hasattr(y, "dtype") and len(getattr(y, "columns", ())) == 1:  # a frame of one column
         y = y[y.columns[0]]
     dtype = getattr(y, "dtype", None)
     is_ordered = getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum"
