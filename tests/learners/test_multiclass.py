@@ -189,6 +189,7 @@ def test_one_fit_per_fold_serves_all_columns():
     np.testing.assert_array_equal(trained.out_of_fold[held_out], found[:, :3])
     alone = MulticlassLearner(GaussianNB()).fit(X[folds != 1], Y[folds != 1])
     np.testing.assert_allclose(trained.out_of_fold[folds == 1], outputs(alone, patterns[:3], X[folds == 1]))
+    assert trainer.trainer.fit(columns[:3], 1)[0].learner.classes_.tolist() == [0, 1, 2, 3]  # which outputs has dropped
     assert trainer.trainer.relabelled(Y % 2).fit([Column(np.array([1, -1]))])[0].learner.classes_.tolist() == [0, 1]
 
 

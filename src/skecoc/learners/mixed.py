@@ -4,6 +4,7 @@
 trains columns by several learners, each by the learner that it names.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
@@ -495,6 +496,7 @@ class MixedTrainer:
         # Seconds until all folds are trained, and seconds of one fit, of each learner; copies share them.
         self._seconds_left: dict[str, float] = {}
         self._seconds_per_fit: dict[str, float] = {}
+        self._n_fits: Counter[str] = Counter()
         self.trainers: dict[str, Trainer] = {}
         for name, learner in learners.items():
             settings: dict[str, Any] = {
@@ -517,6 +519,7 @@ class MixedTrainer:
         return sum(self._seconds_left.values()) if self._seconds_left else None
 
     def _count_fit(self, name: str) -> None:
+        self._n_fits[name] += 1
         if self._seconds_left:
             left = self._seconds_left.get(name, 0.0) - self._seconds_per_fit.get(name, 0.0)
             self._seconds_left[name] = max(left, 0.0)
@@ -540,12 +543,12 @@ class MixedTrainer:
         n_folds = 0 if self.folds is None or self._seconds_left else int(self.folds.max(initial=-1)) + 1
         seconds_left = {}
         for name, places, own in self._by_learner(columns):
-            trainer, started = self.trainers[name], perf_counter()
+            trainer, n_before, started = self.trainers[name], self._n_fits[name], perf_counter()
             found = trainer.fit(own, without_fold)
             seconds = perf_counter() - started
             if n_folds:
                 seconds_left[name] = seconds * n_folds
-                self._seconds_per_fit[name] = seconds / (1 if isinstance(trainer, MulticlassTrainer) else len(own))
+                self._seconds_per_fit[name] = seconds / max(1, self._n_fits[name] - n_before)
             response = trainer.respond(found, f"{name!r} in estimator: ")
             for q, learner in zip(places, found, strict=True):
                 learners[q] = learner if response == self.response else MarginColumn(learner, response)

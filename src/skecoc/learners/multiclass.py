@@ -158,7 +158,7 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self
             The fitted learner.
         """
-        labels = column_or_1d(check_in_memory(self, X, y), warn=True)
+        labels = column_or_1d(check_in_memory(self, X, y, sample_weight), warn=True)
         estimator = clone(self.estimator)
         if self._is_pairwise:
             _last_step(estimator).set_params(decision_function_shape="ovo", break_ties=False)
@@ -218,7 +218,7 @@ class MulticlassLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The probabilities of the classifier, or probabilities computed from its margins, which are not calibrated.
         """
         check_is_fitted(self)
-        refuse_data(self, X)
+        refuse_data(self, X=X)
         if hasattr(self.estimator_, "predict_proba"):
             return self.estimator_.predict_proba(X)
         return np.exp(self._evaluate(X, "predict_proba").logs)
@@ -301,8 +301,9 @@ class MulticlassTrainer(Trainer):
     def outputs(self, columns: Sequence[Column], samples: Samples = SEEN, *, tried: bool = False) -> Floats:
         """Evaluate columns on samples that learners have seen, or on held-out ones; see `Trainer`."""
         if samples == HELD_OUT:  # the fits of all folds at once
-            grouped = _groups_of(columns).values()
-            self._fit_models([(groups, fold) for fold in self._rows_of_folds for groups, _ in grouped])
+            grouped = _groups_of(columns)
+            pairs = [(key, fold) for fold in self._rows_of_folds for key in grouped]
+            self._fit_models([(grouped[key][0], fold) for key, fold in pairs if (key, fold) not in self._evaluated])
         return super().outputs(columns, samples, tried=tried)
 
     def _outputs(self, columns: Sequence[Column], fold: int) -> Floats:
@@ -324,8 +325,7 @@ class MulticlassTrainer(Trainer):
         missing = {}
         for groups, fold in wanted:
             key = _group_key(groups)
-            is_evaluated = fold != ALL_SAMPLES and (key, fold) in self._evaluated
-            if key not in self._trained.setdefault(fold, {}) and not is_evaluated:
+            if key not in self._trained.setdefault(fold, {}):
                 missing[key, fold] = groups
         if not missing:
             return
