@@ -26,7 +26,7 @@ EDGES = {
     "onnx": {"support", "decoding", "learners", "classifiers"},
     "compare": {"support", "coding", "decoding", "learners", "classifiers", "datasets"},
     "reports": {"support", "plotting", "compare"},
-    "tables": {"support", "decoding", "classifiers", "plotting", "persistence", "compare"},
+    "tables": {"support", "data", "decoding", "classifiers", "plotting", "persistence", "compare"},
     "cli": {"support", "compare", "reports", "tables"},
     "__main__": {"cli"},
 }

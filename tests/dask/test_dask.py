@@ -212,6 +212,23 @@ def test_methods_for_samples_in_memory_refuse_collections_by_name(local_code, ta
         WOLCClassifier(STUMPS, warm_start=True).fit(rows, labels)
 
 
+def test_labels_and_weights_of_samples_in_memory_are_not_loaded(local_code):
+    labels, costly = arrays((1500,))[1], CostSensitiveClassifier(GaussianNB())
+    fitted = CostSensitiveClassifier(GaussianNB()).fit(X, Y)
+    for name, call in (
+        ("y", lambda: ECOCClassifier(GaussianNB()).partial_fit(X, labels, classes=[0, 1, 2, 3])),
+        ("y", lambda: local_code.score(X, labels)),
+        ("y", lambda: local_code.pair_report(X, labels)),
+        ("y", lambda: costly.fit(X, labels)),
+        ("y", lambda: fitted.score(X, labels)),
+        ("y", lambda: fitted.mean_cost(X, labels)),
+        ("sample_weight", lambda: STUMPS.fit(X, Y == 0, labels)),
+        ("sample_weight", lambda: local_code.score(X, Y, labels)),
+    ):
+        with pytest.raises(ValueError, match=rf"^{name} must be in memory, got Array: call {name}.compute\(\)"):
+            call()
+
+
 def test_models_are_saved_like_any_other(local_code, tmp_path):
     pytest.importorskip("skops")
     save_model(local_code, tmp_path / "model.skops")

@@ -444,6 +444,15 @@ def test_learners_and_preparation_refuse_described_data_by_name():
             learner.fit(described)
 
 
+def test_an_order_of_another_code_is_refused_before_rows_are_read():
+    class Unread:
+        def __iter__(self):
+            return map(pytest.fail, ["rows were read"])
+
+    with pytest.raises(ValueError, match='class_order needs coding="ordinal"'):
+        ECOCClassifier(class_order=[0, 1]).fit(Blocks(Unread()))
+
+
 def test_a_number_of_folds_calibrates_out_of_fold_on_blocks_as_in_memory():
     X, y = blobs(400)
     few_bins = Blocks(X, y, block_size=150, max_bins=20)  # boosts sums, however few rows

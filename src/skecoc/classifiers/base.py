@@ -71,6 +71,7 @@ def check_samples(
 ) -> tuple[Any, NDArray[Any], Floats | None]:
     """Check training samples, their labels and, unless they are None, their weights."""
     refuse_other_arrays(X=X, y=y, sample_weight=sample_weight)
+    refuse_data(estimator, TAKING_DATA, X=X, y=y, sample_weight=sample_weight)
     X = estimator._check_rows(X, reset=reset)
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
@@ -218,6 +219,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
     def _fit_described(self, data: DescribedData, fit_params: dict[str, Any]) -> None:
         """Read described data, and fit a code to all rows, to sums over them, or to a sample of them."""
         learners = self._learners()  # refuses what cannot be trained before rows are read
+        self._is_ordinal()
         check_class_weights(self, {} if isinstance(self.estimator, str) else learners)
         if fit_params:
             given = ", ".join(sorted(fit_params))
@@ -406,18 +408,23 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
             raise ValueError(f"{self._coding_argument} has {n_columns} columns, more than max_columns={most}")
         return matrices, n_columns
 
+    def _is_ordinal(self) -> bool:
+        """Tell whether the code has an order of classes; refuse `class_order` if not."""
+        code = getattr(self, self._coding_argument, None)
+        is_ordinal = is_named(code, "ordinal")
+        if getattr(self, "class_order", None) is not None and not is_ordinal:
+            used = repr(code) if isinstance(code, str) else "a function" if callable(code) else "a code matrix"
+            raise ValueError(
+                f'class_order needs {self._coding_argument}="ordinal", other codes have no order; got {used}'
+            )
+        return is_ordinal
+
     def _order_classes(self, order: list[Any] | None = None) -> None:
         """Set `_ranks`, the rank of each class for an ordinal code: by `class_order`, or by the order of `y`.
 
         They are None for other codes, and if there is no order.
         """
-        given = getattr(self, "class_order", None)
-        parameter = "coding" if hasattr(self, "coding") else "init"
-        code = getattr(self, parameter, None)
-        is_ordinal = is_named(code, "ordinal")
-        if given is not None and not is_ordinal:
-            used = repr(code) if isinstance(code, str) else "a function" if callable(code) else "a code matrix"
-            raise ValueError(f'class_order needs {parameter}="ordinal", other codes have no order; got {used}')
+        given, is_ordinal = getattr(self, "class_order", None), self._is_ordinal()
         order = order if given is None else check_order(given)
         self._ranks = rank_classes(self.classes_, order) if is_ordinal and order is not None else None
         if is_ordinal and order is None:
@@ -518,7 +525,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Check the shape and the feature names of X; the learner checks its values."""
-        refuse_data(self, X, TAKING_DATA)
+        refuse_data(self, TAKING_DATA, X=X)
         if hasattr(X, "columns"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if _num_samples(X) == 0 or len(X.columns) == 0:

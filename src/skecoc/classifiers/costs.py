@@ -293,7 +293,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             The fitted classifier. If fitting fails or is interrupted, the classifier is unchanged.
         """
         if not hasattr(self.estimator, "_fit_described"):  # only skecoc's classifiers take other data
-            refuse_data(self.estimator, X)
+            refuse_data(self.estimator, X=X, y=y, sample_weight=fit_params.get("sample_weight"))
         with all_or_nothing(self):
             given = process_routing(self, "fit", **fit_params).estimator.fit if _routing_enabled() else fit_params
             self.estimator_ = clone(self.estimator).fit(X, y, **given)
@@ -405,6 +405,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
             check_is_fitted(self)
             return score(self, X, y, sample_weight)
+        refuse_data(self, y=y, sample_weight=sample_weight)
         predicted = self.predict(X)
         truth = check_test_labels(y, predicted)
         return float(np.average(truth == predicted, weights=_weights(truth, sample_weight)))
@@ -440,7 +441,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         In a search: ``GridSearchCV(model, {"reject": ...}, scoring=lambda model, X, y: -model.mean_cost(X, y))``.
         """
         rule = self._rule()
-        refuse_data(self, X, TAKING_DATA)
+        refuse_data(self, TAKING_DATA, X=X, y=y, sample_weight=sample_weight)
         chosen = rule.choose(self.predict_proba(X))
         truth = class_indices(check_test_labels(y, chosen), self.classes_)
         is_rejected = chosen == len(self.classes_)

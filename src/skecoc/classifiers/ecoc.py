@@ -78,7 +78,9 @@ class FixedStrategy(Strategy):
     learns_held_out: Callable[[Any], bool] = lambda _: False
     order_seed: int = 0
     may_do_without_folds: bool = False
-    _calibration: tuple[Calibration, bool] = field(init=False)  # set by `evaluate`
+    # Set by `evaluate`: what probabilities are calibrated on, and the samples that are held out.
+    _calibration: tuple[Calibration, bool] = field(init=False)
+    _rows: Integers = field(init=False)
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the decoder; nothing else is measured."""
@@ -92,7 +94,7 @@ class FixedStrategy(Strategy):
         else:
             fitted, calibrated = self._training_codewords(code, decoder, needs_outputs=needs_outputs)
         if held_out is not None:  # class by class, in an order that does not depend on that of the samples
-            keys = sample_keys(without_last_digits(code.trainer.X), self.order_seed)[self.rows]
+            keys = sample_keys(without_last_digits(code.trainer.X), self.order_seed)[self._rows]
             order = np.lexsort((keys, held_out.y))
             calibrated = _Codewords(held_out.outputs[order], held_out.y[order], held_out.weight[order])
         if not is_fitted:
@@ -152,13 +154,13 @@ class FixedStrategy(Strategy):
                 raise
             warnings.warn(_UNCALIBRATED.format(error), UserWarning, stacklevel=_LEVEL_OF_FIT)
             return None
-        self.rows = np.flatnonzero(samples.folds >= 0)
-        rest = np.flatnonzero(~np.isin(samples.y, samples.y[self.rows]))
+        self._rows = np.flatnonzero(samples.folds >= 0)
+        rest = np.flatnonzero(~np.isin(samples.y, samples.y[self._rows]))
         if len(rest):
             X = _safe_indexing(trainer.X, rest)
             seen = evaluate_columns(code.learners, X, code.response, n_jobs=trainer.n_jobs)
-            outputs, self.rows = np.vstack([outputs, seen]), np.append(self.rows, rest)
-        return _Codewords(outputs, samples.y[self.rows], samples.sample_weight[self.rows])
+            outputs, self._rows = np.vstack([outputs, seen]), np.append(self._rows, rest)
+        return _Codewords(outputs, samples.y[self._rows], samples.sample_weight[self._rows])
 
 
 def _fit(decoder: Any, code: GrowingCode, fitted: _Codewords) -> None:
@@ -249,6 +251,8 @@ class ECOCClassifier(BatchesMixin):
         The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
         Coefficients and, in the last row, intercepts of the calibration.
+    training_samples_ : dict of str to int
+        Number of samples that each learner was trained on: all of them, or a sample of large described data.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skecoc.classifiers.base import BaseCodeClassifier, Start, WarmStart
 from skecoc.classifiers.growth import Growth, GrowthRound, Strategy
 from skecoc.coding.choice import coding_name
+from skecoc.data.described import refuse_data
 from skecoc.decoding.scoring import decode
 from skecoc.learners.columns import Floats, Integers
 from skecoc.learners.mixed import is_several
@@ -157,6 +158,7 @@ class GrownClassifier(BaseCodeClassifier):
         float
             Accuracy.
         """
+        refuse_data(self, y=y, sample_weight=sample_weight)
         for predicted in self.staged_predict(X):
             yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
 

@@ -55,7 +55,7 @@ class GrowingCode:
     def __init__(
         self, samples: ArraySamples | BlockSamples, trainer: Trainer | MixedTrainer, *, is_fixed: bool = False
     ) -> None:
-        self.samples, self.trainer, self.is_fixed = samples, trainer, is_fixed
+        self.samples, self.trainer = samples, trainer
         self.coded: Any = None if is_fixed else samples.without_columns()
         self.seeds = ColumnSeeds(trainer.root)
         self.matrix: CodeMatrix = np.empty((samples.n_classes, 0), dtype=np.int8)

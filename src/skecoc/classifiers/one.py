@@ -213,6 +213,8 @@ class ECOCOneClassifier(GrownClassifier):
         The temperature by which `predict_proba` divides scores.
     calibration_ : ndarray of shape (n_classes + 1, n_classes) or (2, n_classes), or None
         Coefficients and, in the last row, intercepts of the calibration.
+    training_samples_ : dict of str to int
+        Number of samples that each learner was trained on: all of them, or a sample of large described data.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_y, _num_samples, check_is_fitted
 
 from skecoc.classifiers.costs import class_indices
 from skecoc.coding.matrix import check_count, column_names
+from skecoc.data.described import refuse_data
 from skecoc.support.errors import did_you_mean, import_extra
 
 Floats = NDArray[np.float64]
@@ -348,6 +349,7 @@ class PairInsight:
 
     def _class_indices(self, X: Any, y: Any) -> Integers:
         """Return the class indices of labels, of which there is one per sample."""
+        refuse_data(self, y=y)
         labels = _check_y(y, estimator=self)
         if len(labels) != _num_samples(X):
             raise ValueError(f"X and y must have the same number of samples; got {_num_samples(X)} and {len(labels)}")

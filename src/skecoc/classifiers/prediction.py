@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from skecoc.classifiers.calibration import probabilities_of
 from skecoc.classifiers.costs import AUTO_LABEL, make_rule
 from skecoc.classifiers.pairs import PairInsight
-from skecoc.data.described import is_dask
+from skecoc.data.described import is_dask, refuse_data
 from skecoc.decoding.scoring import decode
 from skecoc.learners.columns import Floats, Response, evaluate_columns
 from skecoc.support.errors import refuse_other_arrays
@@ -221,6 +221,7 @@ class CodePrediction(PairInsight):
             Accuracy.
         """
         if not is_dask(X):
+            refuse_data(self, y=y, sample_weight=sample_weight)
             return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
         from skecoc.data.partitions import score
 

@@ -229,16 +229,17 @@ def is_dask(X: Any) -> bool:
     return "dask" in sys.modules and bool(sys.modules["dask"].is_dask_collection(X))
 
 
-def refuse_data(estimator: Any, X: Any, where_taken: str = "", *, name: str = "X") -> None:
+def refuse_data(estimator: Any, where_taken: str = "", /, **given: Any) -> None:
     """Refuse data that are not in memory, by name; `where_taken` has the methods of the estimator that take them."""
-    if not isinstance(X, DescribedData) and not is_dask(X):
-        return
-    hint = f"call {name}.compute()" if is_dask(X) else "pass arrays, such as a part of the samples"
-    kind = type(estimator).__name__
-    raise ValueError(
-        f"{name} must be in memory, got {type(X).__name__}: {hint}"
-        + (f"; {kind} takes other data in {where_taken}" if where_taken else f"; {kind} takes no other data")
-    )
+    for name, data in given.items():
+        if not isinstance(data, DescribedData) and not is_dask(data):
+            continue
+        hint = f"call {name}.compute()" if is_dask(data) else "pass arrays, such as a part of the samples"
+        kind = type(estimator).__name__
+        raise ValueError(
+            f"{name} must be in memory, got {type(data).__name__}: {hint}"
+            + (f"; {kind} takes other data in {where_taken}" if where_taken else f"; {kind} takes no other data")
+        )
 
 
 def described(estimator: Any, X: Any, y: Any, sample_weight: Any) -> DescribedData | None:

@@ -17,10 +17,9 @@ from skecoc.data.codes import Floats, Integers, Names, rounded
 from skecoc.data.described import refuse_data
 
 
-def check_in_memory(learner: Any, X: Any, y: Any) -> Any:
-    """Return the labels; refuse samples or labels that are not in memory, which learners do not load by themselves."""
-    refuse_data(learner, X)
-    refuse_data(learner, y, name="y")
+def check_in_memory(learner: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Return the labels; refuse what is not in memory, which learners do not load by themselves."""
+    refuse_data(learner, X=X, y=y, sample_weight=sample_weight)
     if y is None:
         raise ValueError(f"{type(learner).__name__} requires y to be passed, but the target y is None")
     return y
@@ -50,7 +49,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         self._validate_params()
-        y = check_in_memory(self, X, y)
+        y = check_in_memory(self, X, y, sample_weight)
         return self._fit_rows(self._prepare_rows(X), None, y, sample_weight)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -93,7 +92,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         if is_checked:
             return X
         check_is_fitted(self)
-        refuse_data(self, X)
+        refuse_data(self, X=X)
         return validate_data(self, X, **self._checks(), reset=False)
 
     def _checks(self) -> dict[str, Any]:

@@ -114,7 +114,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         self
             The fitted classifier.
         """
-        refuse_data(self, X)
+        refuse_data(self, X=X)
         X = with_names(X)
         self.classes_, indices = _number_classes(y, self.class_order)
         self.kinds_, self.left_out_ = choose_columns(X, self.drop)
