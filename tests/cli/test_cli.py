@@ -75,12 +75,12 @@ def test_json_and_csv_agree(capsys):
 
 
 def test_a_users_file_alone_and_beside_shipped_data(own_file, capsys):
-    arguments = ["compare", "--methods", "one-vs-rest/loss-based", "--data", str(own_file), "--target", "label"]
+    arguments = ["compare", str(own_file), "--methods", "one-vs-rest/loss-based", "--target", "label"]
     assert main([*arguments, *ONE_JOB, "--format", "json"]) == 0
     captured = capsys.readouterr()
     (cell,) = json.loads(captured.out)["cells"]
     assert (cell["data_set"], cell["accuracy"]) == ("own.csv", 1.0)
-    assert captured.err == "skecoc: note: left out: column 'id' (only numbers or names the rows)\n"
+    assert captured.err == "skecoc: note: left out: column 'id' (identifies the rows)\n"
     assert main([*arguments, *ONE_JOB, "--format", "csv", "--datasets", "iris"]) == 0
     assert [line.split(",")[0] for line in capsys.readouterr().out.splitlines()[1:]] == ["own.csv", "iris"]
 
@@ -231,15 +231,15 @@ def test_other_distributions_add_commands(monkeypatch, capsys):
         (["--methods", "nothing/hamming"], "methods: the coding 'nothing' of 'nothing/hamming' is not known"),
         (["--methods", "one-vs-one/nothing"], "expected one of hamming,"),
         (["--datasets", "nothing"], "datasets: 'nothing' is not known; expected one of balance,"),
-        (["--data", "missing.csv", "--target", "label"], "data='missing.csv': there is no such file"),
-        (["--data", "own.csv"], "--target: expected the name of the column of DATA"),
+        (["missing.csv", "--target", "label"], "data='missing.csv': there is no such file"),
+        (["own.csv"], "--target: expected the name of the column of DATA"),
         (["--target", "label"], "--target needs a DATA file"),
-        (["--data", "own.csv", "--target", "lable"], "target='lable' is not a column of 'own.csv'"),
-        (["--data", "one-class.csv", "--target", "label"], "target='label' has a single class"),
-        (["--data", "empty.csv", "--target", "label"], "data='empty.csv' is empty"),
-        (["--data", "no-rows.csv", "--target", "label"], "data='no-rows.csv' has a header but no rows"),
-        (["--data", "no-label.csv", "--target", "label"], "target='label' is missing in all 4 rows"),
-        (["--data", "own.csv", "--target", "label", "--folds", "21"], "folds: 21 is more than the 20 rows"),
+        (["own.csv", "--target", "lable"], "target='lable' is not a column of 'own.csv'"),
+        (["one-class.csv", "--target", "label"], "target='label' has a single class"),
+        (["empty.csv", "--target", "label"], "data='empty.csv' is empty"),
+        (["no-rows.csv", "--target", "label"], "data='no-rows.csv' has a header but no rows"),
+        (["no-label.csv", "--target", "label"], "target='label' is missing in all 4 rows"),
+        (["own.csv", "--target", "label", "--folds", "21"], "folds: 21 is more than the 20 rows"),
         (["--datasets", "iris", "--folds", "51"], "folds: 51 is more than the 50 rows of the largest class"),
         (["--datasets", "vowel", "--methods", "ternary-complete/hamming"], "'ternary-complete/hamming' on data set"),
         (["--output", "none/out.txt"], "--output: the folder 'none' does not exist"),

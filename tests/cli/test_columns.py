@@ -84,7 +84,7 @@ def test_names_that_differ_in_every_row_are_left_out(capsys):
     frame = make_things()[["weight", "kind"]].assign(name=[f"Ada{i} Smith{i * 7}" for i in range(60)])
     model, _, notes = fit(frame, capsys)
     assert model.left_out_ == {"name": "identifier"}
-    assert notes == ["skecoc: note: left out: column 'name' (only numbers or names the rows)"]
+    assert notes == ["skecoc: note: left out: column 'name' (identifies the rows)"]
 
 
 def test_categories_of_many_values(capsys):

@@ -1,15 +1,17 @@
 """``fit`` and ``compare`` on a table: a real file in, the exit status and what is said and written checked."""
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from skecoc.cli import main
+from skecoc.cli.console import joined
 from skecoc.persistence import load_model
 from skecoc.support.errors import InputError
-from tests.tables.things import make_things, write_things
+from tests.tables.things import CLASSES, make_things, write_things
 
 pd = pytest.importorskip("pandas")
 FAST = ["--method", "one-vs-one", "--folds", "2", "--jobs", "1"]
@@ -272,6 +274,15 @@ def test_the_command_that_compare_recommends_reads_the_same_table(work, capsys):
         "skecoc fit odd.csv --target 'METHOD {x}' --method sklearn/logistic --sep bar --na none --drop colour "
         "--folds 2 --seed 3 -o model.skops"
     )
+
+
+def test_the_command_that_compare_recommends_keeps_commas_in_the_names_of_classes(capsys):
+    make_things().replace({"kind": {"apple": "apple, red"}}).to_csv("commas.csv", index=False)
+    order = joined(["apple, red", *CLASSES[1:]])
+    options = ["--methods", "ordinal/loss-based", "--order", order, "--learner", "knn", "--folds", "2", "--jobs", "1"]
+    assert main(["compare", "commas.csv", "--target", "kind", *options]) == 0
+    assert f"--order {shlex.quote(order)} " in capsys.readouterr().out
+    assert order.startswith('"apple, red",')
 
 
 def test_days_are_classes_in_every_format(capsys):

@@ -166,7 +166,7 @@ def test_compare_reads_what_fit_reads(work, capsys):
     content, notes = WILD["germans.csv"]
     Path("germans.csv").write_bytes(content)
     options = ["--methods", "one-vs-one/hamming", "--folds", "2", "--jobs", "1", "--format", "csv"]
-    assert main(["compare", "--data", "germans.csv", "--target", "kind", *options]) == 0
+    assert main(["compare", "germans.csv", "--target", "kind", *options]) == 0
     captured = capsys.readouterr()
     for note in notes:
         assert f"skecoc: note: {note}" in captured.err
@@ -190,7 +190,7 @@ def test_compare_reads_what_fit_reads(work, capsys):
         (["--encoding", "ascii", "--sep", "tab"], "target='kind' is not a column of"),
     ],
 )
-@pytest.mark.parametrize("command", [["fit"], ["compare", "--data"], ["predict", "plain.skops"]])
+@pytest.mark.parametrize("command", [["fit"], ["compare"], ["predict", "plain.skops"]])
 def test_bad_options_are_refused_in_one_line(work, capsys, command, options, message):
     target = [] if command[0] == "predict" else ["--target", "kind"]
     if command[0] == "predict" and message.startswith("target"):

@@ -76,7 +76,7 @@ def test_fit_says_what_it_does(work, capsys):
     }
     assert captured.err.splitlines() == [
         "skecoc: note: left out: column 'unit' (the same value in every row)",
-        "skecoc: note: left out: column 'id' (only numbers or names the rows)",
+        "skecoc: note: left out: column 'id' (identifies the rows)",
         "skecoc: model written to things.skops",
         "skecoc: report written to things.html",
     ]

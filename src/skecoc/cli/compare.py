@@ -75,7 +75,6 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     what = parser.add_argument_group("methods and data")
     what.add_argument("--methods", nargs="+", metavar="METHOD", help="see below")
     what.add_argument("--datasets", nargs="+", metavar="NAME", help="included data sets, or 'all'")
-    what.add_argument("--data", dest="data_option", metavar="FILE", type=Path, help=argparse.SUPPRESS)
     console.add_learner(what)
     how = parser.add_argument_group("evaluation")
     console.add_judgement(how)
@@ -88,7 +87,6 @@ def add_command(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     """Run the command."""
-    options.data = options.data or options.data_option
     _check_options(options)
     from skecoc.compare import compare, load_data_sets
     from skecoc.compare.methods import check_methods
@@ -160,7 +158,7 @@ def _fit_command(options: argparse.Namespace) -> str:
     for name, usual in _COPIED.items():
         value = getattr(options, name)
         if value != usual:
-            text = ",".join(value) if name == "order" else str(value)
+            text = console.joined(value) if name == "order" else str(value)
             words += [f"--{name.replace('_', '-')}", *(value if name in ("drop", "na") else [text])]
     first = shlex.join(["skecoc", "fit", str(options.data), "--target", options.target])
     rest = shlex.join([*words, "-o", "model.skops"])

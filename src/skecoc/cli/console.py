@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import io
 import math
 import os
 import re
@@ -244,6 +245,13 @@ def _names(text: str) -> list[str]:
     if len(names) < 2 or not all(name.strip() for name in names):
         raise argparse.ArgumentTypeError(f"expected the names of all classes with commas between, got {text!r}")
     return [name.strip() for name in names]
+
+
+def joined(names: list[str]) -> str:
+    """Write names with commas between, as `--order` reads them."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
 
 
 def table_source(path: Path) -> Path | BinaryIO:
