@@ -29,7 +29,7 @@ Integers = NDArray[np.intp]
 #: The binary learner of codes unless another is named.
 DEFAULT_LEARNER = "stumps"
 
-#: A comparison has one learner, which need not have a name, and leaves its response to the classifier.
+#: Learner and response in the keys of runs: a comparison has one of each.
 _LEARNER, _RESPONSE = "learner", "auto"
 
 
@@ -173,6 +173,12 @@ class Comparison:
     def to_records(self) -> list[dict[str, Any]]:
         """Return the records as plain dictionaries, fields as keys."""
         return [asdict(record) for record in self.records]
+
+
+def overlaps(comparison: Comparison) -> NDArray[np.float64]:
+    """Return the number of test rows per training row of every data set, of shape (n_data_sets,)."""
+    sizes = [comparison.runs(name).sum(axis=(1, 2)) for name in ("n_test", "n_train")]
+    return np.asarray(sizes[0] / sizes[1])
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""The result of a comparison as a table, as JSON and as the data of its report; and what it comes to, in a sentence."""
+"""The result of a comparison as a table, as JSON and as the data of its report, and its conclusion."""
 
 import json
 import platform
@@ -14,7 +14,7 @@ import sklearn
 from numpy.typing import NDArray
 
 import skecoc
-from skecoc.compare.cross_validation import Comparison
+from skecoc.compare.cross_validation import Comparison, overlaps
 from skecoc.compare.methods import MAJORITY, STRATEGIES
 from skecoc.compare.statistics import (
     average_ranks,
@@ -42,7 +42,7 @@ _NOTE = (
 
 
 def comparison_table(comparison: Comparison, methods: Sequence[str] | None = None) -> Table:
-    """Make the table of a comparison, which ends in what it comes to.
+    """Make the table of a comparison, with its conclusion below.
 
     On one data set, it has a line for each method with its score, the best first, or in a given order; on several, it
     has the mean scores of data sets by methods, with averages beneath.
@@ -132,14 +132,14 @@ def _table_of_several(comparison: Comparison, methods: Sequence[str]) -> Table:
 
 
 def _columns_text(columns: float | None) -> str:
-    """Write the length of a code; what is no code has a dash."""
+    """Write the length of a code; other classifiers have a dash."""
     return "-" if columns is None else f"{columns:.1f}"
 
 
 def comparison_json(comparison: Comparison) -> str:
     """Write a comparison as one JSON object.
 
-    Settings, averages of the methods, cells of the table, every run, and what it comes to.
+    Settings, averages of the methods, cells of the table, every run, and the conclusion.
     """
     conclusion = conclude(comparison)
     content = {
@@ -162,7 +162,7 @@ def cells_of(comparison: Comparison) -> list[dict[str, Any]]:
     """Average the runs of every data set and method, row by row.
 
     Scores are as the metric gives them, seconds are medians, p-values those of tests against the best of the row;
-    ``columns`` is None for what is no output code.
+    ``columns`` is None for classifiers without a code.
     """
     measures, p_values = _measures(comparison), p_values_of(comparison)
     return [
@@ -367,12 +367,6 @@ class Conclusion:
     def in_full(self) -> str:
         """The sentence, leading to the command if there is one."""
         return f"{self.sentence.removesuffix('.')}; to fit it:" if self.command else self.sentence
-
-
-def overlaps(comparison: Comparison) -> NDArray[np.float64]:
-    """Return the number of test rows per training row of every data set, of shape (n_data_sets,)."""
-    sizes = [comparison.runs(name).sum(axis=(1, 2)) for name in ("n_test", "n_train")]
-    return np.asarray(sizes[0] / sizes[1])
 
 
 def p_values_of(comparison: Comparison) -> list[list[float | None]]:

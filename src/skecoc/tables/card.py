@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 import skecoc
-from skecoc.compare.cross_validation import Comparison
+from skecoc.compare.cross_validation import Comparison, overlaps
 from skecoc.compare.data_sets import DataSet
 from skecoc.compare.methods import CLASSIFIERS, MAJORITY
 from skecoc.compare.metrics import Metric, common_measures
@@ -75,7 +75,7 @@ def _comparison(found: Comparison, best: int, metric: Metric, groups: NDArray[An
     measures = ("score", "accuracy", "n_columns", "fit_seconds")
     scores, accuracy, n_columns, fit_seconds = (found.runs(name)[0] for name in measures)
     means = scores.mean(axis=1)
-    p_values = p_values_against(scores, best, 1 / (scores.shape[1] - 1))
+    p_values = p_values_against(scores, best, float(overlaps(found)[0]))
     rows: list[dict[str, Any]] = [
         {
             "method": method,
