@@ -87,7 +87,7 @@ docs: install
 
 # Wheel and source archive, in dist/ and study/dist/; fails if the wheel holds more than the package.
 build: install
-	rm -rf dist
+	rm -rf dist study/dist
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python scripts/check_wheel.py dist
 	$(BIN)/python -m build --outdir study/dist study

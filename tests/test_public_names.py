@@ -39,7 +39,11 @@ def rows_of(heading):
     return [tuple(re.findall(r"`([\w.]+)`", cell) for cell in row) for row in rows]
 
 
-LISTED = {modules[0]: names for modules, names in rows_of("What modules hold")}
+LISTED = {
+    modules[0]: names
+    for heading in ("What modules hold", "What other distributions build on")
+    for modules, names in rows_of(heading)
+}
 CLASSES = {
     name: value
     for module, names in LISTED.items()
