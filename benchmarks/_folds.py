@@ -1,6 +1,6 @@
 """Folds of data sets for benchmarks: the shipped ones, the tables of benchmarks/suite and synthetic ones.
 
-`splits` are the folds of `skecoc reproduce`. `all_splits` are folds of any set, by its name: one of
+`splits` are ten stratified folds of a shipped set. `all_splits` are folds of any set, by its name: one of
 `skecoc.datasets.list_uci`, of `SUITE` or of `SYNTHETIC`. These have at most 2,500 training rows, so that scripts stay
 short. Whatever is fitted to prepare features (medians, categories, ranges) is fitted to the training part.
 """

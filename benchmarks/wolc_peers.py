@@ -1,7 +1,7 @@
 """WOLC-ECOC beside scikit-learn's one-vs-one and one-vs-rest around its AdaBoost with the same 40 stumps.
 
-The first `--folds` folds of a stratified 10-fold on the UCI sets, as `skecoc reproduce` makes them; all answer as they
-do by default. Accuracy, and the time of `fit` and `predict` as a ratio to scikit-learn's one-vs-one. Minutes, nearly
+The first `--folds` of ten stratified folds of the UCI sets, with the default outputs of each learner. Accuracy, and the
+time of `fit` and `predict` as a ratio to scikit-learn's one-vs-one. Minutes, nearly
 all of them scikit-learn's. Results are kept in a JSON file, so that a run can be stopped and taken up again.
 
     python benchmarks/wolc_peers.py --out docs/results/peers.json

@@ -5,8 +5,8 @@ stumps (40) with labels as outputs, unless a variant says otherwise. Every varia
 of columns and rounds, and why it stopped. Each set is stored as soon as it is done, so that a run can be stopped and
 taken up again. Ten minutes on one core.
 
-    OMP_NUM_THREADS=1 python benchmarks/as_printed.py --out docs/results/as_printed.json
-    OMP_NUM_THREADS=1 python benchmarks/as_printed.py --sets iris vowel --variants printed zero-one --folds 3
+    OMP_NUM_THREADS=1 python study/benchmarks/as_printed.py --out study/results/as_printed.json
+    OMP_NUM_THREADS=1 python study/benchmarks/as_printed.py --sets iris vowel --variants printed zero-one --folds 3
 """
 
 import argparse

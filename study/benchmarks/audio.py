@@ -7,7 +7,7 @@
 2. A folder of MP3 files, decoded and analysed with one and with two jobs (wanted: close to 2 on two free cores), and
    once more from the cache.
 
-    python benchmarks/audio.py [--clips 60]
+    python study/benchmarks/audio.py [--clips 60]
 
 The first part needs librosa (``pip install librosa``).
 """

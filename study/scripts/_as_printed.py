@@ -1,4 +1,4 @@
-"""Blocks and the figure of docs/paper.md: the algorithm as printed, kept by benchmarks/as_printed.py, and Table I."""
+"""Blocks and the figure of study/docs/paper.md: the algorithm as printed (study/benchmarks/as_printed.py), Table I."""
 
 import csv
 import json

@@ -1,8 +1,8 @@
 """Make everything in study/results from the runs stored there, and fill in the numbers that pages of study/ quote.
 
 skecoc report skecoc-results --output study/results --compact   # new runs
-python study/scripts/make_results.py                            # all tables, figures and quoted numbers
-python study/scripts/make_results.py --check                    # exit code 1 if anything is not up to date
+python study/scripts/make_study_results.py                      # all tables, figures and quoted numbers
+python study/scripts/make_study_results.py --check              # exit code 1 if anything is not up to date
 """
 
 import sys

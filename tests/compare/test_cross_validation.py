@@ -178,7 +178,7 @@ def test_a_table_with_text_dates_and_gaps():
     )
     result = compare([as_data_set("own.csv", frame, y)], ["one-vs-rest/loss-based"], folds=5)
     assert result.runs("accuracy").min() == 1.0
-    assert result.notes == ["own.csv: left out: column 'id' (only numbers or names the rows)"]
+    assert result.notes == ["own.csv: left out: column 'id' (identifies the rows)"]
 
 
 def test_a_row_counter_does_not_give_the_class_away():

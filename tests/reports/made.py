@@ -59,7 +59,7 @@ def make_card(classes, **changes):
         "learner": "stumps, logistic",
         "folds": 5,
         "seed": 0,
-        "notes": ["left out: column 'id' (only numbers or names the rows)"],
+        "notes": ["left out: column 'id' (identifies the rows)"],
         "metric": dict(MACRO_F1),
         "comparison": make_comparison_rows(),
         "interval": [0.79, 0.86],

@@ -42,7 +42,7 @@ def test_the_card_says_how_the_model_was_made(model):
     assert card["class_counts"].tolist() == [20, 20, 20]
     assert card["notes"] == [
         "left out: column 'unit' (the same value in every row)",
-        "left out: column 'id' (only numbers or names the rows)",
+        "left out: column 'id' (identifies the rows)",
     ]
 
 

@@ -330,7 +330,7 @@ def test_wide_tables_take_no_time(shape):
 def test_a_table_as_a_data_set_has_its_preprocessor_and_notes():
     frame = pd.DataFrame({"id": range(6), "size": [1.0, 2.0] * 3, "colour": ["red", None] * 3})
     data_set = as_data_set("own", frame, list("ababab"))
-    assert data_set.notes == ["own: left out: column 'id' (only numbers or names the rows)"]
+    assert data_set.notes == ["own: left out: column 'id' (identifies the rows)"]
     X_train, X_test, _ = data_set.prepared(np.arange(4), np.arange(4, 6))
     np.testing.assert_array_equal(X_train, [[0, 0, 1], [1, 1, 0]] * 2)
     np.testing.assert_array_equal(X_test, X_train[:2])

@@ -1,4 +1,4 @@
-"""Data sets of an experiment: shipped ones by name, what a fold of them is prepared with, and checks before any run."""
+"""Data sets to compare methods on: included ones by name, their preparation by fold, and checks before any run."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -98,7 +98,7 @@ class DataSet:
 
 
 class _Prepared(NamedTuple):
-    """The last parts that were prepared, which the next method is likely to want, too."""
+    """The parts that were prepared last, which the next method can use, too."""
 
     data_set: DataSet
     train: NDArray[np.intp]
@@ -122,7 +122,7 @@ def leave_missing(preprocessor: Any, keep_missing: bool) -> None:
 
 
 def are_frequent(is_missing: NDArray[np.bool_]) -> Any:
-    """Tell whether gaps of a column, or of each column of an array, are so many that they may matter themselves.
+    """Tell whether a column, or each column of an array, has so many missing values that it gets an indicator.
 
     These are at least 5 % of the rows, and 5 rows; and as many rows have a value.
     """

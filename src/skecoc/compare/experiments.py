@@ -1,8 +1,8 @@
-"""What experiments are built with that compare methods by more than one learner, or on other data than `compare` does.
+"""Parts of experiments with more than one learner, or on other data than `compare` takes.
 
 A `Batch` is some runs on one fold that share their trained columns; `run_batch` trains and tests them, and
-`run_classifier` one that is not among the methods. Folds and seeds
-follow from the identity of a run, so that the same run has the same result in any experiment.
+`run_classifier` one that is not among the methods. Folds and seeds follow from the identity of a run, so that the same
+run has the same result in any experiment.
 """
 
 from skecoc.compare.data_sets import check_data_set

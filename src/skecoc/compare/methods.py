@@ -97,10 +97,10 @@ PEERS: tuple[str, ...] = (*STRATEGIES, *CLASSIFIERS)
 #: The paper's random code: dense, ten columns whatever the number of classes.
 RANDOM_10 = "random-10"
 
-#: The code of several learners, which it brings along.
+#: Code of several learners of its own.
 MIXED = "mixed"
 
-#: Codes that grow by what their decoding gets wrong, so that each decoding has columns of its own.
+#: Codes that grow: added columns depend on the decoding.
 GROWN_CODINGS: Mapping[str, Callable[..., BaseEstimator]] = MappingProxyType(
     {
         "ecoc-one": ECOCOneClassifier,
@@ -175,7 +175,7 @@ def check_methods(methods: Sequence[str]) -> list[str]:
 
 
 def coding_of(method: str) -> str:
-    """Return what the randomness of a method depends on: the peer, or the coding, so that decodings share columns."""
+    """Return the part of a method's name that seeds its runs: decodings of one coding share columns."""
     return method if method in PEERS else method.split("/", maxsplit=1)[0]
 
 
@@ -236,7 +236,7 @@ def why_not(method: str, learner: BaseEstimator, *, probabilities: bool, weights
 
 
 def learner_names(classifier: Any, default: str) -> str:
-    """Name the learners that a fitted classifier has brought along, or else the default one."""
+    """Name the learners of a fitted mixed code; for others, the default one."""
     own = dict.fromkeys(map(str, getattr(classifier, "column_learners_", [])))
     return ", ".join(own) if len(own) > 1 else default
 
@@ -265,7 +265,7 @@ def count_trained(classifier: Any) -> int:
 
 
 def _count_learners(classifier: Any) -> int:
-    """Count binary learners; the trees of a forest are none."""
+    """Count binary learners, which the trees of a forest are not."""
     is_made_of_them = hasattr(classifier, "code_matrix_") or isinstance(classifier, tuple(STRATEGIES.values()))
     return len(classifier.estimators_) if is_made_of_them else 0
 
@@ -314,7 +314,7 @@ def make_learner(learner: str | BaseEstimator) -> BaseEstimator:
             _set_parameters(estimator, learner, name, words)
     try:
         is_usable = is_classifier(estimator)
-    except AttributeError:  # one that wraps nothing yet cannot say so itself
+    except AttributeError:  # of a meta-estimator without an estimator
         is_usable = False
     if not is_usable:
         raise InputError(f"learner: {learner!r} is not a scikit-learn classifier")

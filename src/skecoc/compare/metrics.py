@@ -106,7 +106,7 @@ class Metric:
         classifier = stored(predicted, probabilities, np.arange(n_classes))
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what scorers warn of makes scores that are not finite
+                warnings.simplefilter("ignore")  # undefined scores are refused below
                 found = float(get_scorer(self.name)(classifier, np.zeros((len(y), 1)), y))
         except (ValueError, TypeError, AttributeError) as error:
             raise InputError(f"metric: {self.name!r} cannot score these predictions: {error}") from error
@@ -135,7 +135,7 @@ ACCURACY = Metric("accuracy")
 
 
 class _Stored(ClassifierMixin, BaseEstimator):
-    """Predictions that are there already, for scorers that take a classifier."""
+    """Given predictions as a classifier, for scorers."""
 
     def __init__(self, predicted: NDArray[Any], probabilities: Floats | None, classes: NDArray[Any]) -> None:
         self.predicted, self.probabilities, self.classes = predicted, probabilities, classes

@@ -170,7 +170,7 @@ def interval_of_folds(
     """
     values = np.asarray(scores, dtype=np.float64)
     low = high = float(values.mean())
-    if len(values) > 2:  # the spread of two values says next to nothing
+    if len(values) > 2:  # two values do not estimate a spread
         found = corrected_t_test(values, np.zeros(len(values)), 1 / (len(values) - 1))
         low, high = found.low, found.high
     if limits == (0.0, 1.0):

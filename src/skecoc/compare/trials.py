@@ -226,7 +226,7 @@ class Trial(NamedTuple):
 
 
 class KeptTrial(NamedTuple):
-    """A trained classifier of a fold, with what is needed to see which columns it needs."""
+    """A trained classifier of a fold and its test part, for the importance of columns."""
 
     classifier: Any
     preprocessor: Any
@@ -391,7 +391,7 @@ def try_alone(key: RunKey, learner: BaseEstimator, seed: int, fold: Fold) -> Tri
     """Train and test a method whose columns serve no other."""
     trial = try_classifier(make_classifier(key.method, learner, seed, key.response), fold)
     if key.method == MAJORITY and fold.largest is not None:
-        # Of equally large classes, the one that a training part has most of is the one that its test part has least of.
+        # Of equally large classes, a training part has most of the one that its test part has least of.
         trial = trial._replace(predicted=np.full(len(fold.y_test), fold.largest))
     return trial
 

@@ -1,4 +1,4 @@
-"""What the pictures share: colours, axes, and the classifiers that they are given."""
+"""Colours, axes and checks of classifiers that all plots share."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def scores_text(description: dict[str, Any]) -> str:
 
 
 def model_text(description: dict[str, Any]) -> str:
-    """Lay out a description as text; characters that a terminal would obey are spelt out."""
+    """Lay out a description as text; control characters are escaped."""
     description = printable_data(description)
     table, held_out, growth = description["table"], description["held_out"], description["growth"]
     classes = f"{len(description['classes'])} classes"

@@ -80,7 +80,7 @@ _GROUP = re.compile(r'<g id="group:([^"|]*)\|([^"]*)">')
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure, a name that is fit for a file, what it shows in a line, and what there is to see in words."""
+    """A figure with a name for its file, a title and a description."""
 
     name: str
     title: str
@@ -116,7 +116,7 @@ class Picture:
         return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{self.name}-", text)
 
     def for_page(self) -> dict[str, str]:
-        """Return what a template needs to show the figure; without a ground, so that a dark page may invert it."""
+        """Return what a template needs to show the figure; its background is transparent, for dark pages."""
         return {"title": self.title, "svg": self.svg(transparent=True)}
 
     def png(self, dpi: int = 100) -> bytes:
@@ -138,7 +138,7 @@ def drawing_style() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Make an empty figure of a size in inches that no interactive window knows of."""
+    """Make an empty figure of a size in inches, which pyplot does not manage."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")

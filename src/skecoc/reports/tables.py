@@ -54,7 +54,7 @@ class Table:
     footer: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     records: list[dict[str, Any]] = field(default_factory=list)  # long form in full precision: what CSV holds
-    closing: str = ""  # what it comes to, in a sentence
+    closing: str = ""  # the conclusion, in a sentence
     command: str = ""  # what to run then, never broken into lines
 
 
@@ -201,7 +201,7 @@ def _wrapped(text: str) -> list[str]:
 def _text_stack(row: Row, with_deviations: bool) -> list[list[tuple[str, str]]]:
     """Lines of every cell: number, deviation, published number, as far as a cell of the row has them.
 
-    Each line has the text up to its last digit, and what hangs to the right of that.
+    Each line has the text up to its last digit, and the marks after it.
     """
     stacks = []
     for cell in row.cells:

@@ -25,7 +25,7 @@ def notices_shown(show: Callable[[str], None]) -> Iterator[None]:
 
 
 def give_notice(message: str) -> None:
-    """Show a notice, where notices are shown."""
+    """Pass a notice to whoever shows notices."""
     for show in _watchers:
         show(message)
 

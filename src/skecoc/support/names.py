@@ -36,7 +36,7 @@ DECODINGS = (
     "logistic-weight",
 )
 
-#: Codes of `skecoc.compare` that grow by what their decoding gets wrong, so that each decoding has its own columns.
+#: Codes of `skecoc.compare` that grow: added columns depend on the decoding.
 GROWN_CODINGS = ("ecoc-one", "lc-ecoc", "subclass-ecoc", "wolc", "wolc-one-vs-rest", "wolc-paper", "mixed")
 
 #: All that a method of `skecoc.compare` may begin with; random-10 is the paper's random code, dense with ten columns.

@@ -1,4 +1,4 @@
-"""Worker processes, a Ctrl-C that ends all of them once and without noise, and threads of compiled libraries."""
+"""Worker processes, how Ctrl-C ends them, and threads of compiled libraries."""
 
 import signal
 import sys

@@ -250,7 +250,7 @@ def _fit_all(
     weights = None if class_weight is None else compute_sample_weight(class_weight, table.labels)
     # The threads of gradient boosting would wait for one another on busy cores.
     with thread_pools().limit(limits=1), interrupts_remembered() as check_interrupt, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the folds have been warned of
+        warnings.simplefilter("ignore")  # the folds gave the same warnings
         try:
             model.fit(data_set.X, table.labels, sample_weight=weights)
         except (ValueError, TypeError, IndexError) as error:

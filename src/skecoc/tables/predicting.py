@@ -17,7 +17,7 @@ from skecoc.tables.writing import DECIMALS, runs_in_spreadsheets
 with suppress(ImportError):  # `open_table` says how to install it
     import pandas as pd
 
-#: Name of the predicted class in the output, and what the columns of probabilities begin with.
+#: Name of the predicted class in the output, and the prefix of columns of probabilities.
 LABEL, PROBABILITY = "label", "probability_"
 
 _MAX_NAMES = 5

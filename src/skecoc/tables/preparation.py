@@ -31,7 +31,7 @@ _MOST_FRACTIONS = 20
 # With fewer rows, a column may determine the classes by chance; with more columns, looking at all takes long.
 _FEW_ROWS, _MANY_COLUMNS = 30, 500
 _MOST_LEAKS = 3
-_REASONS = {"constant": "the same value in every row", "identifier": "only numbers or names the rows"}
+_REASONS = {"constant": "the same value in every row", "identifier": "identifies the rows"}
 
 
 class PreparedTable(NamedTuple):
@@ -41,7 +41,7 @@ class PreparedTable(NamedTuple):
     labels: NDArray[Any]  # class of each row, as it was read
     classes: NDArray[Any]  # class labels in their order
     drop: list[str]  # columns that were to be left out, with that of the groups
-    notes: list[str]  # those on the table, and on what the folds make of it
+    notes: list[str]  # on the table and its folds
 
 
 def prepare_table(
@@ -101,7 +101,7 @@ def as_data_set(name: str, X: "pd.DataFrame", y: ArrayLike) -> DataSet:
     >>> from skecoc.tables import as_data_set
     >>> frame = pd.DataFrame({"id": [7, 8, 9], "size": [1.5, 2.5, None]})
     >>> as_data_set("things", frame, ["a", "b", "a"]).notes
-    ["things: left out: column 'id' (only numbers or names the rows)"]
+    ["things: left out: column 'id' (identifies the rows)"]
     """
     kinds, left_out = choose_columns(X)
     values = typed(X, kinds)

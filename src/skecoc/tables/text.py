@@ -1,9 +1,9 @@
 """Tables of text: their encoding and separator are guessed, their rows checked, and pandas reads the cells.
 
-`pandas.read_csv` fills rows that are too short and takes whatever follows a closing quote. `pyarrow.csv` accepts that
-too, and unclosed quotes; it takes the separator in ``1, "x, y"`` for the end of a cell, and if it reads in batches, the
-first one decides which columns hold integers. So the bytes are checked before pandas parses them, which takes a
-fraction of its time: the first malformed row ends the table, and the error names its line.
+`pandas.read_csv` fills rows that are too short and takes whatever follows a closing quote, so the bytes are checked
+before it parses them, which takes a fraction of its time: the first malformed row is an error that names its line.
+`pyarrow.csv` would need the same check, takes the separator in ``1, "x, y"`` for the end of a cell, and if it reads in
+batches, the first one decides which columns hold integers.
 """
 
 import codecs
@@ -374,7 +374,7 @@ class TextTable(TableReader):
         if options.sep is None and self._separator != usual:
             parts = SEPARATORS.get(self._separator, repr(self._separator))
             self.notes.append(f"cells are separated by {parts}")
-        _ = self.marks  # what it says about numbers belongs to the beginning
+        _ = self.marks  # computed now so that its note comes first
 
     def _note_encoding(self) -> None:
         """Note the encoding that was guessed, which may not be known before the first byte that is not ASCII."""

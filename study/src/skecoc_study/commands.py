@@ -45,7 +45,7 @@ examples:
   skecoc reproduce table2 --jobs 8
   skecoc reproduce --status
   skecoc reproduce --backend dask --scheduler tcp://10.0.0.1:8786
-  skecoc report skecoc-results --output docs/results"""
+  skecoc report skecoc-results --output study/results"""
 
 
 def _later(module: str, name: str) -> Callable[[argparse.Namespace], None]:

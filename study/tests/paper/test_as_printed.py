@@ -1,4 +1,4 @@
-"""The algorithm as printed: the variants of benchmarks/as_printed.py, and the blocks that docs/paper.md has of them."""
+"""The algorithm as printed: variants of study/benchmarks/as_printed.py, and their blocks in study/docs/paper.md."""
 
 import importlib
 import json

@@ -37,7 +37,7 @@ _OTHER_STARTS = {
     b"\x1f\x8b": "a gzip file",
 }
 _N_START = 512  # bytes to judge a file by
-# What libsndfile says of files that are there, but that a decoder does not like: not true, or no reason.
+# Messages of libsndfile on files that it cannot decode, which are wrong or give no reason.
 _UNTRUE = ("File does not exist", "Unspecified internal error")
 # What it says of a format that it does not know, and of a known one whose header is cut off.
 _UNIMPLEMENTED = "File contains data in an unimplemented format"

@@ -41,7 +41,7 @@ Rows = NDArray[np.intp]
 # What decoders get from binary learners: probabilities where a learner has them.
 _RESPONSE = "auto"
 
-# For the sake of small genres there are fewer folds, but not fewer than this many.
+# Small genres reduce the number of folds, but not below this.
 _ENOUGH_FOLDS = 5
 
 

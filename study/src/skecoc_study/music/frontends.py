@@ -1,4 +1,4 @@
-"""From a signal to what each of its frames sounds like: power spectra, and the three front ends that describe them.
+"""Power spectra of a signal's frames, and the three front ends that describe them.
 
 Frames last 23 ms and overlap by half; samples are on the scale of 16 bits. A power below 1 is beneath the noise that
 rounding to 16 bits makes; where a logarithm is taken it counts as 1, so that silence has finite coefficients and what

@@ -1,4 +1,4 @@
-"""What comes out of music: tables and figures of a comparison, features of clips, and genres of files."""
+"""Tables and figures of a comparison, files of features, and predicted genres."""
 
 import csv
 import io

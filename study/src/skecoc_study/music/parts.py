@@ -1,4 +1,4 @@
-"""What the four parts of ``skecoc music`` do: features, a comparison of codes, a model, and genres of new files."""
+"""The four parts of ``skecoc music``: features, a comparison of codes, a model, and genres of new files."""
 
 import argparse
 import json

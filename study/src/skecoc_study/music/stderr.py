@@ -15,7 +15,7 @@ _lock = threading.RLock()
 
 
 class _State:
-    """State that threads share which decode at the same time: their number, and what the last one restores."""
+    """State shared by threads that decode at the same time: their number, and what the last one restores."""
 
     n_threads = 0
     kept: int | None = None  # a duplicate of descriptor 2, while that leads nowhere
@@ -92,7 +92,7 @@ def without_decoder_messages() -> Iterator[None]:
 
 
 def _turn_away() -> None:
-    """Let descriptor 2 lead nowhere, and give Python another way."""
+    """Send descriptor 2 to the null device, and Python's own messages past it."""
     stream = sys.stderr
     if sys.__stderr__ is None:  # the process began without it, and descriptor 2 may be any file by now
         return

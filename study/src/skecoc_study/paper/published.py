@@ -1,4 +1,4 @@
-"""The numbers printed in the paper; docs/paper.md says what is known to be wrong with them.
+"""The numbers printed in the paper; study/docs/paper.md says what is known to be wrong with them.
 
 The tables are data of the package (``published_tables/``, in the paper's own spelling); everything here speaks of data
 sets and methods by the names of this library.

@@ -153,7 +153,7 @@ class _Queue:
         self.failure: Exception | None = None
 
     def refresh(self) -> bool:
-        """Look what is missing, and put the longest batches first, which keeps all workers busy to the end."""
+        """Find the missing batches; the longest come first, which keeps all workers busy to the end."""
         done = self.store.done()
         self.in_flight = set()
         left = []
