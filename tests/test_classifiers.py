@@ -353,11 +353,12 @@ WITHOUT_WARNING = pytest.mark.filterwarnings("error")
 
 
 @WITHOUT_WARNING
-@pytest.mark.parametrize("coding", RULE)
 @pytest.mark.parametrize(
-    ("place", "response_method"), [*enumerate(["predict_proba", "decision_function", "predict"]), (0, "auto")]
+    ("coding", "place_and_response"),
+    grid(list(RULE), [*enumerate(["predict_proba", "decision_function", "predict"]), (0, "auto")]),
 )
-def test_auto_is_the_decoding_of_the_rule(coding, place, response_method):
+def test_auto_is_the_decoding_of_the_rule(coding, place_and_response):
+    place, response_method = place_and_response
     X, y = FOUR
     settings = {"response_method": response_method, "random_state": 0}
     model = ECOCClassifier(LogisticRegression(), coding=coding, **settings).fit(X, y)

@@ -130,6 +130,7 @@ def test_shown_words(shown, expected):
 LONG_PAGES = {
     *("README.md", "index.md", "choose_a_code.md", "imbalanced_classes.md", "many_classes.md", "command_line.md"),
     *("codings_and_decodings.md", "deployment.md", "growth.md", "mixed.md", "optimized_weights.md", "scaling.md"),
+    *("batches.md", "choosing.md", "costs.md", "pipelines_and_search.md", "speed.md"),
 }
 
 

@@ -53,19 +53,14 @@ def exact_pool():
 
 
 @pytest.mark.slow
-@parametrize_with_checks(
-    [
-        ECOCClassifier(exact_pool()),
-        WOLCClassifier(exact_pool(), max_iter=2),
-    ]
-)
+@parametrize_with_checks([WOLCClassifier(exact_pool(), max_iter=2)])
 def test_estimator_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.nightly
-@parametrize_with_checks([SubclassECOCClassifier(exact_pool())])
-def test_estimator_checks_of_split_classes(estimator, check):
+@parametrize_with_checks([ECOCClassifier(exact_pool()), SubclassECOCClassifier(exact_pool())])
+def test_estimator_checks_of_codes_that_do_not_grow(estimator, check):
     check(estimator)
 
 

@@ -43,7 +43,7 @@ from skecoc.learners.columns import ConstantClassifier, evaluate_columns
 from skecoc.onnx import check_export, to_onnx
 from skecoc.onnx._learners import coarse_origin
 from skecoc.onnx._trees import _search_tree, _step_functions
-from tests.grids import nightly
+from tests.grids import grid, nightly
 
 RESPONSES = ["predict_proba", "decision_function", "predict"]
 
@@ -91,8 +91,7 @@ ALL_DECODERS = [
 ]
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 10])
-@pytest.mark.parametrize("decoder", ALL_DECODERS, ids=repr)
+@pytest.mark.parametrize(("decoder", "n_classes"), grid(ALL_DECODERS, [2, 3, 10]), ids=repr)
 def test_every_decoder(decoder, n_classes):
     X, y, new = blobs(n_classes)
     coding = "sparse-random" if n_classes == 10 else "one-vs-one"
@@ -131,16 +130,14 @@ LEARNERS = [
 ]
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 10])
-@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+@pytest.mark.parametrize(("learner", "n_classes"), grid(LEARNERS, [2, 3, 10]), ids=repr)
 def test_every_learner(learner, n_classes):
     X, y, new = blobs(n_classes)
     model = ECOCClassifier(learner, coding="one-vs-rest", decoding="loss-averaged", random_state=0).fit(X, y)
     assert_exported(model, new)
 
 
-@pytest.mark.parametrize("response", RESPONSES)
-@pytest.mark.parametrize("learner", LEARNERS[:8], ids=repr)
+@pytest.mark.parametrize(("learner", "response"), grid(LEARNERS[:8], RESPONSES), ids=repr)
 def test_every_response(learner, response):
     X, y, new = blobs(4)
     decoder = LossWeightedDecoder("hinge")

@@ -23,6 +23,7 @@ from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
 from skecoc.learners.mixed import MarginColumn
 from skecoc.learners.multiclass import MulticlassColumn
 from skecoc.onnx import check_export, to_onnx
+from tests.grids import few, grid
 from tests.test_onnx import OwnLearner, blobs, run
 
 # Everything is in double precision but what skl2onnx's own converters compute.
@@ -60,8 +61,10 @@ def assert_exported(model, X, tolerance=DOUBLE):
     return exported
 
 
-@pytest.mark.parametrize("decoding", ["logistic-weight", "loss-weighted", "hamming"])
-@pytest.mark.parametrize("coding", ["one-vs-one", "one-vs-rest", "sparse-random"])
+@pytest.mark.parametrize(
+    ("coding", "decoding"),
+    grid(["one-vs-one", "one-vs-rest", "sparse-random"], ["logistic-weight", "loss-weighted", "hamming"]),
+)
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
 def test_several_learners(n_classes, coding, decoding):
     if n_classes == 2 and coding == "sparse-random":
@@ -112,9 +115,9 @@ MULTICLASS = [
 
 
 @pytest.mark.parametrize("response", ["auto", "predict"])
-@pytest.mark.parametrize("n_classes", [2, 3, 6])
-@pytest.mark.parametrize(("estimator", "tolerance"), MULTICLASS, ids=repr)
-def test_every_multiclass_learner(estimator, tolerance, n_classes, response):
+@pytest.mark.parametrize(("case", "n_classes"), grid(MULTICLASS, [2, 3, 6]), ids=repr)
+def test_every_multiclass_learner(case, n_classes, response):
+    estimator, tolerance = case
     X, y, new = blobs(n_classes)
     learners = [("one", MulticlassLearner(estimator))]
     # Columns of all kinds: pairs of classes in either order, and sides of several.
@@ -147,7 +150,7 @@ def test_every_grown_classifier(model):
     assert_exported(model.set_params(estimator=members()).fit(X, y), new)
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("n_classes", few([4, 2]))
 def test_the_library_s_own_list(n_classes):
     X, y, new = blobs(n_classes)
     model = WOLCClassifier("mixed", random_state=0).fit(X, y)

@@ -38,6 +38,7 @@ from skecoc.datasets import load_uci
 from skecoc.persistence import ModelFileError, dump_model, load_model, save_model
 from skecoc.persistence.restored import check_restored, unchecked_types
 from skecoc.tables import TableClassifier
+from tests.grids import few
 from tests.tables.things import make_things
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -77,7 +78,7 @@ def survive(model, path, samples=X):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", CLASSIFIERS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", few(CLASSIFIERS, 15), ids=lambda kind: kind.__name__)
 def test_classifiers_of_scikit_learn_need_no_trust(kind, tmp_path):
     survive(small(kind).fit(X, y), tmp_path / "alone.skops")
     survive(ECOCClassifier(small(kind), coding="one-vs-rest", random_state=0).fit(X, y), tmp_path / "columns.skops")

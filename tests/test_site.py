@@ -22,7 +22,7 @@ DOCS = ROOT / "docs"
 MADE = ("_build", "gallery", "generated", "backreferences")
 # The example of a cluster, which shows nothing, has a test of its own.
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
-QUICK_EXAMPLES = {"plot_code_matrices", "plot_probabilities", "plot_weights_and_risk"}
+QUICK_EXAMPLES = {"plot_code_matrices"}
 
 
 def public_objects():

@@ -24,6 +24,7 @@ from skecoc.decoding import DECODERS, resolve_decoder
 from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.learners.columns import ConstantClassifier
 from skecoc.support.weights import add_totals, class_factors, class_totals, only_side, usable_weights
+from tests.grids import grid
 from tests.reference.blocks import ecoc_in_blocks, wolc_in_blocks
 
 STUMPS = StumpAdaBoostClassifier(4)
@@ -136,8 +137,7 @@ def test_balanced_classes_whose_totals_are_far_apart():
 # ---------------------------------------------------------------- class_weight
 
 
-@pytest.mark.parametrize("model", [*LOCAL, *BLOCKED], ids=str)
-@pytest.mark.parametrize("class_weight", ["balanced", {"virginica": 5}], ids=str)
+@pytest.mark.parametrize(("model", "class_weight"), grid([*LOCAL, *BLOCKED], ["balanced", {"virginica": 5}]), ids=str)
 def test_class_weights_are_sample_weights(model, class_weight):
     X, y, _ = unequal()
     weighted = clone(model).set_params(class_weight=class_weight).fit(X, y)
@@ -340,8 +340,7 @@ EXTREMES = {
 }
 
 
-@pytest.mark.parametrize("name", EXTREMES)
-@pytest.mark.parametrize("model", LOCAL, ids=str)
+@pytest.mark.parametrize(("model", "name"), grid(LOCAL, list(EXTREMES)), ids=str)
 def test_extreme_weights_give_a_result(model, name):
     X, y, _ = unequal()
     probabilities = clone(model).fit(X, y, sample_weight=EXTREMES[name](y)).predict_proba(X)
@@ -395,8 +394,7 @@ def test_a_decoder_by_itself_takes_extreme_weights(decoding, name):
 # ---------------------------------------------------------------- types of features
 
 
-@pytest.mark.parametrize("model", [*LOCAL, *BLOCKED], ids=str)
-@pytest.mark.parametrize("dtype", [np.longdouble, np.float16])
+@pytest.mark.parametrize(("model", "dtype"), grid([*LOCAL, *BLOCKED], [np.longdouble, np.float16]), ids=str)
 def test_unusual_floats_give_the_result_of_doubles(model, dtype):
     X, y, _ = unequal()
     X = X.astype(np.float16)

@@ -17,6 +17,7 @@ from skecoc.datasets import load_uci
 from skecoc.decoding import LossBasedDecoder
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from skecoc.learners.columns import ColumnTrainer, evaluate_columns
+from tests.grids import few
 
 STUMPS = StumpAdaBoostClassifier(5)
 
@@ -187,7 +188,7 @@ def test_shapes_that_stumps_cannot_follow(make, gain):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_classes", "n_clusters"), [(6, 2), (4, 4)])
+@pytest.mark.parametrize(("n_classes", "n_clusters"), few([(4, 4), (6, 2)]))
 def test_classes_of_several_clusters_gain_fifteen_points(n_classes, n_clusters):
     gains = []
     for seed in range(3):

@@ -11,6 +11,7 @@ from skecoc.cli import main
 from skecoc.cli.console import joined
 from skecoc.persistence import load_model
 from skecoc.support.errors import InputError
+from tests.grids import few
 from tests.tables.things import CLASSES, make_things, write_things
 
 pd = pytest.importorskip("pandas")
@@ -50,7 +51,7 @@ def test_the_best_of_several_methods_is_saved(capsys):
     assert card["method"] in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("method", ["random-forest", "boosting", "logistic"])
+@pytest.mark.parametrize("method", few(["logistic", "random-forest", "boosting"]))
 def test_classifiers_of_scikit_learn_are_models_like_others(method, capsys):
     arguments = ["--method", method, "--folds", "2", "--jobs", "1", "--report", "things.html"]
     assert main(["fit", *TABLE, *OUTPUT, *arguments]) == 0
@@ -63,14 +64,17 @@ def test_classifiers_of_scikit_learn_are_models_like_others(method, capsys):
 
 @pytest.mark.parametrize(
     ("learner", "parameters"),
-    [
-        ("logistic C=0.5", {"estimator__logisticregression__C": 0.5}),
-        ("random-forest n_estimators=7", {"estimator__n_estimators": 7}),
-        ("extra-trees n_estimators=7", {"estimator__n_estimators": 7}),
-        ("hist-gradient-boosting max_iter=5", {"estimator__max_iter": 5}),
-        ("knn n_neighbors=3", {"estimator__kneighborsclassifier__n_neighbors": 3}),
-        ("mlp max_iter=20", {"estimator__mlpclassifier__max_iter": 20}),
-    ],
+    few(
+        [
+            ("logistic C=0.5", {"estimator__logisticregression__C": 0.5}),
+            ("random-forest n_estimators=7", {"estimator__n_estimators": 7}),
+            ("extra-trees n_estimators=7", {"estimator__n_estimators": 7}),
+            ("hist-gradient-boosting max_iter=5", {"estimator__max_iter": 5}),
+            ("knn n_neighbors=3", {"estimator__kneighborsclassifier__n_neighbors": 3}),
+            ("mlp max_iter=20", {"estimator__mlpclassifier__max_iter": 20}),
+        ],
+        2,
+    ),
 )
 def test_learners_by_short_names_need_no_trust(learner, parameters, capsys):
     assert main(["fit", *TABLE, *OUTPUT, "--learner", learner, *FAST]) == 0
@@ -240,7 +244,7 @@ def test_a_wide_table_is_fitted_with_its_columns_ranked(capsys):
     assert "a / c: c123" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("method", ["wolc", "one-vs-one", "auto"])
+@pytest.mark.parametrize("method", few(["one-vs-one", "wolc", "auto"]))
 def test_probabilities_decide_only_among_methods_that_have_them(method, capsys):
     options = ["--metric", "log-loss", "--learner", "logistic", "--folds", "2", "--jobs", "1"]
     assert main(["fit", *TABLE, *OUTPUT, "--method", method, *options]) == 0
@@ -317,6 +321,7 @@ def test_compare_works_like_fit(capsys):
     assert scores["sklearn/random-forest"] == card_of()["scores"]
 
 
+@pytest.mark.nightly
 def test_compare_shows_ours_beside_others_by_default(capsys):
     assert main(["compare", *TABLE, "--folds", "2", "--jobs", "1", "--max-rows", "30"]) == 0
     captured = capsys.readouterr()

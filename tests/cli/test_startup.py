@@ -18,6 +18,7 @@ from skecoc.datasets import list_uci
 from skecoc.decoding import DECODERS
 from skecoc.support import names
 from skecoc.tables.preparation import MOST_COMPARED_ROWS
+from tests.grids import few
 from tests.tables.things import write_things
 
 #: What takes long to load.
@@ -57,14 +58,20 @@ sys.exit(main({words!r}))
 
 @pytest.mark.parametrize(
     ("words", "line"),
-    [
-        (["fit", "things.csv", *FAST], "reading things.csv"),
-        (["compare", "--datasets", "iris", "--methods", "one-vs-rest/hamming", "--folds", "2"], "reading data sets"),
-        (["predict", "m.skops", "-"], "reading standard input"),
-        (["predict", "m.skops", "missing.csv"], "error: "),
-        (["inspect", "m.skops"], "error: "),
-    ],
-    ids=["fit", "compare", "predict", "predict-missing", "inspect"],
+    few(
+        [
+            (["fit", "things.csv", *FAST], "reading things.csv"),
+            (["predict", "m.skops", "missing.csv"], "error: "),
+            (
+                ["compare", "--datasets", "iris", "--methods", "one-vs-rest/hamming", "--folds", "2"],
+                "reading data sets",
+            ),
+            (["predict", "m.skops", "-"], "reading standard input"),
+            (["inspect", "m.skops"], "error: "),
+        ],
+        2,
+    ),
+    ids=["fit", "predict-missing", "compare", "predict", "inspect"],
 )
 def test_the_first_line(words, line, tmp_path):
     """A process that is started says at once what it reads, unless an error or help is all that follows."""
@@ -81,7 +88,7 @@ def test_the_first_line(words, line, tmp_path):
     assert done.stderr.startswith(f"skecoc: {line}")
 
 
-@pytest.mark.parametrize("words", [["fit", "things.csv", *FAST], ["predict", "m.skops", "things.csv"]])
+@pytest.mark.parametrize("words", few([["fit", "things.csv", *FAST], ["predict", "m.skops", "things.csv"]]))
 def test_the_first_line_comes_before_anything_heavy_is_loaded(words, tmp_path):
     write_things(tmp_path / "things.csv")
     code = f"""

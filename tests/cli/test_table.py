@@ -84,6 +84,7 @@ def test_fit_says_what_it_does(work, capsys):
     assert sorted(path.name for path in work.iterdir()) == ["new.csv", "things.csv", "things.html", "things.skops"]
 
 
+@pytest.mark.nightly
 def test_several_learners_from_table_to_predictions(work, capsys):
     """A model of several learners is fitted, described, written, read and used without any --trust."""
     fit = ["fit", "things.csv", "--target", "kind", "-o", "mixed.skops", "--method", "mixed", "--folds", "2"]
@@ -463,7 +464,7 @@ def test_the_installed_command_from_table_to_page(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.html", "m.skops", "new.csv", "out.csv", "things.csv"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_processes_end_as_command_line_tools_do(work):
     """A reader that goes away, a full disk, a forged model: exit codes, and never a traceback."""
     reading, writing = os.pipe()

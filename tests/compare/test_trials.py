@@ -14,6 +14,7 @@ from skecoc.compare import DataSet, load_data_sets
 from skecoc.compare.methods import make_learner
 from skecoc.compare.trials import Batch, Fold, SharedColumns, batches_of, run_batch, shares_columns, warning_notes
 from skecoc.decoding import DECODERS
+from tests.grids import few, grid
 from tests.reference import runs as reference
 
 IRIS, GLASS, VEHICLE = load_data_sets(["iris", "glass", "vehicle"])
@@ -28,7 +29,7 @@ def blobs(n_rows=30, seed=0):
     return DataSet("blobs", rng.normal(size=(n_rows, 2)) + np.arange(n_rows)[:, None] % 3, np.arange(n_rows) % 3)
 
 
-@pytest.mark.parametrize(("learner", "data_set"), [("stumps", GLASS), ("svm", IRIS)], ids=["stumps", "svm"])
+@pytest.mark.parametrize(("learner", "data_set"), few([("svm", IRIS), ("stumps", GLASS)]), ids=["svm", "stumps"])
 def test_every_run_is_what_a_classifier_trained_alone_gives(learner, data_set):
     codings = ("one-vs-one", "one-vs-rest", "random-10", "decoc", "ecoc-one")
     methods = [f"{coding}/{d}" for coding in codings for d in ("hamming", "loss-weighted")] + ["wolc/optimized-weight"]
@@ -42,17 +43,20 @@ def test_every_run_is_what_a_classifier_trained_alone_gives(learner, data_set):
             assert (run.n_train + run.n_test) == len(data_set.y)
 
 
-@pytest.mark.parametrize("decoding", [name for name in DECODERS if shares_columns("one-vs-one", name)])
 @pytest.mark.parametrize(
-    ("learner", "response"),
-    [
-        (DecisionTreeClassifier(max_depth=2), "labels"),
-        (LogisticRegression(), "probabilities"),
-        (LinearSVC(), "margins"),
-        (LinearSVC(), "auto"),
-    ],
+    ("case", "decoding"),
+    grid(
+        [
+            (DecisionTreeClassifier(max_depth=2), "labels"),
+            (LogisticRegression(), "probabilities"),
+            (LinearSVC(), "margins"),
+            (LinearSVC(), "auto"),
+        ],
+        [name for name in DECODERS if shares_columns("one-vs-one", name)],
+    ),
 )
-def test_shared_columns_decode_exactly_as_columns_of_ones_own(decoding, learner, response):
+def test_shared_columns_decode_exactly_as_columns_of_ones_own(case, decoding):
+    learner, response = case
     X_train, y_train, X_test, y_test = reference.fold_rows("glass", 0, 0, 3, 0)
     fold = Fold(X_train[:, :4], y_train, X_test[:, :4], y_test)
     batch = Batch("glass", 0, 0, "any", "one-vs-one", ((response, decoding),))

@@ -25,6 +25,7 @@ from skecoc.data.blocks import IterableBlocks
 from skecoc.data.executor import LocalExecutor, States
 from skecoc.data.partitions import DaskExecutor, source_of
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
+from tests.grids import few
 from tests.reference.blocks import (
     blobs,
     divided,
@@ -215,14 +216,15 @@ def test_workers_that_join_and_leave_change_nothing(cluster, client, undisturbed
 
 @pytest.mark.parametrize(
     "chunks",
-    [(0, 100, 200), (100, 200, 0), (0, 0, 300, 0), (150, 0, 0, 150)],
-    ids=["first", "last", "all but one", "between"],
+    few([((0, 0, 300, 0),), ((150, 0, 0, 150),), ((0, 100, 200),), ((100, 200, 0),)]),
+    ids=["all but one", "between", "first", "last"],
 )
 def test_empty_partitions_change_nothing(client, undisturbed, chunks):
     rows, labels = da.from_array(X, chunks=(chunks, 5)), da.from_array(Y, chunks=(chunks,))
     assert_same(code().fit(rows, labels), undisturbed)
 
 
+@pytest.mark.nightly
 def test_growth_goes_on_beside_empty_partitions(client, undisturbed):
     chunks = ((0, 100, 100, 0, 100, 0),)
     model = GROWN[0](**GROWN[2]).fit(da.from_array(X, chunks=(*chunks, 5)), da.from_array(Y, chunks=chunks))
@@ -237,7 +239,7 @@ def test_partitions_that_are_all_empty_are_refused(client):
         code().fit(rows, labels)
 
 
-@pytest.mark.parametrize(("kind", "local_kind", "parameters"), [CODE, GROWN], ids=["code", "grown"])
+@pytest.mark.parametrize(("kind", "local_kind", "parameters"), few([GROWN, CODE]), ids=["grown", "code"])
 def test_a_class_may_live_in_one_partition_only(client, kind, local_kind, parameters):
     order = np.argsort(Y == 2, kind="stable")  # all of one class are in the last partition, beside others
     rows, labels = X[order], Y[order]
@@ -257,12 +259,15 @@ def raises(number, rows, error):
 
 @pytest.mark.parametrize(
     "error",
-    [
-        RuntimeError("the disk is on fire"),
-        FileNotFoundError(2, "No such file", "part-3.parquet"),
-        KeyError("label"),
-        AssertionError(),
-    ],
+    few(
+        [
+            FileNotFoundError(2, "No such file", "part-3.parquet"),
+            KeyError("label"),
+            RuntimeError("the disk is on fire"),
+            AssertionError(),
+        ],
+        2,
+    ),
     ids=lambda error: type(error).__name__,
 )
 def test_the_error_of_a_partition_keeps_its_type_and_gets_its_number(client, error):
@@ -350,10 +355,12 @@ def with_bad_values(number, rows, kind):
 
 @pytest.mark.parametrize(
     ("kind", "message"),
-    [
-        ("NaN", "^partition 7: Input X contains NaN"),
-        ("narrow", r"same number of features in every block; got .*\b4 in partition 6"),
-    ],
+    few(
+        [
+            ("NaN", "^partition 7: Input X contains NaN"),
+            ("narrow", r"same number of features in every block; got .*\b4 in partition 6"),
+        ]
+    ),
 )
 def test_bad_values_are_named_with_their_partition(client, kind, message):
     with pytest.raises(ValueError, match=message):
@@ -609,7 +616,7 @@ def own_scheduler(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("when", [1, 2, 6])
+@pytest.mark.parametrize("when", few([2, 1, 6]))
 def test_the_loss_of_the_scheduler_is_a_clear_error_and_nothing_is_half_written(own_scheduler, when):
     scheduler, client = own_scheduler
     again = code().set_params(client=client)

@@ -11,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from dask import dataframe as dd
 from skecoc import ECOCClassifier, WOLCClassifier
 from skecoc.learners import StumpAdaBoostClassifier
+from tests.grids import few
 from tests.reference.blocks import blobs, ecoc_in_blocks, ecoc_in_partitions, wolc_in_blocks, wolc_in_partitions
 
 LEARNERS = [("stumps", StumpAdaBoostClassifier(5)), ("bayes", GaussianNB())]
@@ -23,10 +24,10 @@ PARTS = da.from_array(X, chunks=(400, 5)), da.from_array(Y, chunks=400)
     ("of_cluster", "of_machine"),
     [
         (ecoc_in_partitions, ecoc_in_blocks),
-        pytest.param(wolc_in_partitions, wolc_in_blocks, marks=pytest.mark.slow),
+        pytest.param(wolc_in_partitions, wolc_in_blocks, marks=pytest.mark.nightly),
     ],
 )
-@pytest.mark.parametrize("sample_size", [300, 5000])
+@pytest.mark.parametrize("sample_size", few([300, 5000]))
 def test_several_learners_are_those_of_one_machine(client, of_cluster, of_machine, sample_size):
     settings = {"estimator": LEARNERS, "random_state": 0, "sample_size": sample_size}
     if of_cluster is wolc_in_partitions:

@@ -27,7 +27,7 @@ from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
 from skecoc.learners.columns import SEEN, ColumnTrainer
 from skecoc.learners.summed import SummedTrainer
 from skecoc.persistence import load_model, save_model
-from tests.grids import nightly
+from tests.grids import few, nightly
 from tests.reference.blocks import blobs, divided, ecoc_in_blocks, wolc_in_blocks
 
 STUMPS = StumpAdaBoostClassifier(10)
@@ -105,7 +105,7 @@ def test_wolc_is_as_accurate_as_on_rows_in_memory(grown):
     assert model.score(X_test, y_test) > memory.score(X_test, y_test) - 0.01
 
 
-@pytest.mark.parametrize("edges", [[3000], [1, 2, 2, 4000]])
+@pytest.mark.parametrize("edges", few([[1, 2, 2, 4000], [3000]]))
 def test_the_division_into_blocks_does_not_change_how_wolc_grows(grown, edges):
     X, y, model = grown
     other = wolc_in_blocks(STUMPS, random_state=0, max_iter=4).fit_blocks(divided(X, y, edges))

@@ -27,6 +27,7 @@ from skecoc.learners import MulticlassLearner, RegionClassifier, StumpAdaBoostCl
 from skecoc.learners.columns import Column, ColumnTrainer
 from skecoc.learners.summed import SummedTrainer
 from skecoc.persistence import load_model, save_model
+from tests.grids import few
 from tests.reference.blocks import blobs, divided, ecoc_in_blocks, wolc_in_blocks
 from tests.reference.training import Seeded
 
@@ -53,7 +54,7 @@ def check_same(model, expected, X):
 
 
 @pytest.mark.parametrize(("local", "block"), PAIRS)
-@pytest.mark.parametrize("name", ["glass", "wine"])
+@pytest.mark.parametrize("name", few(["glass", "wine"]))
 def test_rows_that_fit_the_sample_give_the_classifier_of_rows_in_memory(local, block, name):
     X, y = load_uci(name, return_X_y=True)
     settings = {"random_state": 0, **({"max_iter": 2} if local is WOLCClassifier else {})}

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skecoc.decoding.optimized import OptimizedWeightDecoder
 from skecoc.decoding.optimized.ascent import DualAscent, ascend
 from skecoc.decoding.optimized.problem import Block, MemoryRows, Problem, Rows, WeightSpace, relative_gap
+from tests.grids import grid
 from tests.reference.optimized import hinge, objective, random_problem, smallest_objective
 
 PROBLEMS = [
@@ -35,10 +36,13 @@ def rows_of(codewords, y, matrix, weight=None):
     return MemoryRows(codewords, y, weight / weight.sum(), len(matrix))
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
-@pytest.mark.parametrize(("margin", "l2"), [(0.3, 1e-2), (0.1, 1e-1), (0.0, 1e-2)])
+@pytest.mark.parametrize(
+    ("problem", "settings"),
+    grid(PROBLEMS, [{"margin": 0.3, "l2": 1e-2}, {"margin": 0.1, "l2": 1e-1}, {"margin": 0.0, "l2": 1e-2}]),
+)
 @pytest.mark.usefixtures("every_problem_has_many_weights")
-def test_the_objective_is_that_of_the_full_quadratic_program(problem, margin, l2):
+def test_the_objective_is_that_of_the_full_quadratic_program(problem, settings):
+    margin, l2 = settings.values()
     codewords, y, matrix = random_problem(**problem)
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
     weight[: len(matrix)] = 1.0

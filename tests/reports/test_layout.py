@@ -9,6 +9,7 @@ from skecoc.reports import render, summarize
 from skecoc.reports.model_report import model_page
 from skecoc.tables import describe_model
 from tests.browser import open_page
+from tests.grids import few
 from tests.reports.made import make_comparison, make_model, make_test
 
 naive_bayes = pytest.importorskip("sklearn.naive_bayes")
@@ -65,7 +66,7 @@ def path(request, paths):
     return paths[request.param]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", few(WIDTHS))
 def test_nothing_is_wider_than_the_window(browser, path, width):
     with open_page(browser, path, viewport={"width": width, "height": 900}) as page:
         page.locator("details").evaluate_all("all => all.forEach(each => { each.open = true; })")
@@ -80,7 +81,7 @@ def test_nothing_is_wider_than_the_window(browser, path, width):
         assert outside == []
 
 
-@pytest.mark.parametrize("width", WIDTHS[1:])
+@pytest.mark.parametrize("width", few(WIDTHS[1:]))
 def test_tables_of_methods_and_figures_are_not_cut_off_on_a_screen(browser, path, width):
     with open_page(browser, path, viewport={"width": width, "height": 900}) as page:
         boxes = page.locator(".scroll:has(> table.comparison, > table.averages, > table.results), .drawing")

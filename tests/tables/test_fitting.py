@@ -15,6 +15,7 @@ from skecoc.persistence import dump_model, load_model
 from skecoc.support.errors import InputError
 from skecoc.tables import fit_table, fitting
 from skecoc.tables.fitting import OWN_REFERENCES, REFERENCES
+from tests.grids import few
 
 
 class UsersOwn(ClassifierMixin, BaseEstimator):
@@ -54,7 +55,9 @@ def test_model_and_card_survive_the_file(model, model_file, things):
     assert loaded.card_["comparison"] == model.card_["comparison"]
 
 
-@pytest.mark.parametrize("method", ["wolc", "random-10/hamming", "subclass-ecoc/loss-based", "decoc/probabilistic"])
+@pytest.mark.parametrize(
+    "method", few(["wolc", "decoc/probabilistic", "random-10/hamming", "subclass-ecoc/loss-based"], 2)
+)
 def test_methods_of_all_kinds_can_be_saved(things, method):
     model = fit_table(things, method=method, folds=2, learner="sklearn.linear_model.LogisticRegression")
     assert len(dump_model(model)) > 0
@@ -108,7 +111,7 @@ def test_a_model_of_several_learners_survives_the_file(things, tmp_path):
     assert loaded.classifier_.estimator == "mixed"
 
 
-@pytest.mark.parametrize("method", ["random-forest", "boosting", "logistic", "svm"])
+@pytest.mark.parametrize("method", few(["random-forest", "logistic", "boosting", "svm"], 2))
 def test_classifiers_of_scikit_learn_can_be_saved(things, method, tmp_path):
     model = fit_table(things, method=method, folds=2)
     path = tmp_path / "own.skops"

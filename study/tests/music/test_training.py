@@ -101,7 +101,9 @@ def test_what_does_not_fit_together_is_refused():
         choose_recipe("mixed", "all", "svm", 0)
 
 
-@pytest.mark.parametrize("learner", [None, "stumps", NAIVE])
+@pytest.mark.parametrize(
+    "learner", ["stumps", *(pytest.param(own, marks=pytest.mark.nightly) for own in (None, NAIVE))]
+)
 def test_a_mixture_is_saved_and_loaded_without_trust(learner, music, tmp_path):
     model = fit_model(music, choose_recipe("mixed-features", "all", learner, 0), n_jobs=1)
     save_model(model, tmp_path / "model.skops")

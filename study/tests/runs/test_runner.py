@@ -117,6 +117,7 @@ def test_a_larger_experiment_goes_on_with_a_smaller_ones_results(path, expected)
 
 @settings(max_examples=3, deadline=None)
 @given(batches=st.permutations([b for b in PROTOCOL.batches() if b.data_set == "iris"]))
+@pytest.mark.nightly
 def test_the_order_of_batches_changes_nothing(expected, batches):
     (iris,) = load_data_sets(["iris"])
     found = [
