@@ -40,12 +40,7 @@ X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 Y_LONG = np.arange(900) % 3
 
 
-@parametrize_with_checks(
-    [
-        ECOCClassifier(),
-        ECOCClassifier(RidgeClassifier(), coding="dense-random", decoding="loss-based", random_state=0),
-    ],
-)
+@parametrize_with_checks([ECOCClassifier()])
 def test_estimator_checks(estimator, check):
     check(estimator)
 
@@ -55,6 +50,7 @@ def test_estimator_checks(estimator, check):
     [
         ECOCClassifier(LogisticRegression(), coding="one-vs-rest", decoding="hamming"),
         ECOCClassifier(DecisionTreeClassifier(max_depth=3), response_method="predict", random_state=0),
+        ECOCClassifier(RidgeClassifier(), coding="dense-random", decoding="loss-based", random_state=0),
     ],
 )
 def test_estimator_checks_of_other_learners(estimator, check):

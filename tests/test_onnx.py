@@ -147,17 +147,19 @@ def test_every_response(learner, response):
     assert_exported(model, new)
 
 
-@pytest.mark.parametrize("learner", [None, TunedSVMClassifier(C=10.0, width=1.0), LogisticRegression()], ids=repr)
 @pytest.mark.parametrize(
-    "model",
-    [
-        WOLCClassifier(init="one-vs-rest", tol=0.0, standard_errors=0.0, max_iter=3, random_state=0),
-        WOLCClassifier.paper(max_iter=3, random_state=0),
-        LCECOCClassifier(tol=0.0, standard_errors=0.0, max_iter=3, random_state=0),
-        ECOCOneClassifier(max_iter=3, random_state=0),
-        SubclassECOCClassifier(random_state=0),
-    ],
-    ids=lambda model: type(model).__name__,
+    ("model", "learner"),
+    grid(
+        [
+            WOLCClassifier(init="one-vs-rest", tol=0.0, standard_errors=0.0, max_iter=3, random_state=0),
+            WOLCClassifier.paper(max_iter=3, random_state=0),
+            LCECOCClassifier(tol=0.0, standard_errors=0.0, max_iter=3, random_state=0),
+            ECOCOneClassifier(max_iter=3, random_state=0),
+            SubclassECOCClassifier(random_state=0),
+        ],
+        [None, TunedSVMClassifier(C=10.0, width=1.0), LogisticRegression()],
+    ),
+    ids=lambda part: type(part).__name__,
 )
 def test_every_grown_classifier(model, learner):
     X, y, new = blobs(4)

@@ -24,7 +24,7 @@ from skecoc.decoding import DECODERS, resolve_decoder
 from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier, TunedSVMClassifier
 from skecoc.learners.columns import ConstantClassifier
 from skecoc.support.weights import add_totals, class_factors, class_totals, only_side, usable_weights
-from tests.grids import grid
+from tests.grids import few, grid
 from tests.reference.blocks import ecoc_in_blocks, wolc_in_blocks
 
 STUMPS = StumpAdaBoostClassifier(4)
@@ -477,17 +477,20 @@ def test_a_very_heavy_class_is_predicted_from_blocks(model):
 
 @pytest.mark.parametrize(
     ("model", "decoding"),
-    [
-        (ECOCClassifier(LOGISTIC, coding="dense-random", n_folds=None, random_state=0), "probabilistic"),
-        (ECOCClassifier(LOGISTIC, coding="hadamard", n_folds=None), "probabilistic"),
-        (ECOCClassifier(LOGISTIC, coding="hadamard", n_folds=None, response_method="predict"), "probabilistic"),
-        (ECOCClassifier(LOGISTIC, n_folds=None), "probabilistic"),
-        (ECOCClassifier(LOGISTIC, coding="one-vs-rest", n_folds=None), "loss-based"),
-        (LCECOCClassifier(LOGISTIC, max_iter=2, random_state=0), "probabilistic"),
-        (ECOCOneClassifier(LOGISTIC, random_state=0), "probabilistic"),
-        (SubclassECOCClassifier(LOGISTIC), "logistic-weight"),
-        (WOLCClassifier(LOGISTIC, max_iter=2, random_state=0), "optimized-weight"),
-    ],
+    few(
+        [
+            (ECOCClassifier(LOGISTIC, coding="dense-random", n_folds=None, random_state=0), "probabilistic"),
+            (ECOCClassifier(LOGISTIC, coding="hadamard", n_folds=None), "probabilistic"),
+            (ECOCClassifier(LOGISTIC, coding="hadamard", n_folds=None, response_method="predict"), "probabilistic"),
+            (ECOCClassifier(LOGISTIC, n_folds=None), "probabilistic"),
+            (ECOCClassifier(LOGISTIC, coding="one-vs-rest", n_folds=None), "loss-based"),
+            (LCECOCClassifier(LOGISTIC, max_iter=2, random_state=0), "probabilistic"),
+            (ECOCOneClassifier(LOGISTIC, random_state=0), "probabilistic"),
+            (SubclassECOCClassifier(LOGISTIC), "logistic-weight"),
+            (WOLCClassifier(LOGISTIC, max_iter=2, random_state=0), "optimized-weight"),
+        ],
+        5,
+    ),
 )
 def test_the_more_a_class_weighs_the_more_samples_are_predicted_as_that_class(model, decoding):
     centers = 5 if isinstance(model, ECOCClassifier) else 3  # dense codes of 3 classes are one-vs-rest

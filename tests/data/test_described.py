@@ -27,7 +27,7 @@ from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
 from skecoc.learners.columns import SEEN, ColumnTrainer
 from skecoc.learners.summed import SummedTrainer
 from skecoc.persistence import load_model, save_model
-from tests.grids import few, nightly
+from tests.grids import few, grid, nightly
 from tests.reference.blocks import blobs, divided, ecoc_in_blocks, wolc_in_blocks
 
 STUMPS = StumpAdaBoostClassifier(10)
@@ -138,8 +138,9 @@ def binned(monkeypatch):
     monkeypatch.setattr("skecoc.learners.columns.MANY_TO_BIN", 0)
 
 
-@pytest.mark.parametrize("response", ["predict_proba", "decision_function", "predict"])
-@pytest.mark.parametrize("n_folds", ["auto", None])
+@pytest.mark.parametrize(
+    ("response", "n_folds"), grid(["predict_proba", "decision_function", "predict"], ["auto", None])
+)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_samples_in_blocks_are_fitted_as_in_memory(response, n_folds, weighted, binned):
     X, y = blobs(600)
@@ -394,11 +395,17 @@ class WOLCInBlocks(InBlocks, WOLCClassifier):
     pass
 
 
-@parametrize_with_checks(
-    [ECOCInBlocks(), WOLCInBlocks(max_iter=2)],
-    expected_failed_checks=lambda _: {"check_estimators_nan_inf": "fit refuses missing values, stumps predict them"},
-)
+NO_MISSING = {"check_estimators_nan_inf": "fit refuses missing values, stumps predict them"}
+
+
+@parametrize_with_checks([WOLCInBlocks(max_iter=2)], expected_failed_checks=lambda _: NO_MISSING)
 def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.nightly
+@parametrize_with_checks([ECOCInBlocks()], expected_failed_checks=lambda _: NO_MISSING)
+def test_estimator_checks_of_codes_that_do_not_grow(estimator, check):
     check(estimator)
 
 

@@ -89,6 +89,7 @@ def test_tables_of_methods_and_figures_are_not_cut_off_on_a_screen(browser, path
         assert [box.evaluate("box => box.scrollWidth - box.clientWidth") for box in boxes.all()] == [0] * boxes.count()
 
 
+@pytest.mark.nightly
 def test_captions_are_as_wide_as_the_box_and_not_the_table(browser, path):
     with open_page(browser, path, viewport={"width": 400, "height": 900}) as page:
         page.locator("details").evaluate_all("all => all.forEach(each => { each.open = true; })")

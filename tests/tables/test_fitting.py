@@ -97,6 +97,7 @@ def test_the_best_is_chosen_by_the_metric(things, monkeypatch):
     assert by_accuracy.card_["comparison"][0]["score"] == 1.0
 
 
+@pytest.mark.nightly
 def test_a_model_of_several_learners_survives_the_file(things, tmp_path):
     model = fit_table(things, method="mixed", folds=2)
     path = tmp_path / "mixed.skops"

@@ -31,7 +31,7 @@ def test_the_experiment_has_the_same_results_on_a_cluster(cluster, tmp_path):
         assert sorted(map(str, contents(store)[1])) == sorted(map(str, expected[1]))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_worker_killed_during_the_experiment_costs_nothing(cluster, tmp_path):
     with Store(tmp_path / "here.sqlite") as store:
         run(PROTOCOL, store)

@@ -291,7 +291,7 @@ def test_predictions_for_programs(folder, model, cache, tmp_path, capsys):
     assert json.loads((tmp_path / "p.json").read_text()) == content
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_jobs_do_not_change_the_model(folder, model, cache, tmp_path):
     path, files = tmp_path / "again.skops", sorted(map(str, folder.rglob("*.wav")))
     assert main(["music", "train", str(folder), *cache[:2], "--jobs", "2", "-o", str(path), *QUICK_MIXTURE]) == 0
