@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
@@ -16,7 +17,7 @@ from skecoc.classifiers.growth import GrowthRound
 from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import OptimizedWeightDecoder
-from skecoc.learners import StumpAdaBoostClassifier
+from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
 
 STUMPS = StumpAdaBoostClassifier(5)
 GROWN = [WOLCClassifier, LCECOCClassifier, ECOCOneClassifier]
@@ -120,6 +121,22 @@ def test_other_methods():
     )
     layered = LCECOCClassifier(STUMPS, decoding="hamming", max_iter=0, random_state=0).fit(*vehicle())
     assert layered.growth_summary().endswith("Decoding is by HammingDecoder.")
+
+
+@pytest.mark.parametrize(
+    ("learners", "n_classes", "start"),
+    [
+        ([("a", STUMPS), ("b", STUMPS)], 2, "one-vs-rest"),
+        ([("a", STUMPS), ("b", STUMPS)], 4, "one-vs-one"),
+        ([("a", STUMPS), ("b", MulticlassLearner(GaussianNB()))], 4, "one-vs-one (a) or one-vs-rest"),
+    ],
+)
+def test_starts_of_several_learners(learners, n_classes, start):
+    X, y = vehicle()
+    X, y = X[np.isin(y, np.unique(y)[:n_classes])], y[np.isin(y, np.unique(y)[:n_classes])]
+    model = WOLCClassifier(learners, max_iter=0, random_state=0).fit(X, y)
+    n_columns = model.history_[0].n_columns
+    assert model.growth_summary().startswith(f"Started from 2 learners with {start} ({n_columns} columns)")
 
 
 def test_one_vs_one_as_it_is(monkeypatch):
