@@ -99,6 +99,15 @@ def test_ranks_are_ours_the_papers_recomputed_and_as_printed(tables):
     assert row_of(table, "WOLC-ECOC won/tied/lost").cells[-1].text == ""
 
 
+def test_methods_are_sorted_by_wins_minus_losses():
+    found = {
+        "iris": {ONE: [[9, 9], [9, 8]], WOLC: [[5, 5], [5, 4]]},
+        "wine": {ONE: [[5, 4], [5, 5]], WOLC: [[5, 5], [5, 4]]},
+    }
+    cell = row_of(accuracy_table(summarize(found)), "WOLC-ECOC won/tied/lost").cells[0]
+    assert (cell.text, cell.value) == ("0/1/1", -1.0)
+
+
 def test_ranks_of_the_whole_paper_are_the_known_ones():
     table = paper_tables(make_many(tuple(DATA_SETS)))["table2"]
     ranks = row_of(table, "average rank").cells
