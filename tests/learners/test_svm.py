@@ -14,6 +14,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc.classifiers import ECOCClassifier
+from skecoc.learners import svm
 from skecoc.learners.svm import TunedSVMClassifier, distinct_rows, draw_rows, share_rows, sigmoid_slope
 from tests.reference import svm as reference
 
@@ -282,7 +283,7 @@ def test_slope_stays_positive_and_finite():
 # One choice for a whole ensemble
 
 
-def test_an_ensemble_chooses_by_one_vs_one_votes():
+def test_an_ensemble_chooses_by_one_vs_one_votes(monkeypatch):
     X, y = load_iris(return_X_y=True)
     X, y = distinct(MinMaxScaler().fit_transform(X)[:, :2], y)  # two features: a problem worth a choice
     _, kept = np.unique(X, axis=0, return_index=True)
@@ -293,7 +294,10 @@ def test_an_ensemble_chooses_by_one_vs_one_votes():
     scores = reference.one_vs_one_scores(X, y, Cs, widths, reference.folds(y, 3, seed=5))
     assert len(np.unique(scores)) > 2
     c, w = divmod(np.argmax(scores > scores.max() - 1e-9), 3)
+    seen = []
+    monkeypatch.setattr(svm, "best_index", lambda found, choose=svm.best_index: seen.append(found) or choose(found))
     prepared = model._prepare_rows(X, y)
+    np.testing.assert_allclose(seen[0], scores, atol=0.01)
     assert prepared.choice == pytest.approx((Cs[c], widths[w]))
     for pair in ([0, 1], [1, 2]):
         rows = np.flatnonzero(np.isin(y, pair))
