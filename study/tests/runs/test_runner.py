@@ -294,3 +294,13 @@ def test_progress_is_drawn_only_if_asked_for(path, capsys):
     assert "3/6 runs" in shown
     assert "6/6 runs" in shown
     assert "about 00:00 left" in shown
+
+
+def test_the_longest_batches_come_first(path):
+    data_sets = load_data_sets(["iris", "wine"])
+    with Store(path) as store:
+        queue = runner._Queue(PROTOCOL, store, runner.Clock(data_sets, store))
+        queue.refresh()
+        seconds = [queue.clock.seconds({runner._kind_of(batch): 1}) for batch in queue.missing]
+    assert seconds == sorted(seconds, reverse=True)
+    assert seconds[0] > seconds[-1]
