@@ -143,6 +143,7 @@ def loaded_modules(code, folder):
     return finished.stdout.splitlines()[-1].split()[1:]
 
 
+@pytest.mark.nightly
 def test_commands_load_nothing_of_the_paper(own_file):
     code = """
 import sys

@@ -77,6 +77,7 @@ def test_wolc_on_a_cluster_is_bit_for_bit_that_of_the_same_blocks_on_one_machine
     assert np.array_equal(model.decision_function(X), local_wolc.decision_function(X))
 
 
+@pytest.mark.nightly
 def test_wolc_of_another_division_predicts_the_same(client, local_wolc):
     model = wolc_in_partitions(STUMPS, **GROWTH).fit(*arrays(DIVISIONS["uneven and empty"]))
     assert np.array_equal(model.code_matrix_, local_wolc.code_matrix_)
