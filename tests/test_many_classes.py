@@ -269,6 +269,7 @@ def test_a_learner_may_have_an_attribute_called_steps():
     assert choose_coding(101, 100, [learner]) == "dense-random"
 
 
+@pytest.mark.nightly
 def test_linear_learners_have_one_vs_rest_beyond_a_hundred_classes_and_its_own_decoding():
     X, y, X_test, _ = clouds(101, 6)
     learner = LogisticRegression(C=100.0)

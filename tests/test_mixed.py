@@ -52,15 +52,15 @@ def exact_pool():
     return [("stumps", STUMPS), ("tree", MulticlassLearner(DecisionTreeClassifier(max_depth=4, random_state=0)))]
 
 
-@pytest.mark.slow
-@parametrize_with_checks([WOLCClassifier(exact_pool(), max_iter=2)])
-def test_estimator_checks(estimator, check):
-    check(estimator)
-
-
 @pytest.mark.nightly
-@parametrize_with_checks([ECOCClassifier(exact_pool()), SubclassECOCClassifier(exact_pool())])
-def test_estimator_checks_of_codes_that_do_not_grow(estimator, check):
+@parametrize_with_checks(
+    [
+        ECOCClassifier(exact_pool()),
+        WOLCClassifier(exact_pool(), max_iter=2),
+        SubclassECOCClassifier(exact_pool()),
+    ]
+)
+def test_estimator_checks(estimator, check):
     check(estimator)
 
 
@@ -516,6 +516,7 @@ def test_pipelines_take_weights_in_every_kind_of_column(routing):
         assert mixed.fit(X, y, sample_weight=weight).score(X, y) > 0.5
 
 
+@pytest.mark.nightly
 def test_the_learners_of_mixed_take_weights_with_routing_enabled():
     with sklearn.config_context(enable_metadata_routing=True):
         model = ECOCClassifier("mixed", coding="one-vs-rest", random_state=0).fit(X, Y, sample_weight=np.ones(len(Y)))

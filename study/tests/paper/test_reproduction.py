@@ -50,6 +50,7 @@ def test_an_unknown_target_lists_the_valid_ones():
         parts_of("table9")
 
 
+@pytest.mark.nightly
 def test_store_and_compact_files_give_the_same_tables(tmp_path):
     (part,) = parts_of("fig6", quick=True)
     with Store(tmp_path / STORE_FILE) as store:
