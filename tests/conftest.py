@@ -31,6 +31,12 @@ LASTING_THREADS = ("ExecutorManagerThread", "QueueFeederThread")
 GRACE_SECONDS = 10
 
 
+def pytest_itemcollected(item):
+    """Leave pages in a real browser to the nightly tests."""
+    if "browser" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.nightly)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """Keep the tests that share a cluster together, in whatever order tests are: it is started once."""
