@@ -450,6 +450,21 @@ def test_the_time_left_is_known_once_every_learner_has_been_trained_and_ends_at_
     assert left[-1] == pytest.approx(0.0, abs=1e-9)
 
 
+def test_the_time_left_counts_the_fits_of_all_groups_of_classes():
+    seen = []
+    learners = {"trees": MulticlassLearner(ExtraTreesClassifier(10))}
+    folds = assign_folds(X, Y, 3, 0)
+    trainer = MixedTrainer(learners, X, Y, 0, folds=folds, on_fit=lambda: seen.append(trainer.seconds_left))
+    pattern = one_vs_rest(4)[:, 0]
+    divisions = [None, np.array([0, 1, 1, 1], dtype=np.int8)]
+    columns = [Column(pattern, learner="trees", groups=groups) for groups in divisions]
+    Seeded(trainer).train_held_out(columns)
+    assert seen[:2] == [None] * 2
+    assert len(seen) == 2 + 3 * 2
+    assert seen[-2] > 0
+    assert seen[-1] == pytest.approx(0.0, abs=1e-9)
+
+
 # ---------------------------------------------------------------- what a review has found
 
 
