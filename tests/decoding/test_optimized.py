@@ -516,11 +516,13 @@ def test_the_risk_matrix_and_the_confusion_matrix_may_disagree():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"l2": -1e-3}, "l2 must be a finite number of at least 0"),
+        ({"l2": -1e-3}, "l2 must be 'auto' or a finite number of at least 0"),
         ({"margin": -0.1}, "margin must be"),
         ({"margin": np.nan}, "margin must be"),
         ({"tol": 0.0}, "tol must be a positive number"),
         ({"max_rounds": 0}, "max_rounds must be an integer of at least 1"),
+        ({"solver": "simplex"}, "solver must be 'auto' or 'cutting-plane', got 'simplex'"),
+        ({"solver": "cutting-plane"}, "solver='cutting-plane' needs l2=0, got 0.01"),
         ({"class_weight": "equal"}, "class_weight must be None or 'balanced'"),
     ],
 )
@@ -588,7 +590,7 @@ def test_decoders_are_cloned_and_pickled_without_solvers():
     codewords, y, matrix = random_problem(0)
     decoder = OptimizedWeightDecoder(margin=0.2, n_jobs=1).fit(codewords, y, matrix)
     assert clone(decoder).get_params() == decoder.get_params()
-    fitted = {"matrix_", "weights_", "certificate_", "tie_shares_", "tie_tolerance_"}
+    fitted = {"matrix_", "weights_", "margin_", "l2_", "certificate_", "tie_shares_", "tie_tolerance_"}
     assert set(vars(decoder)) - set(decoder.get_params()) == fitted
     again = pickle.loads(pickle.dumps(decoder))  # noqa: S301
     np.testing.assert_array_equal(again.scores(codewords), decoder.scores(codewords))

@@ -1,5 +1,6 @@
 """Optimised-weight decoding: the weights that minimise the training risk, with a certificate."""
 
+import operator
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from skecoc.decoding.losses import loss_weights, sum_correct
+from skecoc.decoding.optimized.cutting import minimize_by_cuts
 from skecoc.decoding.optimized.face import maximum_entropy_minimizer
 from skecoc.decoding.optimized.newton import MANY_WEIGHTS, minimize_regularized
 from skecoc.decoding.optimized.problem import (
@@ -22,6 +24,7 @@ from skecoc.decoding.optimized.problem import (
     WeightSpace,
     collapse_rows,
     relative_gap,
+    row_scores,
     rows_from_arrays,
     rows_from_blocks,
 )
@@ -30,23 +33,38 @@ from skecoc.decoding.scoring import (
     SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN,
     BaseDecoder,
     Floats,
+    Indices,
     RiskAndConfusion,
     check_decoder_matrix,
     order_ties,
     risk_and_confusion,
+    worst_rivals,
 )
 
 # Hard codewords tie exactly at the optimum; solved to this gap, which costs little for few rows, ties are sharp.
 _GAP_OF_COLLAPSED_ROWS = 1e-8
 # How far warm-start weights may be from feasible ones: rounding, not a mistake.
 _START_TOLERANCE = 1e-6
+#: Value of `margin` and `l2` that follows from the scores.
+AUTO = "auto"
+#: Value of `solver`: Algorithm 2 of the paper.
+CUTTING_PLANE = "cutting-plane"
+# Scores at a vertex that differ by no more than this are tied.
+_ZERO = 1e-6
+#: Penalty in the unit of `weight_scale`.
+DEFAULT_STRENGTH = 0.05
+# The margin in units of the mean distance between the scores of a sample's own class and of its best rival.
+_MARGIN = 0.5
+# Mean distances are sums of multiples of this, so that no order changes them.
+_DISTANCE_UNIT = 2.0**-40
 
 
 @dataclass(frozen=True)
 class Certificate:
     """Certificate of optimised weights."""
 
-    #: The objective: mean hinge with the margin, plus the penalty. Appending columns never increases it.
+    #: The objective: mean hinge with the margin, plus the penalty. If columns are appended for the same samples and
+    #: margin, it never increases; with `prior_weights`, which change with every column, it may.
     objective: float
     #: The mean hinge with the margin, without the penalty.
     hinge: float
@@ -86,16 +104,22 @@ class OptimizedWeightDecoder(BaseDecoder):
 
     Parameters
     ----------
-    margin : float, default=0.3
-        The margin :math:`\Delta \ge 0`, on the scale of the codewords.
-    l2 : float, default=0.01
-        The penalty :math:`\lambda \ge 0`. A larger penalty gives weights closer to equal weights.
+    margin : float or "auto", default=0.3
+        The margin :math:`\Delta \ge 0`, on the scale of the codewords. "auto" is half of the mean distance between the
+        scores of a sample's own class and of its best rival, by equal weights.
+    l2 : float or "auto", default=0.01
+        The penalty :math:`\lambda \ge 0`. A larger penalty gives weights closer to equal weights. "auto" is in
+        proportion to this distance; `WOLCClassifier` chooses it out of fold.
     tol : float, default=1e-4
         Relative gap between the objective and its lower bound at which the solver stops. For hard codewords, of which
         identical ones were merged, the tolerance is at most 1e-8 (unless there are more than 10,000 weights), so that
         ties are exact.
     max_rounds : int, default=500
         Maximum number of passes over the samples; a few dozen are typical.
+    solver : {"auto", "cutting-plane"}, default="auto"
+        How the weights are found. "auto" depends on the size and the penalty; see Notes. "cutting-plane" is Algorithm 2
+        of the paper, for ``l2=0``: its weights are a vertex of the feasible set, and the first of tied classes is
+        predicted. It is for study: such weights predict poorly.
     class_weight : {"balanced"}, default=None
         "balanced" gives every class the same total weight in the risk; None uses the sample weights only.
     n_jobs : int, default=None
@@ -105,6 +129,10 @@ class OptimizedWeightDecoder(BaseDecoder):
     ----------
     weights_ : ndarray of shape (n_rows, n_columns)
         The weights :math:`W`; every row sums to 1.
+    margin_ : float
+        The margin that was used.
+    l2_ : float
+        The penalty that was used.
     certificate_ : Certificate
         Objective, lower bound, gap and effort; not set by `from_weights`.
     tie_tolerance_ : float
@@ -148,16 +176,19 @@ class OptimizedWeightDecoder(BaseDecoder):
 
     learns_from_codewords: ClassVar[bool] = True
     weights_: Floats
+    margin_: float
+    l2_: float
     certificate_: Certificate
     tie_tolerance_: float
 
     def __init__(
         self,
-        margin: float = 0.3,
+        margin: float | str = 0.3,
         *,
-        l2: float = 0.01,
+        l2: float | str = 0.01,
         tol: float = 1e-4,
         max_rounds: int = 500,
+        solver: str = "auto",
         class_weight: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -165,6 +196,7 @@ class OptimizedWeightDecoder(BaseDecoder):
         self.l2 = l2
         self.tol = tol
         self.max_rounds = max_rounds
+        self.solver = solver
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 
@@ -249,6 +281,17 @@ class OptimizedWeightDecoder(BaseDecoder):
         started = perf_counter()
         return self._minimize(rows, self._check(matrix), warm_start_weights, prior_weights, started)
 
+    def _with_classes(self, present: Indices, weights: Floats, matrix: ArrayLike) -> Self:
+        """Widen the decoder, fitted to some classes, to all classes of a matrix; the others have given weights."""
+        shape = np.shape(matrix)
+        for name, others in (("weights_", weights), ("tie_weights_", weights), ("tie_shares_", np.zeros(shape[0]))):
+            if hasattr(self, name):
+                widened = np.array(others)
+                widened[present] = getattr(self, name)
+                setattr(self, name, widened)
+        self.matrix_ = check_decoder_matrix(matrix)
+        return self
+
     @classmethod
     def from_weights(cls, weights: ArrayLike, matrix: ArrayLike) -> Self:
         """Make a decoder with given weights instead of optimised ones; it has no certificate.
@@ -272,7 +315,7 @@ class OptimizedWeightDecoder(BaseDecoder):
         array([[0.2, 0.1]])
         """
         decoder = cls()
-        decoder.matrix_ = check_decoder_matrix(matrix)
+        decoder.matrix_, decoder.margin_ = check_decoder_matrix(matrix), float(decoder.margin)
         decoder.weights_ = _check_weights("weights", weights, WeightSpace(decoder.matrix_))
         decoder.tie_tolerance_, decoder.tie_shares_ = 0.0, np.zeros(len(decoder.matrix_))
         return decoder
@@ -297,19 +340,23 @@ class OptimizedWeightDecoder(BaseDecoder):
             The matrices `risk` and `confusion`, of shape (n_rows, n_rows) each.
         """
         return risk_and_confusion(
-            codewords, y, self.matrix_, self.weights_, margin=self.margin, sample_weight=sample_weight
+            codewords, y, self.matrix_, self.weights_, margin=self.margin_, sample_weight=sample_weight
         )
 
     def _check(self, matrix: ArrayLike) -> Floats:
         """Check the parameters and the matrix, and return the matrix as floats."""
         for name in ("margin", "l2"):
             value = getattr(self, name)
-            if not isinstance(value, Real) or not 0.0 <= float(value) < np.inf:
-                raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+            if value != AUTO and (not isinstance(value, Real) or not 0.0 <= float(value) < np.inf):
+                raise ValueError(f"{name} must be 'auto' or a finite number of at least 0, got {value!r}")
         if not isinstance(self.tol, Real) or not 0.0 < self.tol < np.inf:
             raise ValueError(f"tol must be a positive number, got {self.tol!r}")
         if not isinstance(self.max_rounds, Integral) or self.max_rounds < 1:
             raise ValueError(f"max_rounds must be an integer of at least 1, got {self.max_rounds!r}")
+        if self.solver not in (AUTO, CUTTING_PLANE):
+            raise ValueError(f"solver must be 'auto' or 'cutting-plane', got {self.solver!r}")
+        if self.solver == CUTTING_PLANE and self.l2 != 0:
+            raise ValueError(f"solver='cutting-plane' needs l2=0, got {self.l2!r}")
         if self.class_weight not in (None, "balanced"):
             raise ValueError(f"class_weight must be None or 'balanced', got {self.class_weight!r}")
         return check_decoder_matrix(matrix)
@@ -328,17 +375,27 @@ class OptimizedWeightDecoder(BaseDecoder):
         is_sharp = rows is not given and space.n_weights <= MANY_WEIGHTS
         tol = min(self.tol, _GAP_OF_COLLAPSED_ROWS) if is_sharp else self.tol
         prior = None if prior_weights is None else _check_weights("prior_weights", prior_weights, space)
-        problem = Problem(space, float(self.margin), float(self.l2), 0.0 if prior is None else prior)
         start = space.equal() if prior is None else prior
+        margin, unit = self.margin, 0.0
+        if AUTO in (self.margin, self.l2):
+            scale, unit = weight_scale(rows, M, start)
+            margin = scale if margin == AUTO else margin
+        self.margin_, self.l2_ = float(margin), unit * DEFAULT_STRENGTH if self.l2 == AUTO else float(self.l2)
+        problem = Problem(space, self.margin_, self.l2_, 0.0 if prior is None else prior)
         if warm_start_weights is not None:
             start = _check_weights("warm_start_weights", warm_start_weights, space)
-        if self.l2 > 0:
+        if self.solver == CUTTING_PLANE:
+            found = minimize_by_cuts(problem, rows, start, self.tol, self.max_rounds)
+        elif self.l2_ > 0:
             keep = warm_start_weights is not None
             found = minimize_regularized(problem, rows, start, tol, self.max_rounds, keep_start=keep)
         else:
             found = maximum_entropy_minimizer(problem, rows, start, self.max_rounds)
         self.matrix_, self.weights_ = M, found.weights
-        if self.margin > 0:
+        self.__dict__.pop("tie_weights_", None)  # of an earlier fit
+        if self.solver == CUTTING_PLANE:
+            self.tie_tolerance_, self.tie_shares_ = _ZERO, np.linspace(1.0, 0.0, len(M))
+        elif self.margin_ > 0:
             self.tie_tolerance_ = SOLVED_TIE_TOLERANCE if is_hard else 0.0
             self.tie_shares_ = tie_shares(rows, found.weights * M) if is_hard else np.zeros(len(M))
         else:
@@ -366,10 +423,29 @@ class OptimizedWeightDecoder(BaseDecoder):
 
     def _scores(self, codewords: Floats) -> Floats:
         scores = codewords @ (self.weights_ * self.matrix_).T
-        if self.margin > 0:
+        if not hasattr(self, "tie_weights_"):
             return order_ties(scores, self.tie_shares_, self.tie_tolerance_) if self.tie_tolerance_ else scores
         loss_weighted = codewords @ (self.tie_weights_ * self.matrix_).T
         return order_ties(scores, loss_weighted, SOLVED_TIE_TOLERANCE_WITHOUT_MARGIN)
+
+
+def weight_scale(rows: Rows, matrix: Floats, weights: Floats) -> tuple[float, float]:
+    """Return the margin that suits scores by some weights, and the unit of a penalty that draws to these weights.
+
+    In this unit, a change of all weights by their own size costs about as much as the margin.
+    """
+    total = rows.sum(partial(_sum_distances, code=np.ascontiguousarray((weights * matrix).T)), operator.add)
+    margin = _MARGIN * total * _DISTANCE_UNIT or 1.0
+    return margin, margin * len(matrix) / float((weights**2).sum())
+
+
+def _sum_distances(block: Block, code: Floats) -> int:
+    """Sum up the distances between the scores of own classes and of their best rivals, in units."""
+    total = 0
+    for chunk in block.chunks(code.shape[1]):
+        _, leads = worst_rivals(row_scores(chunk.codewords, code), chunk.y)
+        total += int(np.rint(chunk.weight * np.abs(leads) / _DISTANCE_UNIT).astype(np.int64).sum())
+    return total
 
 
 def _sum_correct(block: Block, matrix: Floats) -> Floats:

@@ -211,7 +211,7 @@ class _FrozenProgram:
         rival = self._frozen_rivals(codewords, y)
         lossy = np.flatnonzero(rival >= 0)
         self.offset += self.margin * float(weight[lossy].sum())
-        self.gradient += _slopes(self.space.matrix, codewords[lossy], y[lossy], rival[lossy], weight[lossy])
+        self.gradient += slopes_of(self.space.matrix, codewords[lossy], y[lossy], rival[lossy], weight[lossy])
 
     def look(self, weights: Floats) -> int:
         """Pass over all rows: sum up hinge and risk, and thaw the most underrated rows.
@@ -277,11 +277,11 @@ class _FrozenProgram:
         shares = np.maximum(duals, 0.0)
         totals = np.bincount(rows, shares, minlength=len(thawed.y))
         shares *= np.minimum(1.0, thawed.weight / np.maximum(totals, np.finfo(float).tiny))[rows]
-        slopes = _slopes(self.space.matrix, thawed.codewords[rows], thawed.y[rows], rivals, shares)
+        slopes = slopes_of(self.space.matrix, thawed.codewords[rows], thawed.y[rows], rivals, shares)
         return self.offset + self.margin * float(shares.sum()), self.gradient + slopes
 
 
-def _slopes(matrix: Floats, codewords: Floats, y: Indices, rivals: Indices, weight: Floats) -> Floats:
+def slopes_of(matrix: Floats, codewords: Floats, y: Indices, rivals: Indices, weight: Floats) -> Floats:
     """Return the sum over rows of weight times the derivative of ``t_rival - t_y`` by the weights."""
     every = np.arange(len(y))
     signed = sparse.csr_array(
