@@ -5,6 +5,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 
@@ -18,15 +19,25 @@ from skecoc.classifiers.growth import (
     Strategy,
     errors_of,
     fit_decoder,
+    hard_pairs,
     training_errors_of,
 )
-from skecoc.classifiers.layered import best_columns, hard_pairs, pair_column
+from skecoc.classifiers.layered import best_columns, pair_column
 from skecoc.data.folds import NEVER_HELD_OUT, assign_folds
 from skecoc.data.samples import CodedSamples
-from skecoc.decoding import BaseDecoder
+from skecoc.decoding import (
+    AttenuatedEuclideanDecoder,
+    BaseDecoder,
+    HammingDecoder,
+    LossBasedDecoder,
+    LossWeightedDecoder,
+)
 from skecoc.decoding.scoring import decode
 from skecoc.learners.columns import Column, Floats, Integers, Pattern
 from skecoc.support.weights import ClassWeight
+
+# Weights up to this count as zero.
+_LEAST_WEIGHT = 1e-12
 
 
 @dataclass
@@ -41,12 +52,13 @@ class OneStrategy(Strategy):
     decoder: BaseDecoder  # cloned for every round
     validation_weight: float
     extend: bool
+    weighs_columns: bool
     _separated: set[tuple[int, int]] = field(default_factory=set, init=False)
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
         """Fit the decoder; the loss is the mix of the two error rates."""
         samples, prior = code.coded, code.samples.prior
-        decoder = fit_decoder(clone(self.decoder), code)
+        decoder = self._fitted(code, samples, code.matrix)
         confusion = self._mixed_confusion(decoder, samples, code.matrix, prior)
         return Evaluation(
             decoder,
@@ -70,19 +82,36 @@ class OneStrategy(Strategy):
             column = best_columns(code, evaluation.decoder, pairs, [candidates])[0] or column
         return Proposal([self._extended(code, column) if self.extend else column], pairs)
 
+    def _fitted(self, code: GrowingCode, samples: CodedSamples, matrix: Pattern) -> BaseDecoder:
+        """Fit the decoder and, if columns are weighed, multiply what they add to scores by weights."""
+        decoder: BaseDecoder = fit_decoder(clone(self.decoder), code, samples, matrix)
+        if self.weighs_columns:
+            errors = np.zeros(matrix.shape[1])
+            for taken, codewords, part in self._parts(samples):
+                sides = matrix[samples.y[taken]]
+                weight = samples.weight[taken, np.newaxis] * (sides != 0)
+                wrong = weight * (np.sign(codewords[taken]) != sides)
+                errors += part * wrong.sum(axis=0) / np.maximum(weight.sum(axis=0), _LEAST_WEIGHT)
+            errors = np.clip(errors, 0.5 / len(samples.y), 0.5)  # no column is known to be perfect
+            weigh_columns(decoder, 0.5 * np.log((1.0 - errors) / errors))
+        return decoder
+
+    def _parts(self, samples: CodedSamples) -> list[tuple[NDArray[np.bool_], NDArray[np.floating], float]]:
+        """Return training and validation samples, each with their codewords and their share in what is mixed."""
+        held_out = samples.fold >= 0
+        share = self.validation_weight if held_out.any() and not held_out.all() else float(held_out.all())
+        parts = [(~held_out, samples.codewords, 1.0 - share), (held_out, samples.out_of_fold, share)]
+        return [part for part in parts if part[2] > 0]
+
     def _mixed_confusion(self, decoder: BaseDecoder, samples: CodedSamples, matrix: Pattern, prior: Floats) -> Floats:
         """Mix the confusion, as shares of samples, of the training samples and of the validation samples."""
-        held_out = samples.fold >= 0
         n_classes = len(matrix)
         mixed = np.zeros((n_classes, n_classes))
-        share = self.validation_weight if held_out.any() and not held_out.all() else float(held_out.all())
-        parts = ((~held_out, samples.codewords, 1.0 - share), (held_out, samples.out_of_fold, share))
-        for taken, codewords, part in parts:
-            if part > 0:
-                decoded = decode(decoder, codewords[taken], matrix, prior).argmax(axis=1)
-                cells = samples.y[taken] * n_classes + decoded
-                confusion = np.bincount(cells, samples.weight[taken], minlength=n_classes**2)
-                mixed += part * confusion.reshape(n_classes, n_classes) / confusion.sum()
+        for taken, codewords, part in self._parts(samples):
+            decoded = decode(decoder, codewords[taken], matrix, prior).argmax(axis=1)
+            cells = samples.y[taken] * n_classes + decoded
+            confusion = np.bincount(cells, samples.weight[taken], minlength=n_classes**2)
+            mixed += part * confusion.reshape(n_classes, n_classes) / confusion.sum()
         return mixed
 
     def _extended(self, code: GrowingCode, column: Column) -> Column:
@@ -121,14 +150,29 @@ class OneStrategy(Strategy):
         for k, pattern in enumerate(patterns):
             wider = code.coded.beside(tried.codewords[:, [k]], tried.out_of_fold[:, [k]])
             matrix = np.column_stack([code.matrix, pattern])
-            decoder = fit_decoder(clone(self.decoder), code, wider, matrix)
+            decoder = self._fitted(code, wider, matrix)
             confusion = self._mixed_confusion(decoder, wider, matrix, code.samples.prior)
             errors.append(float(confusion.sum() - confusion.trace()))
         return errors
 
 
+def weigh_columns(decoder: BaseDecoder, weights: Floats) -> None:
+    """Multiply what each column adds to the scores of a fitted decoder by its weight."""
+    if isinstance(decoder, LossWeightedDecoder):
+        decoder.weights_ = decoder.weights_ * weights
+    elif isinstance(decoder, HammingDecoder | LossBasedDecoder | AttenuatedEuclideanDecoder):
+        if isinstance(decoder, LossBasedDecoder):
+            decoder._loss_of_zeros = (decoder.matrix_ == 0) @ weights * decoder.loss_function_(np.zeros(1))
+        decoder.matrix_ = decoder.matrix_ * weights
+    else:
+        raise ValueError(  # noqa: TRY004
+            "column_weights=True needs decoding 'hamming', 'attenuated-euclidean', 'loss-based' or 'loss-weighted', "
+            f"got {decoder!r}"
+        )
+
+
 class ECOCOneClassifier(GrownClassifier):
-    """ECOC-ONE: a code that adds a column for the most confused pair of classes until a pair repeats.
+    r"""ECOC-ONE: a code that adds a column for the most confused pair of classes until a pair repeats.
 
     A part of the samples is held out for validation and evaluated by learners that are trained without it. The next
     pair is the most confused one in a weighted sum of the confusion matrices of training and validation samples. The
@@ -148,6 +192,10 @@ class ECOCOneClassifier(GrownClassifier):
     extend : bool, default=False
         Whether other classes may join the two sides of the pair: a floating search adds and removes classes as long as
         the error decreases. This trains many columns.
+    column_weights : bool, default=False
+        Whether a column's part in the decoding is weighted by :math:`\frac{1}{2} \log \frac{1 - e}{e}`, where e is the
+        weighted sum of its error rates on training and validation samples. For ``decoding`` "hamming",
+        "attenuated-euclidean", "loss-based" and "loss-weighted".
     validation_fraction : float, default=0.2
         Share of each class that is held out for validation, in (0, 0.5]; rounded to 1 / k for an integer k.
     validation_weight : float, default=0.5
@@ -155,8 +203,8 @@ class ECOCOneClassifier(GrownClassifier):
         one minus this.
     target_error : float, default=0.0
         Growth stops when the weighted sum of training and validation error is at most this.
-    max_iter : int, default=None
-        Maximum number of columns to add; None means three times the number of classes.
+    max_iter : int, "3P" or None, default="3P"
+        Maximum number of columns to add. "3P" means three times the number of classes, None no limit.
     max_columns : int, default=None
         Maximum number of columns. A longer `init` is shortened as in `ECOCClassifier`; if that is not possible, a
         ValueError is raised.
@@ -245,6 +293,7 @@ class ECOCOneClassifier(GrownClassifier):
         **GrownClassifier._parameter_constraints,
         "decoding": [str, HasMethods(["fit", "scores"])],
         "extend": ["boolean"],
+        "column_weights": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 0.5, closed="right")],
         "validation_weight": [Interval(Real, 0, 1, closed="both")],
         "target_error": [Interval(Real, 0, 1, closed="left")],
@@ -257,10 +306,11 @@ class ECOCOneClassifier(GrownClassifier):
         init: Any = "one-vs-rest",
         decoding: Any = "auto",
         extend: bool = False,
+        column_weights: bool = False,
         validation_fraction: float = 0.2,
         validation_weight: float = 0.5,
         target_error: float = 0.0,
-        max_iter: int | None = None,
+        max_iter: int | str | None = "3P",
         max_columns: int | None = None,
         response_method: str = "auto",
         n_jobs: int | None = None,
@@ -274,6 +324,7 @@ class ECOCOneClassifier(GrownClassifier):
         self.init = init
         self.decoding = decoding
         self.extend = extend
+        self.column_weights = column_weights
         self.validation_fraction = validation_fraction
         self.validation_weight = validation_weight
         self.target_error = target_error
@@ -291,9 +342,8 @@ class ECOCOneClassifier(GrownClassifier):
 
     def _strategy(self, data: TrainingData, start: Start) -> tuple[Strategy, StopRules]:
         del data, start
-        max_iter = 3 * len(self.classes_) if self.max_iter is None else self.max_iter
-        rules = StopRules(max_iter, self.max_columns, patience=None, target=self.target_error)
-        return OneStrategy(self._decoder(), self.validation_weight, self.extend), rules
+        rules = StopRules(self._most_rounds(), self.max_columns, patience=None, target=self.target_error)
+        return OneStrategy(self._decoder(), self.validation_weight, self.extend, self.column_weights), rules
 
     def _folds(self, data: TrainingData, n_columns: int, X: Any, seed: int) -> tuple[Integers | None, bool]:
         del n_columns
