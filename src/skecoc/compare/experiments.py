@@ -6,7 +6,7 @@ run has the same result in any experiment.
 """
 
 from skecoc.compare.data_sets import check_data_set
-from skecoc.compare.methods import LEARNERS, check_methods, make_classifier, make_learner, takes_learner
+from skecoc.compare.methods import LEARNERS, add_codings, check_methods, make_classifier, make_learner, takes_learner
 from skecoc.compare.metrics import common_measures
 from skecoc.compare.trials import (
     Batch,
@@ -32,6 +32,7 @@ __all__ = [
     "RoundRecord",
     "RunKey",
     "RunRecord",
+    "add_codings",
     "batches_of",
     "check_data_set",
     "check_methods",

@@ -100,24 +100,25 @@ RANDOM_10 = "random-10"
 #: Code of several learners of its own.
 MIXED = "mixed"
 
-#: Codes that grow: added columns depend on the decoding.
-GROWN_CODINGS: Mapping[str, Callable[..., BaseEstimator]] = MappingProxyType(
-    {
-        "ecoc-one": ECOCOneClassifier,
-        "lc-ecoc": LCECOCClassifier,
-        "subclass-ecoc": SubclassECOCClassifier,
-        "wolc": WOLCClassifier,
-        "wolc-one-vs-rest": partial(WOLCClassifier, init="one-vs-rest"),
-        "wolc-paper": WOLCClassifier.paper,
-        MIXED: partial(WOLCClassifier, MIXED),
-    }
-)
+#: Codes that grow: added columns depend on the decoding. Experiments may add their own, see `add_codings`.
+GROWN_CODINGS: dict[str, Callable[..., BaseEstimator]] = {
+    "ecoc-one": ECOCOneClassifier,
+    "lc-ecoc": LCECOCClassifier,
+    "subclass-ecoc": SubclassECOCClassifier,
+    "wolc": WOLCClassifier,
+    "wolc-one-vs-rest": partial(WOLCClassifier, init="one-vs-rest"),
+    "wolc-paper": WOLCClassifier.paper,
+    MIXED: partial(WOLCClassifier, MIXED),
+}
 
-#: Grown codes of one learner whose weights are their decoding.
-WOLC_CODINGS = tuple(name for name in GROWN_CODINGS if name.startswith("wolc"))
 
-# Codes that have a decoding of their own.
-_OWN_DECODINGS = {**dict.fromkeys(WOLC_CODINGS, "optimized-weight"), MIXED: "logistic-weight"}
+def _ten_random_columns(X: Any, y: NDArray[np.intp], seed: int) -> CodeMatrix:  # noqa: ARG001
+    """Make the paper's random code for the classes that have samples."""
+    return dense_random(int(y.max()) + 1, n_columns=10, random_state=seed)
+
+
+#: Codes that a function makes of the samples, their class indices and a seed.
+MADE_CODINGS: dict[str, Callable[..., CodeMatrix]] = {RANDOM_10: _ten_random_columns}
 
 #: Outputs of binary learners, and the methods that give them; "auto" leaves the choice to the classifier.
 RESPONSES: Mapping[str, str] = MappingProxyType(
@@ -167,11 +168,39 @@ def check_methods(methods: Sequence[str]) -> list[str]:
         with suppress(ValueError):
             coding = coding_name(coding)
         name = coding + slash + decoding
-        if name in names.METHOD_CODINGS:
-            name = f"{name}/{_OWN_DECODINGS.get(name, _DEFAULT_DECODING)}"
+        if name in _known_codings():
+            name = f"{name}/{_own_decoding(name) or _DEFAULT_DECODING}"
         full.append(_SHORT_NAMES.get(name, name))
         _check_method(full[-1])
     return list(dict.fromkeys(full))
+
+
+def add_codings(
+    made: Mapping[str, Callable[..., CodeMatrix]], grown: Mapping[str, Callable[..., BaseEstimator]]
+) -> None:
+    """Add codings of an experiment's own to those that methods are made of.
+
+    A function makes the code matrix of the samples, their class indices and a seed, or the classifier of a grown code.
+    Those whose names begin with ``wolc`` have optimised weights as their decoding.
+    """
+    MADE_CODINGS.update(made)
+    GROWN_CODINGS.update(grown)
+
+
+def is_wolc(coding: str) -> bool:
+    """Tell whether a coding is WOLC-ECOC of one learner, whose weights are its decoding."""
+    return coding in GROWN_CODINGS and coding.startswith("wolc")
+
+
+def _own_decoding(coding: str) -> str:
+    """Return the decoding of a coding that has one of its own; else nothing."""
+    if coding == MIXED:
+        return "logistic-weight"
+    return "optimized-weight" if is_wolc(coding) else ""
+
+
+def _known_codings() -> list[str]:
+    return [*dict.fromkeys((*names.METHOD_CODINGS, *MADE_CODINGS, *GROWN_CODINGS))]
 
 
 def coding_of(method: str) -> str:
@@ -206,11 +235,11 @@ def make_classifier(method: str, learner: BaseEstimator, seed: int, response: st
     parameters: dict[str, Any] = {"random_state": seed}
     if response != "auto":
         parameters["response_method"] = RESPONSES[response]
-    if coding not in _OWN_DECODINGS:
+    if not _own_decoding(coding):
         parameters["decoding"] = decoding
     if coding in GROWN_CODINGS:
         return GROWN_CODINGS[coding](estimator=clone(learner), **parameters)
-    code = partial(_ten_random_columns, seed=seed) if coding == RANDOM_10 else coding
+    code = partial(MADE_CODINGS[coding], seed=seed) if coding in MADE_CODINGS else coding
     return ECOCClassifier(clone(learner), coding=code, **parameters)
 
 
@@ -239,11 +268,6 @@ def learner_names(classifier: Any, default: str) -> str:
     """Name the learners of a fitted mixed code; for others, the default one."""
     own = dict.fromkeys(map(str, getattr(classifier, "column_learners_", [])))
     return ", ".join(own) if len(own) > 1 else default
-
-
-def _ten_random_columns(X: Any, y: NDArray[np.intp], seed: int) -> CodeMatrix:  # noqa: ARG001
-    """Make the paper's random code for the classes that have samples."""
-    return dense_random(int(y.max()) + 1, n_columns=10, random_state=seed)
 
 
 def count_columns(classifier: Any) -> int:
@@ -275,12 +299,12 @@ def _check_method(method: str) -> None:
         return
     coding, slash, decoding = method.partition("/")
     if not slash or coding == "sklearn":
-        meant = did_you_mean(method, [*names.METHOD_CODINGS, *_SHORT_NAMES, *PEERS])
+        meant = did_you_mean(method, [*_known_codings(), *_SHORT_NAMES, *PEERS])
         expected = "expected a coding, coding/decoding such as one-vs-one/loss-weighted, or one of scikit-learn's"
         known = "" if meant else f"; scikit-learn's: {', '.join(PEERS)}; {describe_parts()}"
         raise InputError(f"methods: {method!r} is not known{meant}; {expected}{known}")
-    decodings = [_OWN_DECODINGS[coding]] if coding in _OWN_DECODINGS else list(DECODERS)
-    for part, name, valid in (("coding", coding, names.METHOD_CODINGS), ("decoding", decoding, decodings)):
+    decodings = [own] if (own := _own_decoding(coding)) else list(DECODERS)
+    for part, name, valid in (("coding", coding, _known_codings()), ("decoding", decoding, decodings)):
         if name not in valid:
             raise InputError(
                 f"methods: the {part} {name!r} of {method!r} is not known{did_you_mean(name, valid)}; expected one of "

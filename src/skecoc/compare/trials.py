@@ -29,10 +29,10 @@ from skecoc.compare.methods import (
     MAJORITY,
     RESPONSES,
     STRATEGIES,
-    WOLC_CODINGS,
     coding_of,
     count_columns,
     count_trained,
+    is_wolc,
     make_classifier,
 )
 from skecoc.compare.metrics import ACCURACY, Metric
@@ -477,7 +477,7 @@ def run_record(key: RunKey, trial: Trial, fold: Fold) -> RunRecord:
 
 def round_records(key: RunKey, classifier: Any, fold: Fold) -> Iterator[RoundRecord]:
     """Record the rounds of a WOLC classifier of one learner; other methods have none with objective and risk."""
-    if key.coding not in WOLC_CODINGS:
+    if not is_wolc(key.coding):
         return
     scores = classifier.staged_score(fold.X_test, fold.y_test)
     for number, (grown, test_accuracy) in enumerate(zip(classifier.history_, scores, strict=True)):
