@@ -21,10 +21,17 @@ from _folds import Fold, all_splits, real_sets
 from sklearn.base import BaseEstimator
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, WOLCClassifier
+from skecoc.decoding import OptimizedWeightDecoder
 
 N_SPLITS = 5
 WOLC = partial(WOLCClassifier, random_state=0)
-EVERY_ROUND = {"n_pairs": 3, "n_regions": 3, "tol": 0.02, "standard_errors": 2.0, "patience": 2}
+
+
+def with_penalty(l2: float) -> Callable[[], BaseEstimator]:
+    """Return WOLC-ECOC with a fixed penalty in place of one that is chosen out of fold."""
+    return partial(WOLC, decoding=OptimizedWeightDecoder("auto", l2=l2, tol=1e-3))
+
+
 VARIANTS: dict[str, Callable[[], BaseEstimator]] = {
     "default": WOLC,
     "start: one-vs-rest only": partial(WOLC, init="one-vs-rest"),
@@ -32,11 +39,13 @@ VARIANTS: dict[str, Callable[[], BaseEstimator]] = {
     "no growth": partial(WOLC, max_iter=0),
     "3 regions": partial(WOLC, n_regions=3),
     "6 regions": partial(WOLC, n_regions=6),
-    "weights always optimised": partial(WOLC, allow_equal_weights=False),
-    "pooled weights only": partial(WOLC, l2=1e6),  # such a penalty leaves them as they are
-    "no standard error": partial(WOLC, standard_errors=0.0),
+    "logistic weights": partial(WOLC, decoding="logistic-weight"),
+    "equal weights in groups": with_penalty(1e6),  # such a penalty leaves them as they are
+    "fixed penalty of 0.01": with_penalty(0.01),
+    "fixed penalty of 1": with_penalty(1.0),
+    "no limit of work": partial(WOLC, max_work=None),
     "12 rounds, no patience": partial(WOLC, max_iter=12, patience=99),
-    "weights every round": partial(WOLC, weights_every_round=True, **EVERY_ROUND),
+    "training codewords": partial(WOLC, n_folds=None),
     "hard labels": partial(WOLC, response_method="predict"),
     "the paper's settings": partial(WOLCClassifier.paper, random_state=0),
     "LC-ECOC": partial(LCECOCClassifier, random_state=0),

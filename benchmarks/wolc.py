@@ -73,7 +73,7 @@ def scaling(sizes: list[int]) -> None:
     for n_rows in sizes:
         X, y = make_classification(n_rows, 20, n_informative=10, n_classes=8, random_state=0)
         started = process_time()
-        model = WOLCClassifier(random_state=0, max_iter=3, patience=3, tol=0.0, standard_errors=0.0).fit(X, y)
+        model = WOLCClassifier(random_state=0, max_iter=3, patience=3, tol=0.0).fit(X, y)
         times.append(process_time() - started)
         print(f"{n_rows:>9} rows {times[-1]:9.2f} s   {model.history_[-1].n_columns} columns trained", flush=True)
     print(f"exponent {np.polyfit(np.log(sizes), np.log(times), 1)[0]:.2f}")

@@ -42,9 +42,9 @@ def growth_of(init, X, y, lengths):
     """Return the accuracy on held-out rows of a code grown to each length."""
     curves = []
     for train, test in folds.split(X, y):
-        grown = WOLCClassifier(
-            init=init, max_columns=lengths[-1], tol=0.0, standard_errors=0.0, patience=100, random_state=0
-        ).fit(X[train], y[train])
+        grown = WOLCClassifier(init=init, max_columns=lengths[-1], tol=0.0, patience=100, random_state=0).fit(
+            X[train], y[train]
+        )
         columns = [record.n_columns for record in grown.history_]
         curves.append(np.interp(lengths, columns, list(grown.staged_score(X[test], y[test]))))
     return np.mean(curves, axis=0)

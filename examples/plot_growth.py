@@ -71,8 +71,8 @@ plot_code_matrix(model, title=f"{len(model.estimators_)} columns, {len(model.use
 plt.show()
 
 # %%
-# The grey line is the out-of-fold estimate, from learners that have not seen the sample; it decides when to stop. The
-# dotted line marks the round that is kept, whose weights are optimised if that lowers the out-of-fold error.
+# The grey line is the out-of-fold estimate, from learners that have not seen the sample; its log-loss decides when to
+# stop. The dotted line marks the round that is kept, for which optimised weights are fitted.
 plot_convergence(model, X[test], vowels.target[test])
 plt.show()
 

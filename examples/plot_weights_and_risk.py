@@ -70,7 +70,7 @@ plt.show()
 # Risk and confusion
 # ------------------
 # Which pair of classes is hardest? The confusion matrix counts errors; the risk matrix adds up by how much samples miss
-# the margin, also those that are predicted correctly. The two may differ. Growth uses the risk.
+# the margin, also those that are predicted correctly. The two may differ. The paper's growth uses the risk.
 model = WOLCClassifier(init="one-vs-rest", max_iter=0, random_state=0).fit(X[train], y[train])
 codewords, rows = model.codewords(X[test]), np.searchsorted(model.classes_, y[test])
 risk, confusion = model.decoder_.risk_and_confusion(codewords, rows)

@@ -463,17 +463,17 @@ def of_growth() -> dict[str, Fit]:
     table: dict[str, Fit] = {}
     settings = {
         "paper": WOLCClassifier.paper(estimator=STUMPS, max_iter=4, random_state=0),
-        "weights-every-round": WOLCClassifier(STUMPS, weights_every_round=True, max_iter=4, random_state=0),
-        "weights-every-round-margins": WOLCClassifier(SVC(), weights_every_round=True, **SHORT),
-        "unequal-weights": WOLCClassifier(STUMPS, allow_equal_weights=False, random_state=0),
-        "margin-and-l2": WOLCClassifier(STUMPS, margin=0.2, l2=0.05, random_state=0),
+        "weights-every-round": WOLCClassifier(STUMPS, n_folds=None, max_iter=4, random_state=0),
+        "weights-every-round-margins": WOLCClassifier(SVC(), n_folds=None, **SHORT),
+        "logistic-weights": WOLCClassifier(STUMPS, decoding="logistic-weight", random_state=0),
+        "margin-and-l2": WOLCClassifier(STUMPS, decoding=OptimizedWeightDecoder(0.2, l2=0.05), random_state=0),
         "auto-columns": WOLCClassifier(STUMPS, max_columns="auto", random_state=0),
         "fewer-columns-than-pairs": WOLCClassifier(STUMPS, max_columns=5, random_state=0),
         "fewer-columns-than-classes": WOLCClassifier(STUMPS, max_columns=3, random_state=0),
         "five-regions": WOLCClassifier(STUMPS, n_regions=5, n_pairs=2, patience=2, random_state=0),
         "regions-of-svm": WOLCClassifier(SVC(), n_regions=[2, 4], **SHORT),
         "regions-of-trees": WOLCClassifier(TREE, init="one-vs-rest", random_state=0),
-        "tolerant": WOLCClassifier(STUMPS, tol=0.05, standard_errors=0.0, random_state=0),
+        "tolerant": WOLCClassifier(STUMPS, tol=0.05, random_state=0),
     }
     for name, model in settings.items():
         table[f"growth/{name}/wolc"] = partial(memory_values, model, vehicle)

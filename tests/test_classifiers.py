@@ -512,9 +512,9 @@ def test_codings_learnt_from_the_data_heed_sample_weight():
 class _Kept(ECOCClassifier):
     """Remembers what probabilities are calibrated on."""
 
-    def _keep(self, matrix, learners, decoder, prior, calibration, *, held_out=False, **settings):
-        self.kept_, self.held_out_ = calibration, held_out
-        super()._keep(matrix, learners, decoder, prior, calibration, held_out=held_out, **settings)
+    def _keep(self, matrix, learners, decoder, prior, calibration, **settings):
+        self.kept_, self.held_out_ = calibration[:3], calibration.is_held_out
+        super()._keep(matrix, learners, decoder, prior, calibration, **settings)
 
 
 @pytest.mark.parametrize("decoding", ["hamming", "loss-weighted"])

@@ -63,7 +63,7 @@ def test_every_classifier_names_its_columns(kind):
 def test_columns_of_pairs_of_regions_and_of_several_learners_are_named():
     model = ECOCClassifier(coding="ovo").fit(X, Y)
     assert model.column_names_.tolist()[:2] == ["bus vs opel", "bus vs saab"]
-    grown = LCECOCClassifier(max_iter=4, tol=0.0, standard_errors=0.0, patience=4, random_state=0).fit(X, Y)
+    grown = LCECOCClassifier(max_iter=4, tol=0.0, patience=4, random_state=0).fit(X, Y)
     is_clustered = grown.column_kinds_ == "clustered"
     assert is_clustered.any()
     np.testing.assert_array_equal(np.char.endswith(grown.column_names_, " / regions"), is_clustered)

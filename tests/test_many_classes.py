@@ -241,7 +241,7 @@ def test_a_compact_code_of_many_classes_does_not_grow(monkeypatch):
     monkeypatch.setattr("skecoc.coding.choice._MOST_CODEWORDS", 1e5)
     X, y, X_test, y_test = clouds(40, 40, scale=0.4)
     model = WOLCClassifier(StumpAdaBoostClassifier(10), random_state=0).fit(X, y)
-    assert model.pool_shares_ == {"dense-random": 1.0}
+    assert model.group_shares_ == {"dense-random": 1.0}
     assert model.weights_optimized_
     assert model.stop_reason_ == "there are too many classes to grow dense-random"
     fixed = ECOCClassifier(StumpAdaBoostClassifier(10), random_state=0).fit(X, y)

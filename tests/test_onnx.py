@@ -151,9 +151,9 @@ def test_every_response(learner, response):
     ("model", "learner"),
     grid(
         [
-            WOLCClassifier(init="one-vs-rest", tol=0.0, standard_errors=0.0, max_iter=3, random_state=0),
+            WOLCClassifier(init="one-vs-rest", tol=0.0, max_iter=3, random_state=0),
             WOLCClassifier.paper(max_iter=3, random_state=0),
-            LCECOCClassifier(tol=0.0, standard_errors=0.0, max_iter=3, random_state=0),
+            LCECOCClassifier(tol=0.0, max_iter=3, random_state=0),
             ECOCOneClassifier(max_iter=3, random_state=0),
             SubclassECOCClassifier(random_state=0),
         ],
@@ -168,9 +168,8 @@ def test_every_grown_classifier(model, learner):
 
 def test_clustered_columns_and_columns_without_weight():
     X, y, new = blobs(6, 200)
-    model = WOLCClassifier(
-        tol=0.0, standard_errors=0.0, max_iter=4, l2=1e-4, init="one-vs-rest", allow_equal_weights=False, random_state=0
-    ).fit(X, y)
+    decoder = OptimizedWeightDecoder(0.3, l2=1e-4)
+    model = WOLCClassifier(decoding=decoder, tol=0.0, max_iter=4, init="one-vs-rest", random_state=0).fit(X, y)
     assert "clustered" in model.column_kinds_
     assert len(model.used_columns_) < len(model.estimators_)
     assert_exported(model, new)

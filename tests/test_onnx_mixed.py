@@ -138,8 +138,8 @@ def test_a_multiclass_learner_that_is_trained_column_by_column(estimator):
 @pytest.mark.parametrize(
     "model",
     [
-        WOLCClassifier(init="one-vs-rest", tol=0.0, standard_errors=0.0, max_iter=3, random_state=0),
-        LCECOCClassifier(tol=0.0, standard_errors=0.0, max_iter=2, random_state=0),
+        WOLCClassifier(init="one-vs-rest", tol=0.0, max_iter=3, random_state=0),
+        LCECOCClassifier(tol=0.0, max_iter=2, random_state=0),
         ECOCOneClassifier(max_iter=2, random_state=0),
         SubclassECOCClassifier(random_state=0),
     ],

@@ -64,7 +64,7 @@ MODELS = [
     skecoc.ECOCClassifier(RegionClassifier(), coding="one-vs-one", random_state=0),
     skecoc.ECOCClassifier(LogisticRegression(), coding=np.array([[1, 0, 1], [-1, 1, 1], [0, -1, -1]]), random_state=0),
     skecoc.ECOCOneClassifier(random_state=0),
-    skecoc.LCECOCClassifier(init="one-vs-rest", tol=0.0, standard_errors=0.0, max_iter=2, random_state=0),
+    skecoc.LCECOCClassifier(init="one-vs-rest", tol=0.0, max_iter=2, random_state=0),
     skecoc.SubclassECOCClassifier(random_state=0),
     skecoc.WOLCClassifier(TunedSVMClassifier(tune="ensemble"), random_state=0),
     skecoc.WOLCClassifier.paper(random_state=0),

@@ -78,7 +78,7 @@ def grown():
 def grow(**parameters):
     """Grow a code on half of vehicle; return it with the other half."""
     X, y = load_uci("vehicle", return_X_y=True)
-    rules = {"tol": 0.0, "standard_errors": 0.0, "max_iter": 2, **parameters}
+    rules = {"tol": 0.0, "max_iter": 2, **parameters}
     model = WOLCClassifier(StumpAdaBoostClassifier(5), random_state=0, **rules).fit(X[::2], y[::2])
     return model, X[1::2], y[1::2]
 
@@ -115,12 +115,10 @@ def legends(panels):
 def test_convergence_leaves_out_what_was_not_measured(grown, monkeypatch):
     model, X, y = grown
     assert legends(plot_convergence(model)) == [["loss"], ["training, out of fold"]]
-    each_round, _, _ = grow(weights_every_round=True)
-    panels = plot_convergence(each_round)
-    assert legends(panels) == [["loss", "risk"], ["training, out of fold"]]
-    np.testing.assert_array_equal(panels[0].lines[1].get_ydata(), [record.risk for record in each_round.history_])
-    without_folds = grow(weights_every_round=True, n_folds=None)[0]
-    assert legends(plot_convergence(without_folds)) == [["loss", "risk"], ["training", "training, out of fold"]]
+    without_folds = grow(n_folds=None)[0]
+    panels = plot_convergence(without_folds)
+    assert legends(panels) == [["loss", "risk"], ["training", "training, out of fold"]]
+    np.testing.assert_array_equal(panels[0].lines[1].get_ydata(), [record.risk for record in without_folds.history_])
     monkeypatch.setattr(wolc, "_MOST_CODEWORDS", 0)
     monkeypatch.setattr(wolc, "_FEW_CLASSES", 2)
     unknown, _, _ = grow()

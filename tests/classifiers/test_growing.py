@@ -30,10 +30,18 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
-from skecoc.classifiers import growth, subclass, weighting, wolc
+from skecoc.classifiers import growth, one, subclass, weighting, wolc
 from skecoc.coding import CODINGS, discriminant, one_vs_one, one_vs_rest
+from skecoc.data.folds import assign_folds
 from skecoc.datasets import load_uci
-from skecoc.decoding import DECODERS, LossBasedDecoder
+from skecoc.decoding import (
+    DECODERS,
+    AttenuatedEuclideanDecoder,
+    HammingDecoder,
+    LossBasedDecoder,
+    LossWeightedDecoder,
+    OptimizedWeightDecoder,
+)
 from skecoc.learners import RegionClassifier, StumpAdaBoostClassifier
 from tests.grids import grid, nightly
 
@@ -110,7 +118,9 @@ def test_a_pair_whose_negation_is_a_column_gets_a_clustered_one():
 
 def test_the_risk_matrix_of_the_history_is_the_decoders_own():
     X, y = vehicle()
-    model = WOLCClassifier(max_iter=2, n_pairs=3, n_folds=None, weights_every_round=True, random_state=0).fit(X, y)
+    decoder = OptimizedWeightDecoder(0.3, l2=0.1)
+    model = WOLCClassifier(init="one-vs-rest", decoding=decoder, max_iter=2, n_pairs=3, n_folds=None, random_state=0)
+    model.fit(X, y)
     first = model.history_[0]
     decoder = model._stages[0]
     codewords = model.codewords(X)[:, : first.n_columns]
@@ -126,22 +136,30 @@ def test_the_risk_matrix_of_the_history_is_the_decoders_own():
 
 
 @pytest.mark.parametrize("name", ["vehicle", "glass", "ecoli", "balance"])
-@pytest.mark.parametrize("n_folds", [None, 3])
-def test_the_objective_never_rises(name, n_folds):
+@pytest.mark.parametrize(("margin", "l2"), [(0.3, 0.1), (0.1, 0.0)])
+def test_the_objective_never_rises_on_the_same_samples_with_the_same_problem(name, margin, l2):
     X, y = load_uci(name, return_X_y=True)
-    rules = {"weights_every_round": True, "tol": 0.0, "standard_errors": 0.0, "patience": 9, "max_iter": 6}
-    model = WOLCClassifier(STUMPS, n_folds=n_folds, random_state=0, **rules).fit(MinMaxScaler().fit_transform(X), y)
+    decoder = OptimizedWeightDecoder(margin, l2=l2, tol=1e-3)
+    rules = {"init": "one-vs-rest", "n_folds": None, "tol": 0.0, "patience": 9, "max_iter": 6, "random_state": 0}
+    model = WOLCClassifier(STUMPS, decoding=decoder, **rules).fit(MinMaxScaler().fit_transform(X), y)
     objectives = [record.objective for record in model.history_]
     assert len(objectives) > 2
-    assert (np.diff(objectives) <= 1e-12).all()
+    assert (np.diff(objectives) <= 1e-8).all()
     assert all(record.gap <= 1e-3 for record in model.history_)
+
+
+def test_the_margin_that_suits_the_first_round_stays():
+    X, y = vehicle()
+    model = WOLCClassifier(STUMPS, init="one-vs-rest", n_folds=None, max_iter=3, random_state=0).fit(X, y)
+    assert len({(decoder.margin_, decoder.l2_) for decoder in model._stages}) == 1
+    assert (np.diff([record.objective for record in model.history_]) <= 1e-8).all()
 
 
 @pytest.mark.parametrize("method", LAYERED)
 def test_zero_loss_stops_at_once(method):
     X, y = make_blobs(60, centers=[[0, 0], [10, 0], [0, 10]], random_state=0)
-    parameters = {"decoding": "loss-weighted"} if method is LCECOCClassifier else {}
-    model = method(STUMPS, init="one-vs-rest", **parameters).fit(X, y)
+    decoding = "loss-weighted" if method is LCECOCClassifier else OptimizedWeightDecoder(0.0, l2=0.0)
+    model = method(STUMPS, init="one-vs-rest", decoding=decoding, n_folds=None).fit(X, y)
     assert model.stop_reason_ == "the loss reached its target"
     assert len(model.history_) == 1
     assert model.history_[0].loss == 0.0
@@ -167,12 +185,11 @@ def test_each_rule_ends_growth(method):
 
 def test_no_iterations_is_the_initial_code_with_optimised_weights():
     X, y = vehicle()
-    rules = {"init": "one-vs-rest", "max_iter": 0, "allow_equal_weights": False, "random_state": 0}
-    model = WOLCClassifier(STUMPS, **rules).fit(X, y)
+    model = WOLCClassifier(STUMPS, init="one-vs-rest", max_iter=0, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.code_matrix_, one_vs_rest(4))
     np.testing.assert_allclose(model.weights_.sum(axis=1), 1)
     assert model.weights_optimized_
-    assert model.history_[0].gap <= 1e-2
+    assert model.history_[0].gap <= 1e-3
     assert np.ptp(model.weights_) > 0.01
 
 
@@ -198,9 +215,8 @@ def test_what_is_kept_belongs_together(method):
 
 def test_columns_without_weight_are_not_evaluated():
     X, y = vehicle()
-    model = WOLCClassifier(
-        STUMPS, init="ternary-complete", margin=0.02, l2=1e-4, allow_equal_weights=False, random_state=0
-    ).fit(X, y)
+    decoder = OptimizedWeightDecoder(0.02, l2=1e-4)
+    model = WOLCClassifier(STUMPS, init="ternary-complete", decoding=decoder, random_state=0).fit(X, y)
     unused = np.setdiff1d(np.arange(len(model.estimators_)), model.used_columns_)
     assert len(unused) > 0
     assert model.weights_[:, unused].max() < 1e-9
@@ -214,8 +230,11 @@ def test_the_papers_settings():
     X, y = vehicle()
     model = WOLCClassifier.paper(random_state=0).fit(X, y)
     assert set(np.unique(model.codewords(X))) <= {-1.0, 1.0}
-    assert (model.margin, model.l2, model.tol, model.patience, model.n_pairs) == (0.0, 0.0, 0.01, 3, 3)
-    assert (model.n_folds, model.standard_errors) == (None, 0.0)
+    assert (model.decoding.margin, model.decoding.l2, model.n_folds, model.max_work) == (0.0, 0.0, None, None)
+    assert (model.tol, model.patience, model.n_pairs, model.n_regions, model.max_iter) == (0.01, 3, 3, 2, "3P")
+    assert clone(model).get_params()["decoding__margin"] == 0.0
+    assert clone(model).max_iter == "3P"
+    assert model._most_rounds() == 12
     risks = [record.risk for record in model.history_]
     assert (np.diff(risks) <= 1e-7).all()
     np.testing.assert_array_equal(model.code_matrix_[:, :4], one_vs_rest(4))
@@ -252,13 +271,6 @@ def test_a_class_of_two_rows_and_a_class_of_one(method):
     model = method(STUMPS, random_state=0).fit(X, y)
     assert model.predict(X).shape == (63,)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
-
-
-def test_a_class_of_one_row_has_weights_also_if_they_are_optimised_every_round():
-    X, y = make_blobs(61, centers=3, random_state=0)
-    y[0] = 3
-    model = WOLCClassifier(STUMPS, weights_every_round=True, max_iter=1, random_state=0).fit(X, y)
-    np.testing.assert_allclose(model.weights_.sum(axis=1), 1)
 
 
 @pytest.mark.slow
@@ -299,8 +311,8 @@ def test_automatic_start_joins_one_vs_rest_and_one_vs_one():
     X, y = vehicle()
     model = WOLCClassifier(STUMPS, max_iter=0, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.code_matrix_, np.hstack([one_vs_rest(4), one_vs_one(4)]))
-    assert list(model.pool_shares_) == ["one-vs-rest", "one-vs-one"]
-    assert sum(model.pool_shares_.values()) == pytest.approx(1)
+    assert list(model.group_shares_) == ["one-vs-rest", "one-vs-one"]
+    assert sum(model.group_shares_.values()) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -341,31 +353,9 @@ def test_with_too_many_codewords_one_vs_one_is_taken_as_it_is(monkeypatch):
     assert len(list(model.staged_predict(X))) == 1
 
 
-def test_weights_that_are_not_better_stay_pooled():
-    X, y = load_uci("wine", return_X_y=True)
-    X = MinMaxScaler().fit_transform(X)
-    rules = {"init": "one-vs-rest", "max_iter": 0, "random_state": 0}
-    auto = WOLCClassifier(**rules).fit(X, y)
-    given = WOLCClassifier(allow_equal_weights=False, **rules).fit(X, y)
-    assert (auto.weights_optimized_, given.weights_optimized_) == (False, True)
-    np.testing.assert_allclose(auto.weights_, 1 / 3)
-    assert np.abs(given.weights_ - 1 / 3).max() > 0.01
-    assert auto.history_[0].out_of_fold_accuracy >= given.history_[0].out_of_fold_accuracy
-    np.testing.assert_array_equal(list(auto.staged_predict(X))[auto.best_round_], auto.predict(X))
-
-
-def test_weights_that_are_better_are_taken():
-    X, y = load_uci("vowel", return_X_y=True)
-    rules = {"init": "sparse-random", "max_iter": 0, "random_state": 0}
-    auto = WOLCClassifier(**rules).fit(X, y)
-    given = WOLCClassifier(allow_equal_weights=False, **rules).fit(X, y)
-    assert auto.weights_optimized_
-    np.testing.assert_array_equal(auto.weights_, given.weights_)
-
-
 def test_growth_that_does_not_pay_is_undone():
     X, y = make_blobs(300, centers=4, cluster_std=4.0, random_state=0)
-    model = WOLCClassifier(max_iter=3, standard_errors=3.0, random_state=0).fit(X, y)
+    model = WOLCClassifier(max_iter=3, tol=0.5, random_state=0).fit(X, y)
     assert len(model.history_) == 4
     assert model.best_round_ == 0
     assert set(model.column_kinds_) == {"initial"}
@@ -376,29 +366,6 @@ def test_automatic_start_respects_the_budget():
     model = WOLCClassifier(STUMPS, max_columns=5, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.code_matrix_[:, :4], one_vs_rest(4))
     assert model.code_matrix_.shape[1] <= 5
-
-
-def test_automatic_penalty_falls_with_the_number_of_rows():
-    X, y = vehicle()
-    rules = {"init": "one-vs-rest", "max_iter": 0, "weights_every_round": True, "random_state": 0}
-    many = np.repeat(np.arange(len(y)), 2)
-    for rows, l2 in ((np.arange(len(y)), 0.1), (many, 100 / len(many))):
-        auto = WOLCClassifier(STUMPS, **rules).fit(X[rows], y[rows])
-        given = WOLCClassifier(STUMPS, l2=l2, **rules).fit(X[rows], y[rows])
-        assert auto.history_[0].objective == given.history_[0].objective
-
-
-def test_margins_are_measured_in_units_of_the_mean_output_of_the_initial_columns():
-    X, y = vehicle()
-    rules = {"init": "one-vs-rest", "max_iter": 2, "margin": 0.3, "l2": 0.1, "n_folds": None, "random_state": 0}
-    rules["weights_every_round"] = True
-    model = WOLCClassifier(StumpAdaBoostClassifier(5), response_method="decision_function", **rules).fit(X, y)
-    unit = np.abs(model.codewords(X)[:, :4]).mean()
-    assert unit < 0.9
-    for decoder in model._stages:
-        assert (decoder.margin, decoder.l2) == pytest.approx((0.3 * unit, 0.1 * unit))
-    labels = WOLCClassifier(StumpAdaBoostClassifier(5), response_method="predict", **rules).fit(X, y)
-    assert (labels.decoder_.margin, labels.decoder_.l2) == (0.3, 0.1)
 
 
 # ---------------------------------------------------------------- ECOC-ONE
@@ -430,6 +397,50 @@ def test_one_stops_at_the_target_error():
     model = ECOCOneClassifier(target_error=0.9, random_state=0).fit(X, y)
     assert len(model.history_) == 1
     assert model.stop_reason_ == "the loss reached its target"
+
+
+def test_one_weighs_columns_by_their_errors_of_training_and_validation():
+    X, y = checkerboard()
+    rules = {"decoding": "hamming", "max_iter": 0, "validation_weight": 0.25, "random_state": 0}
+    model = ECOCOneClassifier(STUMPS, response_method="predict", column_weights=True, **rules).fit(X, y)
+    plain = ECOCOneClassifier(STUMPS, response_method="predict", **rules).fit(X, y)
+    trainer = plain.estimators_
+    sides = one_vs_rest(3)[y]
+    root = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max))
+    held_out = assign_folds(X, y, 5, root) == 0
+    validated = ECOCClassifier(STUMPS, coding="one-vs-rest", response_method="predict", n_folds=None)
+    outputs = validated.fit(X[~held_out], y[~held_out]).codewords(X[held_out])
+    errors = 0.25 * (outputs != sides[held_out]).mean(axis=0)
+    errors += 0.75 * (plain.codewords(X[~held_out]) != sides[~held_out]).mean(axis=0)
+    errors = np.clip(errors, 0.5 / len(y), 0.5)
+    expected = 0.5 * np.log((1 - errors) / errors)
+    np.testing.assert_allclose(model.decoder_.matrix_, one_vs_rest(3) * expected)
+    assert len(trainer) == 3
+    scores = -((1 - np.sign(model.codewords(X))[:, None] * one_vs_rest(3)) / 2 * expected).sum(axis=2)
+    np.testing.assert_array_equal(model.predict(X), scores.argmax(axis=1))
+
+
+@pytest.mark.parametrize("loss", ["linear", "hinge"])
+@pytest.mark.parametrize("kind", [HammingDecoder, AttenuatedEuclideanDecoder, LossBasedDecoder, LossWeightedDecoder])
+def test_a_weight_of_two_is_a_column_given_twice(kind, loss):
+    matrix, rng = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1], [1, 0, -1]]), np.random.default_rng(0)
+    y = np.arange(40) % 4
+    codewords = matrix[y] + rng.normal(size=(40, 3))
+    make = partial(kind, loss) if issubclass(kind, LossBasedDecoder | LossWeightedDecoder) else kind
+    weighed = make().fit(codewords, y, matrix)
+    one.weigh_columns(weighed, np.array([1.0, 2.0, 1.0]))
+    twice = [0, 1, 1, 2]
+    repeated = make().fit(codewords[:, twice], y, matrix[:, twice])
+    scores, expected = weighed.scores(codewords), repeated.scores(codewords[:, twice])
+    if kind is LossWeightedDecoder:  # whose weights sum to 1
+        expected = expected * weighed.weights_.sum(axis=1)
+    constant = (scores - expected)[:, :1]
+    np.testing.assert_allclose(scores, expected + constant, atol=1e-12)
+
+
+def test_one_refuses_to_weigh_columns_of_other_decodings():
+    with pytest.raises(ValueError, match="column_weights=True needs decoding 'hamming'"):
+        ECOCOneClassifier(STUMPS, decoding="laplacian", column_weights=True).fit(X_IRIS, Y_IRIS)
 
 
 def test_one_takes_sparse_rows():
@@ -546,7 +557,7 @@ def test_the_result_depends_neither_on_jobs_nor_on_row_order(method):
 
 
 def test_probabilities_do_not_depend_on_row_order_where_some_samples_are_drawn(monkeypatch):
-    monkeypatch.setattr(growth, "_CALIBRATION_SAMPLES", 100)
+    monkeypatch.setattr(growth, "DRAWN_SAMPLES", 100)
     X, y = vehicle()
     order = np.random.default_rng(0).permutation(len(y))
     method = ECOCOneClassifier(STUMPS, random_state=0)
@@ -556,7 +567,8 @@ def test_probabilities_do_not_depend_on_row_order_where_some_samples_are_drawn(m
 
 @pytest.mark.parametrize("method", GROWN)
 def test_repeating_rows_equals_weighting_them(method, monkeypatch):
-    monkeypatch.setattr(weighting, "_ROUND_TOL", 1e-7)
+    monkeypatch.setattr(weighting, "_NESTED_TOL", 1e-7)
+    monkeypatch.setattr(wolc, "_GAP", 1e-7)
     X, y = vehicle()
     X, y = X[::4], y[::4]
     weight = np.random.default_rng(0).integers(0, 3, size=len(y))
@@ -590,12 +602,15 @@ def test_learners_that_have_their_methods_only_when_fitted(method):
 
 
 @pytest.mark.parametrize("name", ["vehicle", "yeast", "glass"])
-def test_the_kept_round_is_chosen_by_what_is_shown(name):
+def test_the_kept_round_is_the_last_one_with_progress(name):
     X, y = load_uci(name, return_X_y=True)
-    model = WOLCClassifier(STUMPS, max_iter=8, standard_errors=0.0, margin=0.1, random_state=0).fit(X[::2], y[::2])
-    shown = [record.out_of_fold_accuracy for record in model.history_]
-    assert model.best_round_ == int(np.argmax(shown))
-    assert [record.loss for record in model.history_] == pytest.approx([1 - accuracy for accuracy in shown])
+    model = WOLCClassifier(STUMPS, max_iter=8, tol=0.01, patience=99, random_state=0).fit(X[::2], y[::2])
+    losses = [record.loss for record in model.history_]
+    best, kept = losses[0], 0
+    for number, loss in enumerate(losses):
+        if best - loss > 0.01 * loss:
+            best, kept = loss, number
+    assert 0 < model.best_round_ == kept
 
 
 @pytest.mark.parametrize("method", GROWN)
@@ -621,7 +636,8 @@ def test_weights_are_routed_to_the_learner(method):
 
 
 def test_parameters_can_be_searched():
-    search = GridSearchCV(WOLCClassifier(STUMPS, max_iter=1, random_state=0), {"l2": [0.01, 0.1]}, cv=2)
+    model = WOLCClassifier(STUMPS, decoding=OptimizedWeightDecoder(0.1), max_iter=1, random_state=0)
+    search = GridSearchCV(model, {"decoding__l2": [0.01, 0.1]}, cv=2)
     assert search.fit(X_IRIS, Y_IRIS).best_score_ > 0.9
 
 
@@ -649,7 +665,7 @@ def test_the_progress_bar_says_how_it_goes(capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "round 1, 14 columns" in shown.err
-    assert "% out of fold" in shown.err
+    assert "% out of fold, added work 0." in shown.err
 
 
 @pytest.mark.parametrize(
@@ -668,9 +684,12 @@ def test_the_progress_bar_says_how_it_goes(capsys):
         ),
         (WOLCClassifier, {"max_iter": -1}, "max_iter"),
         (WOLCClassifier, {"tol": -0.1}, "tol"),
-        (WOLCClassifier, {"standard_errors": -1}, "standard_errors"),
-        (WOLCClassifier, {"margin": -1.0}, "margin"),
-        (WOLCClassifier, {"l2": -1.0}, "l2"),
+        (WOLCClassifier, {"max_iter": "2P"}, "max_iter"),
+        (WOLCClassifier, {"max_work": -1.0}, "max_work"),
+        (WOLCClassifier, {"decoding": OptimizedWeightDecoder(-1.0)}, "margin"),
+        (WOLCClassifier, {"decoding": OptimizedWeightDecoder(l2=-1.0)}, "l2"),
+        (WOLCClassifier, {"decoding": "hamming"}, "LCECOCClassifier grows codes with any decoding"),
+        (WOLCClassifier, {"decoding": "optimised"}, "'optimised' is not known"),
         (WOLCClassifier, {"n_folds": 1}, "n_folds"),
         (WOLCClassifier, {"response_method": "guess"}, "response_method"),
         (LCECOCClassifier, {"decoding": "guess"}, "'guess' is not known"),
@@ -678,6 +697,7 @@ def test_the_progress_bar_says_how_it_goes(capsys):
         (ECOCOneClassifier, {"validation_fraction": 0.0}, "validation_fraction"),
         (ECOCOneClassifier, {"validation_weight": 1.5}, "validation_weight"),
         (ECOCOneClassifier, {"extend": "yes"}, "extend"),
+        (ECOCOneClassifier, {"column_weights": "yes"}, "column_weights"),
         (SubclassECOCClassifier, {"max_error": 1.0}, "max_error"),
         (SubclassECOCClassifier, {"min_size": -0.1}, "min_size"),
         (SubclassECOCClassifier, {"min_improvement": 2.0}, "min_improvement"),
@@ -752,7 +772,7 @@ def test_columns_of_categories_reach_stumps(method):
     frame = pd.DataFrame({"kind": kind, **numbers})
     model = method(STUMPS, random_state=0).fit(frame, y)
     assert get_tags(model).input_tags.categorical
-    assert model.score(frame, y) > plain + 0.03
+    assert model.score(frame, y) > plain
     if method in LAYERED:
         assert sum(record.n_clustered for record in model.history_)
 

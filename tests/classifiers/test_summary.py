@@ -14,7 +14,6 @@ from sklearn.preprocessing import MinMaxScaler
 from skecoc import ECOCOneClassifier, LCECOCClassifier, WOLCClassifier
 from skecoc.classifiers import wolc
 from skecoc.classifiers.growth import GrowthRound
-from skecoc.coding import one_vs_one, one_vs_rest
 from skecoc.datasets import load_uci
 from skecoc.decoding import OptimizedWeightDecoder
 from skecoc.learners import MulticlassLearner, StumpAdaBoostClassifier
@@ -30,7 +29,7 @@ def vehicle():
 
 @pytest.fixture(scope="module")
 def model():
-    return WOLCClassifier(STUMPS, standard_errors=0.0, max_iter=3, random_state=0).fit(*vehicle())
+    return WOLCClassifier(STUMPS, max_iter=3, random_state=0).fit(*vehicle())
 
 
 def unmeasured(n_columns):
@@ -38,66 +37,56 @@ def unmeasured(n_columns):
 
 
 @pytest.fixture
-def pooled(model):
-    """A code with a known course of growth, and pooled weights."""
+def known(model):
+    """A code with a known course of growth, and known weights."""
     model = copy.copy(model)
     model.history_, model.best_round_ = [unmeasured(n_columns) for n_columns in (10, 13, 16, 18)], 2
-    model.stop_reason_ = "no progress for as many rounds as patience allows"
-    model.code_matrix_ = np.column_stack([one_vs_rest(4), one_vs_one(4), one_vs_one(4)])
-    model.decoder_ = OptimizedWeightDecoder.from_weights(np.eye(4, 16), model.code_matrix_)
-    model.pool_shares_, model.weights_optimized_ = {"one-vs-rest": 0.7, "one-vs-one": 0.075, "pairs": 0.225}, False
+    model.stop_reason_ = "no progress for as many rounds as patience allows; next: opel vs saab"
+    model.group_shares_ = {"one-vs-rest": 0.7, "one-vs-one": 0.004, "3 regions": 0.296}
+    model.weights_optimized_ = True
     return model
 
 
-def test_every_part_is_said(pooled):
-    assert pooled.growth_summary() == (
+def test_every_part_is_said(known):
+    assert known.growth_summary() == (
         "Started from one-vs-rest and one-vs-one (10 columns); growth added 6 columns in 2 rounds, dropped 2 more that "
-        "did not help, and stopped because no progress was made for as many rounds as patience allows. Weights are "
-        "pooled: one-vs-rest 70 %, one-vs-one 7.5 %, pairs 22.5 %."
+        "did not help, and stopped because no progress was made for as many rounds as patience allows; next: opel vs "
+        "saab. Weights are optimised: one-vs-rest 70 %, 3 regions 30 %; one-vs-one below 1 %."
     )
-    pooled.history_ = pooled.history_[:3]
-    assert "; growth added 6 columns in 2 rounds and stopped because no progress was made" in pooled.growth_summary()
-    pooled.weights_optimized_ = True
-    assert pooled.growth_summary().endswith("Weights are optimised.")
+    known.history_ = known.history_[:3]
+    assert "; growth added 6 columns in 2 rounds and stopped because no progress was made" in known.growth_summary()
+    known.weights_optimized_ = False
+    assert "Weights are equal in each group of columns: one-vs-rest 70 %" in known.growth_summary()
 
 
 def test_the_numbers_are_those_of_the_model(model):
     kept, summary = model.code_matrix_.shape[1], model.growth_summary()
     assert summary.startswith("Started from one-vs-rest and one-vs-one (10 columns); growth ")
     assert f"growth added {kept - 10} columns" in summary or model.best_round_ == 0
-    assert "because max_iter rounds were made" in summary
-    shares = [f"{name} {100 * share:.3g} %" for name, share in model.pool_shares_.items()]
-    ends = {True: ["are optimised."], False: ["are equal.", f"are pooled: {', '.join(shares)}."]}
-    assert summary.endswith(tuple(ends[model.weights_optimized_]))
+    assert "because max_iter rounds were made; next: opel vs saab" in summary
+    of_groups = {"one-vs-rest": slice(0, 4), "one-vs-one": slice(4, 10)}
+    for name, columns in of_groups.items():
+        share = model.weights_[:, columns].sum() / model.weights_.sum()
+        assert model.group_shares_[name] == pytest.approx(share)
+        assert f"{name} {100 * share:.0f} %" in summary
 
 
 def test_nothing_that_was_added_helped():
-    rules = {"tol": 9.0, "standard_errors": 0.0, "patience": 2, "n_pairs": 3, "random_state": 0}
+    rules = {"tol": 9.0, "patience": 2, "n_pairs": 3, "random_state": 0}
     model = WOLCClassifier(STUMPS, **rules).fit(*vehicle())
     summary = model.growth_summary()
-    assert "(10 columns); growth tried 6 columns in 2 rounds, but kept none of them: " in summary
-    assert "the initial code is the best. Growth stopped because no progress was made" in summary
-
-
-def test_a_lead_that_is_too_small_is_named():
-    model = WOLCClassifier(STUMPS, standard_errors=99.0, max_iter=3, random_state=0).fit(*vehicle())
-    shown = [record.out_of_fold_accuracy for record in model.history_]
-    assert max(shown) > shown[0]
-    lead = f"the best round, {max(shown):.1%} correct out of fold, is not better than the first, {shown[0]:.1%}, "
-    assert f"{lead}by more than 99 standard errors. Growth stopped because" in model.growth_summary()
+    assert "(10 columns); growth tried 6 columns in 2 rounds, but kept none of them, and stopped because " in summary
 
 
 @pytest.mark.parametrize(
     ("parameters", "parts"),
     [
-        (
-            {"max_iter": 0},
-            ["no column was added because max_iter rounds were made", "Weights are "],
-        ),
+        ({"max_iter": 0}, ["no column was added because max_iter rounds were made", "Weights are "]),
         ({"max_columns": 6, "init": "one-vs-one"}, ["one-vs-one (6 columns)", "has max_columns columns"]),
-        ({"allow_equal_weights": False, "max_iter": 0}, ["Weights are optimised."]),
-        ({"weights_every_round": True, "max_iter": 0}, ["one-vs-rest (4 columns)", "Weights are optimised."]),
-        ({"init": np.eye(4, dtype=int) * 2 - 1, "max_iter": 0}, ["the given code (4 columns)"]),
+        ({"max_work": 0.1}, ["because added columns took max_work times the work of the initial code; next: "]),
+        ({"decoding": OptimizedWeightDecoder(l2=0.01), "max_iter": 0}, ["Weights are optimised: "]),
+        ({"decoding": "logistic-weight", "max_iter": 0}, ["Weights are logistic: "]),
+        ({"init": np.eye(4, dtype=int) * 2 - 1, "max_iter": 0}, ["the given code (4 columns)", "the given code 100 %"]),
         ({"init": [[1, 1], [1, -1], [-1, 1], [-1, -1]], "max_iter": 1}, ["given code (2 columns)", " in 1 round"]),
     ],
 )
@@ -107,17 +96,16 @@ def test_starts_reasons_and_weights(parameters, parts):
         assert part in summary
 
 
-def test_the_pool_of_a_given_code_is_named_alike(pooled):
-    pooled.pool_shares_ = {"init": 0.7, "pairs": 0.3}
-    assert pooled.growth_summary().startswith("Started from the given code (10 columns); growth added ")
-    assert pooled.growth_summary().endswith("Weights are pooled: the given code 70 %, pairs 30 %.")
+def test_at_most_three_pairs_are_named_as_the_next_ones():
+    model = WOLCClassifier(STUMPS, max_iter=0, random_state=0).fit(*vehicle())
+    assert model.stop_reason_.count(" vs ") == 3
 
 
 def test_other_methods():
     one = ECOCOneClassifier(STUMPS, max_iter=1, random_state=0).fit(*vehicle())
     assert one.growth_summary() == (
         "Started from one-vs-rest (4 columns); growth added 1 column in 1 round and stopped because max_iter rounds "
-        "were made. Decoding is by ProbabilisticDecoder."
+        "were made; next: opel vs saab, saab vs van, bus vs saab. Decoding is by ProbabilisticDecoder."
     )
     layered = LCECOCClassifier(STUMPS, decoding="hamming", max_iter=0, random_state=0).fit(*vehicle())
     assert layered.growth_summary().endswith("Decoding is by HammingDecoder.")
@@ -146,16 +134,8 @@ def test_one_vs_one_as_it_is(monkeypatch):
     assert np.isnan(model.history_[0].loss)
     assert model.growth_summary() == (
         "Started from one-vs-one (6 columns); no column was added because there are too many samples and columns to "
-        "grow one-vs-one. Weights are equal."
+        "grow one-vs-one. Weights are equal in each group of columns: one-vs-one 100 %."
     )
-
-
-@pytest.mark.parametrize(("l2", "weights"), [(0.01, "Weights are optimised."), (1e6, "Weights are equal.")])
-def test_weights_of_codes_without_pools(l2, weights):
-    decoder = OptimizedWeightDecoder(0.3, l2=l2)
-    summary = LCECOCClassifier(STUMPS, decoding=decoder, max_iter=0, random_state=0).fit(*vehicle()).growth_summary()
-    assert summary.startswith("Started from one-vs-rest (4 columns); no column was added")
-    assert summary.endswith(weights)
 
 
 # ---------------------------------------------------------------- repr
@@ -167,11 +147,11 @@ def of_scikit_learn(model, length=700):
     return BaseEstimator.__repr__(plain(**model.get_params(deep=False)), length)
 
 
-def test_repr_of_a_fitted_code_ends_with_what_happened(pooled):
-    before, summary = repr(pooled).rsplit("\n", 1)
-    assert before == repr(clone(pooled)) == of_scikit_learn(pooled)
-    assert summary == f"# {pooled.growth_summary()}"
-    assert str(pooled) == repr(pooled)
+def test_repr_of_a_fitted_code_ends_with_what_happened(known):
+    before, summary = repr(known).rsplit("\n", 1)
+    assert before == repr(clone(known)) == of_scikit_learn(known)
+    assert summary == f"# {known.growth_summary()}"
+    assert str(known) == repr(known)
 
 
 @pytest.mark.parametrize("method", GROWN)
@@ -186,12 +166,12 @@ def test_repr_of_a_code_that_is_not_fitted_is_that_of_scikit_learn(method):
     assert "..." in short
 
 
-def test_repr_within_others(pooled):
-    pipeline = make_pipeline(MinMaxScaler(), pooled)
+def test_repr_within_others(known):
+    pipeline = make_pipeline(MinMaxScaler(), known)
     assert "#" not in repr(pipeline)
     assert "WOLCClassifier(" in repr(pipeline)
     assert repr(pipeline) == repr(clone(pipeline))
-    assert "#" not in repr(WOLCClassifier(pooled))
+    assert "#" not in repr(WOLCClassifier(known))
 
 
 def test_a_code_that_is_not_fitted_has_no_summary():

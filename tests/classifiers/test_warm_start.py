@@ -55,7 +55,7 @@ CASES = [
     (WOLCClassifier, {}, {"max_iter": 2}, {"max_iter": 6}),
     (WOLCClassifier, {}, {"max_columns": 15}, {"max_columns": 25}),
     (WOLCClassifier, {"estimator": TREE}, {"patience": 1}, {"patience": 4}),
-    (WOLCClassifier, {"weights_every_round": True}, {"max_iter": 1}, {"max_iter": 4}),
+    (WOLCClassifier, {"n_folds": None}, {"max_iter": 1}, {"max_iter": 4}),
     (LCECOCClassifier, {"estimator": TREE, "patience": 9}, {"max_columns": 8}, {"max_columns": 14}),
     (LCECOCClassifier, {"n_folds": None}, {"max_iter": 1}, {"max_iter": 3}),
     (ECOCOneClassifier, {"init": "dense-random"}, {"max_iter": 0}, {"max_iter": 3}),

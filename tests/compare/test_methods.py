@@ -207,7 +207,7 @@ def test_the_codes_of_wolc_start_differently():
     kinds = ("wolc", "wolc-one-vs-rest", "wolc-paper")
     models = [make_classifier(f"{kind}/optimized-weight", GaussianNB(), seed=0) for kind in kinds]
     assert [model.init for model in models] == ["auto", "one-vs-rest", "one-vs-rest"]
-    assert [model.margin for model in models] == ["auto", "auto", 0.0]
+    assert [getattr(model.decoding, "margin", model.decoding) for model in models] == ["auto", "auto", 0.0]
 
 
 def test_the_random_code_of_ten_columns_depends_on_the_seed_alone():

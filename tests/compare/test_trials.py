@@ -118,7 +118,7 @@ def test_a_run_does_not_depend_on_what_shares_its_columns(coding):
 
 
 def test_the_rounds_of_wolc_lead_to_its_accuracy():
-    batch = Batch("vehicle", 0, 0, "stumps", "wolc-paper", (("labels", "optimized-weight"),))
+    batch = Batch("vehicle", 0, 0, "stumps", "wolc-paper", (("probabilities", "optimized-weight"),))
     outcome = run_batch(batch, VEHICLE, make_learner("stumps"), 10, 0)
     (run,), rounds = outcome.runs, outcome.rounds
     assert [record.round for record in rounds] == list(range(len(rounds)))

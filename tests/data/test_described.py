@@ -12,9 +12,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc.classifiers import weighting, wolc
+from skecoc.classifiers import wolc
 from skecoc.classifiers.growth import GrowingCode
-from skecoc.classifiers.weighting import OptimizedWeightStrategy, fit_weights
+from skecoc.classifiers.weighting import WeightStrategy, fit_weights
 from skecoc.coding import one_vs_rest
 from skecoc.data import Blocks
 from skecoc.data.blocks import IterableBlocks
@@ -125,11 +125,13 @@ def test_blocks_grow_the_code_of_samples_in_memory(name):
 
 
 def assert_same_fit(model, expected, X):
-    """The same code, rounds and decision values, bit for bit."""
+    """The same code, and the same rounds and decision values but for the order of sums."""
     assert np.array_equal(model.code_matrix_, expected.code_matrix_)
     assert model.best_round_ == expected.best_round_
-    assert [record.loss for record in model.history_] == [record.loss for record in expected.history_]
-    assert np.array_equal(model.decision_function(X), expected.decision_function(X))
+    losses = [record.loss for record in expected.history_]
+    assert [record.loss for record in model.history_] == pytest.approx(losses, rel=1e-6)
+    np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-5)
+    assert (model.predict(X) == expected.predict(X)).mean() > 0.998
 
 
 @pytest.fixture
@@ -237,7 +239,8 @@ def test_one_vs_one_of_many_classes_is_taken_as_it_is_from_blocks_too(binned, mo
 
 def test_weights_of_codewords_that_stay_where_they_are_differ_by_rounding_alone(binned, monkeypatch):
     X, y = blobs(900)
-    parameters = {"max_iter": 1, "random_state": 0, "allow_equal_weights": False}
+    decoder = OptimizedWeightDecoder(0.1, l2=0.01, tol=1e-3)
+    parameters = {"max_iter": 1, "random_state": 0, "decoding": decoder}
     together = WOLCClassifier(STUMPS, **parameters).fit(X, y)
     monkeypatch.setattr("skecoc.classifiers.weighting._MOST_OUTPUTS", 0)
     expected = WOLCClassifier(STUMPS, **parameters).fit(X, y)
@@ -287,14 +290,9 @@ def test_the_local_model_can_be_saved_without_pickle(grown, tmp_path):
     assert np.array_equal(load_model(tmp_path / "model.skops").predict(X), model.predict(X))
 
 
-def _no_losses(samples):
-    return np.zeros(len(samples.y))
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_folds", [None, 3])
 def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n_folds, monkeypatch):
-    monkeypatch.setattr(weighting, "_ROUND_TOL", 1e-7)
     X, y = blobs(1500, decimals=1)
     weight = np.random.default_rng(0).integers(1, 4, 1500) / 3 if weighted else np.ones(1500)
     folds = None if n_folds is None else assign_folds(X, y, n_folds, seed=7)
@@ -311,20 +309,18 @@ def test_losses_and_optimised_weights_are_those_of_samples_in_memory(weighted, n
             seen = of_samples.outputs(code.columns, SEEN)
             n_seen = len(seen) if of_samples is trainer else executor.sum(len, seen)
             assert n_seen == len(y)  # whatever folds hold out
-            strategy = OptimizedWeightStrategy(margin=0.3, l2=0.1, n_pairs=3, n_regions=[3], is_capped=False)
-            evaluation = strategy.evaluate(code)
             solver = OptimizedWeightDecoder(0.3, l2=0.1, tol=1e-7)
-            nested = fit_weights(code, solver, 4, without_fold=1 if n_folds else None)
-            drop = code.drop(evaluation.sample_losses, code.map(_no_losses))
-            found.append((evaluation, nested, drop))
-    (memory, nested, drop), (blocks, other_nested, other_drop) = found
+            strategy = WeightStrategy(decoder=solver, n_pairs=3, n_regions=[3])
+            evaluation = strategy.evaluate(code)
+            nested = fit_weights(code, clone(solver), 4, without_fold=1 if n_folds else None)
+            found.append((evaluation, nested))
+    (memory, nested), (blocks, other_nested) = found
     np.testing.assert_allclose(blocks.decoder.weights_, memory.decoder.weights_, atol=1e-3)
     np.testing.assert_allclose(other_nested.weights_, nested.weights_, atol=1e-3)
     # At the optimum some samples have two worst rivals: which of them counts is a matter of rounding.
     np.testing.assert_allclose(blocks.pair_losses.sum(axis=1), memory.pair_losses.sum(axis=1), rtol=1e-3)
     assert blocks.loss == pytest.approx(memory.loss, rel=1e-5)
     assert blocks.out_of_fold_accuracy == pytest.approx(memory.out_of_fold_accuracy, abs=2e-3)
-    assert other_drop == pytest.approx(drop, rel=0.02, abs=1e-3)
 
 
 def test_frames_keep_names():

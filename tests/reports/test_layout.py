@@ -27,7 +27,7 @@ def long_model():
     """A mixed code of many classes with long names, many columns and many notes."""
     classes = [f"{LONG}{k}" if k % 2 else f"a class whose name has several words, {k}" for k in range(22)]
     learners = [("stumps", StumpAdaBoostClassifier(2)), (LONG, MulticlassLearner(naive_bayes.GaussianNB()))]
-    code = WOLCClassifier(learners, init="one-vs-rest", max_iter=2, tol=0.0, standard_errors=0.0, random_state=0)
+    code = WOLCClassifier(learners, init="one-vs-rest", max_iter=2, tol=0.0, random_state=0)
     return make_model(
         classes,
         code,

@@ -131,7 +131,7 @@ def test_what_was_not_measured_is_not_shown(path, description):
 def test_a_code_that_did_not_grow_says_so():
     X, y = load_uci("iris", return_X_y=True)
     page = model_page(describe_model(WOLCClassifier(max_iter=0, random_state=0).fit(X, y)))
-    assert "one-vs-one (6 columns); no column was added because max_iter rounds were made. Weights are " in page
+    assert "one-vs-one (6 columns); no column was added because max_iter rounds were made; next: " in page
     assert "All rounds" not in page
 
 
@@ -242,7 +242,7 @@ def test_controls_are_not_printed_but_the_pair_is(page):
 def test_several_learners_are_shown_with_their_shares(browser, tmp_path):
     X, y = load_uci("vehicle", return_X_y=True)
     learners = [("stumps", StumpAdaBoostClassifier(3)), (NASTY, MulticlassLearner(GaussianNB()))]
-    rules = {"init": "one-vs-rest", "max_iter": 3, "tol": 0.0, "standard_errors": 0.0}
+    rules = {"init": "one-vs-rest", "max_iter": 3, "tol": 0.0}
     model = WOLCClassifier(learners, **rules, random_state=0).fit(X[::3], y[::3])
     description = describe_model(model)
     added = {name for pair in description["growth"]["hard_pairs"] for name in pair["learners"]}

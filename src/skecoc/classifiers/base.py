@@ -28,7 +28,16 @@ from sklearn.utils.validation import (
 from tqdm import tqdm
 
 from skecoc.classifiers.calibration import calibrate, calibration_samples
-from skecoc.classifiers.growth import GrowingCode, Growth, GrowthRound, StopRules, Strategy, advance, grow
+from skecoc.classifiers.growth import (
+    Calibration,
+    GrowingCode,
+    Growth,
+    GrowthRound,
+    StopRules,
+    Strategy,
+    advance,
+    grow,
+)
 from skecoc.classifiers.picture import draw_code
 from skecoc.classifiers.prediction import CodePrediction
 from skecoc.coding import resolve_coding
@@ -303,7 +312,7 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
         code.start(matrices, names)
         return code
 
-    def _report_round(self, bar: Any, number: int, record: GrowthRound) -> None:
+    def _report_round(self, bar: Any, number: int, record: GrowthRound, code: GrowingCode) -> None:
         """Report a round of growth to the user."""
 
     def _keep_growth(self, growth: Growth, strategy: Strategy, codings: list[Any]) -> None:
@@ -364,14 +373,12 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
             code = self._first_code(samples, trainer, matrices, start.learners, strategy)
             growth = grow(code, strategy, rules, partial(self._report_round, bar))
         n_columns = growth.n_columns
-        calibration, held_out = strategy.calibration(code, n_columns)
         self._keep(
             code.matrix[:, :n_columns],
             code.learners[:n_columns],
             growth.decoder,
             data.prior,
-            calibration,
-            held_out=held_out,
+            strategy.calibration(code, growth),
             response=code.response,
             margin_scale=code.margin_scale,
             column_learners=code.column_learners[:n_columns],
@@ -459,17 +466,13 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
         learners: list[BaseEstimator],
         decoder: Any,
         prior: Floats,
-        calibration: tuple[NDArray[np.floating], Integers, Floats],
+        calibration: Calibration,
         *,
         response: Response,
         margin_scale: float = 1.0,
         column_learners: list[str] | None = None,
-        held_out: bool = False,
     ) -> None:
-        """Set the fitted attributes that every code has.
-
-        `calibration` holds codewords, classes and weights; `held_out` says whether the codewords are out of fold.
-        """
+        """Set the fitted attributes that every code has."""
         self.code_matrix_, self.estimators_, self.decoder_ = matrix, learners, decoder
         self.decoding_ = decoding_name(decoder)
         self._prior, self._response, self._margin_scale = prior, response, margin_scale
@@ -477,12 +480,15 @@ class BaseCodeClassifier(CodePrediction, LearnerComposition, ClassifierMixin, Ba
             self.column_learners_ = np.array(column_learners)
         else:
             self.column_learners_ = np.full(len(learners), type(self._learner()).__name__)
-        codewords, y, weight = calibration
+        codewords, y, weight, held_out, scores = calibration
         self.temperature_, self.calibration_ = 1.0, None
         if getattr(decoder, "scores_are_log_probabilities", False):
             return
         samples, sample_weight = calibration_samples(y, weight, len(self.classes_) if held_out else None)
-        scores = decode(decoder, codewords[samples], matrix, prior, getattr(self, "row_classes_", None))
+        if scores is None:
+            scores = decode(decoder, codewords[samples], matrix, prior, getattr(self, "row_classes_", None))
+        else:
+            scores = scores[samples]
         self.temperature_, self.calibration_ = calibrate(scores, y[samples], sample_weight, held_out=held_out)
 
     def _is_binned(self) -> bool:

@@ -20,6 +20,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples
 
 from skecoc.classifiers.base import AUTO, LARGEST_SEED, BaseCodeClassifier, check_samples, keep_samples, own_order
 from skecoc.classifiers.costs import class_indices
+from skecoc.classifiers.growth import Calibration
 from skecoc.coding import CODINGS, resolve_coding
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.decoding import DECODERS, LogisticWeightDecoder, OptimizedWeightDecoder, resolve_decoder
@@ -334,7 +335,7 @@ class BatchesMixin(BaseCodeClassifier):
     def _fit_decoding(self) -> None:
         batches, matrix = self._batches, self.code_matrix_
         scale = margin_scale(self._response, batches.outputs)
-        kept = (batches.outputs / scale, batches.y, batches.weight)
+        kept = Calibration(batches.outputs / scale, batches.y, batches.weight)
         decoder = batch_decoder(self.decoding, self._response, matrix).fit(*kept[:2], matrix, batches.weight)
         response, batches.n_new = self._response, 0
         self._keep(matrix, self.estimators_, decoder, self._prior, kept, response=response, margin_scale=scale)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skecoc.classifiers.base import AUTO, BaseCodeClassifier, Start, TrainingData
 from skecoc.classifiers.batches import BatchesMixin
 from skecoc.classifiers.calibration import calibration_samples
-from skecoc.classifiers.growth import Calibration, Evaluation, GrowingCode, StopRules, Strategy
+from skecoc.classifiers.growth import Calibration, Evaluation, GrowingCode, Growth, StopRules, Strategy
 from skecoc.classifiers.weighting import rows_for_weights
 from skecoc.coding.choice import choose_coding, coding_name, compact_code
 from skecoc.coding.matrix import CodeMatrix
@@ -79,7 +79,7 @@ class FixedStrategy(Strategy):
     order_seed: int = 0
     may_do_without_folds: bool = False
     # Set by `evaluate`: what probabilities are calibrated on, and the samples that are held out.
-    _calibration: tuple[Calibration, bool] = field(init=False)
+    _calibration: Calibration = field(init=False)
     _rows: Integers = field(init=False)
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
@@ -100,13 +100,13 @@ class FixedStrategy(Strategy):
         if not is_fitted:
             _fit(decoder, code, fitted)
         codewords = calibrated.outputs / code.margin_scale
-        self._calibration = (codewords, calibrated.y, calibrated.weight), held_out is not None
+        self._calibration = Calibration(codewords, calibrated.y, calibrated.weight, held_out is not None)
         nothing = np.zeros((code.samples.n_classes,) * 2)
         return Evaluation(decoder, np.nan, nothing, np.nan, np.nan)
 
-    def calibration(self, code: GrowingCode, n_columns: int) -> tuple[Calibration, bool]:
+    def calibration(self, code: GrowingCode, growth: Growth) -> Calibration:
         """Return the codewords that were evaluated with the code."""
-        del code, n_columns
+        del code, growth
         return self._calibration
 
     def _training_codewords(
@@ -173,7 +173,7 @@ def _fit(decoder: Any, code: GrowingCode, fitted: _Codewords) -> None:
             return
         if isinstance(decoder, OptimizedWeightDecoder):
             every = code.trainer.all_rows(code.columns, code.margin_scale)
-            decoder._fit_rows(rows_for_weights(code.samples, every, matrix, decoder, None), matrix)
+            decoder._fit_rows(rows_for_weights(code.samples, every, matrix, decoder, None)[0], matrix)
             return
     groups = {"groups": code.parts} if getattr(decoder, "takes_groups", False) else {}
     decoder.fit(fitted.outputs / code.margin_scale, fitted.y, matrix, fitted.weight, **groups)
@@ -418,7 +418,7 @@ class ECOCClassifier(BatchesMixin):
         counts = np.bincount(y, minlength=len(self.classes_))
         decoder = model._decoder_for(self.coding_, self.code_matrix_, counts, self._prior, response)
         decoder.fit(codewords, y, self.code_matrix_)
-        calibration = (codewords, y, np.ones(len(y)))
+        calibration = Calibration(codewords, y, np.ones(len(y)))
         kept = (self.code_matrix_, self.estimators_, decoder, self._prior, calibration)
         names = self.column_learners_.tolist()
         model._keep(*kept, response=response, margin_scale=margin_scale, column_learners=names)

@@ -8,20 +8,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skecoc.classifiers.base import BaseCodeClassifier, Start, WarmStart
-from skecoc.classifiers.growth import Growth, GrowthRound, Strategy
+from skecoc.classifiers.growth import GrowingCode, Growth, GrowthRound, Strategy
 from skecoc.coding.choice import coding_name
 from skecoc.data.described import refuse_data
 from skecoc.decoding.scoring import decode
 from skecoc.learners.columns import Floats, Integers
 from skecoc.learners.mixed import is_several
 
+#: Value of `max_iter`: three times the number of classes, the paper's T.
+THRICE_CLASSES = "3P"
+
 # Weights up to this count as zero: the solver rounds.
 _NO_WEIGHT = 1e-9
-# Learners with a smaller share of the weights are summed up without a number.
+# Pairs that `stop_reason_` names.
+_SHOWN_PAIRS = 3
+# Groups with a smaller share of the weights are summed up without a number.
 _SHOWN = 0.01
 
 
@@ -31,7 +36,7 @@ class GrownClassifier(BaseCodeClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseCodeClassifier._parameter_constraints,
         "init": [str, "array-like", callable],
-        "max_iter": [Interval(Integral, 0, None, closed="left"), None],
+        "max_iter": [Interval(Integral, 0, None, closed="left"), StrOptions({THRICE_CLASSES}), None],
         "max_columns": [Interval(Integral, 1, None, closed="left"), None],
         "class_order": ["array-like", None],
         "warm_start": ["boolean"],
@@ -47,19 +52,31 @@ class GrownClassifier(BaseCodeClassifier):
         coding = named_init(self.init)
         return Start([coding] * len(names), names)
 
+    def _most_rounds(self) -> int | None:
+        """Return the largest number of rounds; None for no limit."""
+        max_iter: Any = self.max_iter
+        return 3 * len(self.classes_) if isinstance(max_iter, str) else max_iter
+
     def _keep_growth(self, growth: Growth, strategy: Strategy, codings: list[Any]) -> None:
-        del strategy, codings
+        del strategy
         n_columns = growth.n_columns
+        self._initial_codes = [coding if isinstance(coding, str) else "the given code" for coding in codings]
         self.history_, self.stop_reason_ = growth.history, growth.stop_reason
+        if growth.next_pairs:
+            shown = growth.next_pairs[:_SHOWN_PAIRS]
+            names = ", ".join(f"{self.classes_[i]} vs {self.classes_[j]}" for i, j in shown)
+            self.stop_reason_ += f"; next: {names}"
         self.best_round_, self.n_iter_ = growth.kept, len(growth.history)
         self.column_kinds_ = np.array(growth.code.kinds[:n_columns])
         self.used_columns_ = _used_columns(growth.decoder, n_columns)
         self._all_learners, self._stages = growth.code.learners, growth.decoders
 
-    def _report_round(self, bar: Any, number: int, record: GrowthRound) -> None:
+    def _report_round(self, bar: Any, number: int, record: GrowthRound, code: GrowingCode) -> None:
+        work = code.added_work / code.initial_work
         if self.verbose == 1 and bar is not None:
             bar.set_description_str(
-                f"round {number}, {record.n_columns} columns, {100 * record.out_of_fold_accuracy:.1f} % out of fold"
+                f"round {number}, {record.n_columns} columns, {100 * record.out_of_fold_accuracy:.1f} % out of fold, "
+                f"added work {work:.1f} times the initial code's"
             )
         elif self.verbose:
             pairs = ", ".join(f"{self.classes_[i]}/{self.classes_[j]}" for i, j in record.pairs)
@@ -95,7 +112,7 @@ class GrownClassifier(BaseCodeClassifier):
         >>> from skecoc import LCECOCClassifier
         >>> model = LCECOCClassifier(decoding="hamming", max_iter=0).fit(*load_iris(return_X_y=True))
         >>> print(model.growth_summary())
-        Started from one-vs-rest (3 columns); no column was added because max_iter rounds were made.
+        Started from one-vs-rest (3 columns); no column was added because max_iter rounds were made; next: 1 vs 2.
         Decoding is by HammingDecoder.
         """
         check_is_fitted(self)
@@ -184,20 +201,13 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _name(code: str) -> str:
-    return "the given code" if code == "init" else code
-
-
 def _start_in_words(model: Any) -> str:
     """Name the codes that growth started from."""
-    init = coding_name(model.init, also=["auto"]) if isinstance(model.init, str) else "init"
-    if is_several(model.estimator):
-        names = dict.fromkeys(model.column_learners_.tolist())
-        return f"{_counted(len(names), 'learner')} with {_codes(model, [*names]) if init == 'auto' else _name(init)}"
-    if init == "auto":  # without pools
-        init = "one-vs-rest"
-    codes = [name for name in getattr(model, "pool_shares_", {}) if name != "pairs"]
-    return " and ".join(map(_name, codes or [init]))
+    if not is_several(model.estimator):
+        return " and ".join(model._initial_codes)
+    names = dict.fromkeys(model.column_learners_.tolist())
+    is_auto = isinstance(model.init, str) and coding_name(model.init, also=["auto"]) == "auto"
+    return f"{_counted(len(names), 'learner')} with {_codes(model, [*names]) if is_auto else model._initial_codes[0]}"
 
 
 def _codes(model: Any, learners: list[str]) -> str:
@@ -219,32 +229,18 @@ def _growth_in_words(model: Any) -> str:
         text = f"growth added {_counted(last - first, 'column')} in {_counted(model.best_round_, 'round')}"
         return text + (f", dropped {tried - last} more that did not help," if tried > last else "") + " and stopped"
     rounds = _counted(len(model.history_) - 1, "round")
-    text = f"growth tried {_counted(tried - first, 'column')} in {rounds}, but kept none of them: "
-    accuracies = [record.out_of_fold_accuracy for record in model.history_]
-    start, best = accuracies[0], max(accuracies)
-    errors = getattr(model, "standard_errors", 0.0)
-    if best > start and errors and not is_several(model.estimator):
-        text += f"the best round, {best:.1%} correct out of fold, is not better than the first, {start:.1%}, "
-        return text + f"by more than {errors:g} standard errors. Growth stopped"
-    return text + "the initial code is the best. Growth stopped"
+    return f"growth tried {_counted(tried - first, 'column')} in {rounds}, but kept none of them, and stopped"
 
 
 def _weights_in_words(model: Any) -> str:
     """Describe the weights."""
-    decoder, shares = model.decoder_, getattr(model, "pool_shares_", {})
-    used, weights = model.code_matrix_ != 0, getattr(decoder, "weights_", None)
-    if getattr(decoder, "scores_are_log_probabilities", False):
-        of_learners = {name: float(share.mean()) for name, share in model.learner_shares().items()}
-        largest_first = sorted(of_learners, key=lambda name: -of_learners[name])
-        shown = [f"{name} {100 * of_learners[name]:.0f} %" for name in largest_first if of_learners[name] >= _SHOWN]
-        rest = [name for name in largest_first if of_learners[name] < _SHOWN]
-        listed = ", ".join(shown) + (f"; {' and '.join(rest)} below 1 %" if rest else "")
-        return f"Weights are logistic: {listed}" if len(of_learners) > 1 else "Weights are logistic"
-    is_equal = weights is not None and np.allclose(weights * used.sum(axis=1, keepdims=True), used, atol=1e-3)
-    if getattr(model, "weights_optimized_", hasattr(decoder, "certificate_") and not is_equal):
-        return "Weights are optimised"
-    if is_equal:
-        return "Weights are equal"
-    if shares:
-        return "Weights are pooled: " + ", ".join(f"{_name(k)} {100 * share:.3g} %" for k, share in shares.items())
-    return f"Decoding is by {type(decoder).__name__}"
+    if not hasattr(model, "group_shares_"):
+        return f"Decoding is by {type(model.decoder_).__name__}"
+    largest_first = sorted(model.group_shares_.items(), key=lambda item: -item[1])
+    shown = [f"{name} {100 * share:.0f} %" for name, share in largest_first if share >= _SHOWN]
+    rest = [name for name, share in largest_first if share < _SHOWN]
+    listed = ", ".join(shown) + (f"; {' and '.join(rest)} below 1 %" if rest else "")
+    kind = "equal in each group of columns"
+    if model.weights_optimized_:
+        kind = "logistic" if getattr(model.decoder_, "scores_are_log_probabilities", False) else "optimised"
+    return f"Weights are {kind}: {listed}"

@@ -37,8 +37,10 @@ from skecoc.learners.mixed import MixedTrainer
 #: Sums over samples are sums of multiples of this, which do not depend on the order or on the division into blocks.
 SUM_UNIT = 2.0**-24
 
-# Number of samples, at most about, that probabilities are calibrated on.
-_CALIBRATION_SAMPLES = 4_096
+#: Number of samples, at most about, that probabilities are calibrated on, and few numbers that weigh columns fitted to.
+DRAWN_SAMPLES = 4_096
+# Pair losses that differ by less than this share of the largest one count as equal, so that rounding does not decide.
+_EQUAL_LOSSES = 1e-9
 # Keys are scrambled in another way than for other draws, so that draws are independent.
 _CALIBRATING = np.uint64(0x1C69B3F74AC4AE35)
 
@@ -64,6 +66,7 @@ class GrowingCode:
         self.learners: list[BaseEstimator] = []
         self.kinds: list[str] = []  # "initial", "simple" or "clustered"
         self.parts: Integers = np.empty(0, dtype=np.intp)  # initial code that a column belongs to; -1 for added columns
+        self.initial_work = self.added_work = 0  # columns times the samples that take part in them
         self.margin_scale = 1.0  # margins are divided by this
         self.training_seconds = 0.0  # of the columns added last
         self.learner_names, self.clusterable = trainer.learner_names, trainer.clusterable
@@ -80,9 +83,11 @@ class GrowingCode:
 
     @property
     def groups(self) -> Integers:
-        """The group of each column: initial columns by the code they belong to, added ones by their learner."""
-        names = np.unique(self.column_learners, return_inverse=True)[1]
-        return np.where(self.parts >= 0, self.parts, self.parts.max(initial=-1) + 1 + names)
+        """The group of each column: initial ones by their code, added ones by learner and number of regions."""
+        numbers: dict[tuple[int, str, int], int] = {}
+        every = zip(self.parts, self.columns, strict=True)
+        origins = [(int(part), "", 0) if part >= 0 else (-1, own.learner, own.n_regions) for part, own in every]
+        return np.array([numbers.setdefault(origin, len(numbers)) for origin in origins], dtype=np.intp)
 
     def start(self, matrices: Sequence[CodeMatrix], learners: Sequence[str] | None = None) -> None:
         """Train the columns of one code or several; margins are divided by their largest output from now on.
@@ -109,6 +114,11 @@ class GrowingCode:
             self.coded = self._extended(self.coded, columns)
         patterns = []
         for column, part in zip(columns, parts, strict=True):
+            work = int(self.samples.class_counts[column.pattern != 0].sum())
+            if part >= 0:
+                self.initial_work += work
+            else:
+                self.added_work += work
             patterns.append(column.pattern)
             self.columns.append(column)
             self.column_learners.append(column.learner)
@@ -155,13 +165,6 @@ class GrowingCode:
         """Return the mean of a value of each sample."""
         total, weight = self.sum(_weighted_sums, values)
         return float(total / weight) if weight else np.nan
-
-    def drop(self, before: Any, now: Any) -> tuple[float, float]:
-        """Return by how much the mean of a value falls, and the standard error of that."""
-        differences, squares, weight = self.sum(_sums_of_differences, before, now)
-        mean, square = differences / weight, squares / weight
-        total = weight * SUM_UNIT * self.samples.unit_weight
-        return mean, float(np.sqrt(max(square - mean**2, 0.0) / total))
 
     def sampled_outputs(self, sample: Sample) -> Floats:
         """Evaluate all columns on some samples that their learners were trained on."""
@@ -239,14 +242,6 @@ def _weighted_sums(samples: CodedSamples, values: Floats) -> tuple[int, int]:
     return int(in_units(samples.weight * values).sum()), int(in_units(samples.weight).sum())
 
 
-def _sums_of_differences(samples: CodedSamples, before: Floats, now: Floats) -> tuple[int, int, int]:
-    """Sum differences, their squares and the weights up, in units."""
-    difference = before - now
-    differences = int(in_units(samples.weight * difference).sum())
-    squares = int(in_units(samples.weight * difference**2).sum())
-    return differences, squares, int(in_units(samples.weight).sum())
-
-
 def errors_of(
     samples: CodedSamples, decoder: BaseDecoder, matrix: CodeMatrix, prior: Floats, *, is_training: bool = False
 ) -> Floats:
@@ -263,25 +258,6 @@ def training_errors_of(samples: CodedSamples, decoder: BaseDecoder, matrix: Code
     return errors_of(samples, decoder, matrix, prior, is_training=True)
 
 
-def nested_errors_of(
-    samples: CodedSamples, decoders: Sequence[BaseDecoder], otherwise: BaseDecoder, matrix: CodeMatrix, prior: Floats
-) -> Floats:
-    """Return errors on out-of-fold codewords by decoders that were fitted without each of the first folds.
-
-    Samples of other folds, or of none, are decoded by another decoder.
-    """
-    samples = samples.first(matrix.shape[1])
-    errors = np.empty(len(samples.y))
-    has_decoder = (samples.fold >= 0) & (samples.fold < len(decoders))
-    which = np.where(has_decoder, samples.fold, -1)
-    for fold, decoder in [(-1, otherwise), *enumerate(decoders)]:
-        members = np.flatnonzero(which == fold)
-        codewords = samples.out_of_fold[members]
-        taken = samples._replace(codewords=codewords, out_of_fold=codewords, y=samples.y[members])
-        errors[members] = errors_of(taken, decoder, matrix, prior)
-    return errors
-
-
 @dataclass(frozen=True)
 class Evaluation:
     """How well a code decodes the training samples."""
@@ -291,7 +267,6 @@ class Evaluation:
     pair_losses: Floats  # loss of the samples of each class (first axis), by the other class that scored highest
     accuracy: float  # on training codewords
     out_of_fold_accuracy: float
-    sample_losses: Any = None  # loss of each sample, of which `loss` is the mean; None if it is no mean
     # Certificate of optimised weights; NaN for other decoders.
     objective: float = np.nan
     hinge: float = np.nan
@@ -299,8 +274,14 @@ class Evaluation:
     gap: float = np.nan
 
 
-#: Codewords, class indices and weights of samples.
-Calibration = tuple[NDArray[np.floating], Integers, Floats]
+class Calibration(NamedTuple):
+    """Samples that probabilities are calibrated on."""
+
+    codewords: NDArray[np.floating]
+    y: Integers  # class indices
+    weight: Floats
+    is_held_out: bool = False  # whether codewords are out of fold
+    scores: Floats | None = None  # by decoders that were fitted without the samples; None: by the fitted decoder
 
 
 class Proposal(NamedTuple):
@@ -330,21 +311,17 @@ class Strategy(ABC):
         del code, evaluation
         return Proposal([], [])
 
-    def calibration(self, code: GrowingCode, n_columns: int) -> tuple[Calibration, bool]:
-        """Return codewords to calibrate probabilities on, and whether they are out of fold.
+    def calibration(self, code: GrowingCode, growth: "Growth") -> Calibration:
+        """Return samples to calibrate probabilities on.
 
-        Held-out samples are drawn by their keys, wherever they are, and with them samples of classes that are never
-        held out.
+        Samples of classes that are never held out are among them.
         """
         samples = code.samples
-        share = min(1.0, _CALIBRATION_SAMPLES / samples.n_samples)
-        drawn = code.sum(_draw_for_calibration, message=(n_columns, share), merge=stack_rows)
-        codewords, y, weight, keys, fold = drawn
+        share = min(1.0, DRAWN_SAMPLES / samples.n_samples)
+        codewords, y, weight, fold = drawn_samples(code, growth.n_columns, share)
         held_out = fold >= 0
-        order = np.lexsort((y, keys))
-        order = order[(held_out | ~np.isin(y, y[held_out]))[order]]
-        weight = weight[order] * samples.unit_weight / share
-        return (codewords[order], y[order], weight), bool(held_out.any())
+        rows = np.flatnonzero(held_out | ~np.isin(y, y[held_out]))
+        return Calibration(codewords[rows], y[rows], weight[rows], bool(held_out.any()))
 
     def refine(self, code: GrowingCode, growth: "Growth") -> "Growth":
         """Return the growth with a better decoder of the kept round; as it is by default."""
@@ -352,9 +329,23 @@ class Strategy(ABC):
         return growth
 
 
-def _draw_for_calibration(samples: CodedSamples, n_columns: int, share: float) -> tuple[NDArray[Any], ...]:
-    """Draw out-of-fold codewords, classes, weights, keys and folds of a share of the samples."""
-    drawn = drawn_keys(samples.keys ^ _CALIBRATING, share)
+def drawn_samples(code: GrowingCode, n_columns: int, share: float) -> tuple[NDArray[Any], ...]:
+    """Draw out-of-fold codewords of a share of the samples, with their classes, weights and folds.
+
+    Samples are drawn by their keys, wherever they are.
+    """
+    codewords, y, weight, keys, fold = code.sum(_draw, message=(n_columns, share), merge=stack_rows)
+    order = np.lexsort((y, keys))
+    return codewords[order], y[order], weight[order] * code.samples.unit_weight / share, fold[order]
+
+
+def draw_by_keys(samples: CodedSamples, share: float) -> Integers:
+    """List the samples that are drawn if a share of all are."""
+    return drawn_keys(samples.keys ^ _CALIBRATING, share)
+
+
+def _draw(samples: CodedSamples, n_columns: int, share: float) -> tuple[NDArray[Any], ...]:
+    drawn = draw_by_keys(samples, share)
     columns = samples.first(n_columns).out_of_fold[drawn]
     return columns, samples.y[drawn], samples.weight[drawn], samples.keys[drawn], samples.fold[drawn]
 
@@ -363,39 +354,31 @@ def _draw_for_calibration(samples: CodedSamples, n_columns: int, share: float) -
 class StopRules:
     """When growth ends."""
 
-    max_iter: int  # largest number of rounds that add columns
+    max_iter: int | None = None  # largest number of rounds that add columns
     max_columns: int | None = None
+    max_work: float | None = None  # largest work of added columns, in units of that of the initial code
     tol: float = 0.01  # a round makes progress if it lowers the loss by more than this fraction of the new loss
-    standard_errors: float = 0.0  # and by more than this many standard errors of the difference
     patience: int | None = 3  # rounds in a row without progress before the end; None: every round makes progress
     target: float = 0.0  # growth ends at this loss or below
     why_none: str = ""  # why there are no rounds, if `max_iter` is 0 for a reason
-    # Whether a round is compared with the last one that made progress, instead of the previous one; and for its
-    # standard errors with the first one.
-    against_best: bool = False
+    against_best: bool = False  # whether a round is compared with the last one that made progress, not the previous one
 
-    def is_progress(self, first: Evaluation, before: Evaluation, now: Evaluation, code: GrowingCode) -> bool:
-        """Tell whether the loss fell by more than a fraction of itself (the paper's eq. 11), and beyond chance."""
-        if self.patience is None or now.loss <= self.target:
-            return True
-        if before.loss - now.loss <= self.tol * now.loss:
-            return False
-        base = first if self.against_best else before
-        chance = 0.0
-        if self.standard_errors > 0.0 and base.sample_losses is not None and now.sample_losses is not None:
-            chance = self.standard_errors * code.drop(base.sample_losses, now.sample_losses)[1]
-        return base.loss - now.loss > chance
+    def is_progress(self, before: float, now: float) -> bool:
+        """Tell whether the loss fell by more than a fraction of itself (the paper's eq. 11)."""
+        return self.patience is None or now <= self.target or before - now > self.tol * now
 
-    def reason_to_stop(self, loss: float, idle: int, n_rounds: int, n_columns: int) -> str:
+    def reason_to_stop(self, loss: float, idle: int, n_rounds: int, code: GrowingCode) -> str:
         """Say which rule ends growth; empty if none does."""
         if loss <= self.target:
             return "the loss reached its target"
         if self.patience is not None and idle >= self.patience:
             return "no progress for as many rounds as patience allows"
-        if n_rounds >= self.max_iter:
+        if self.max_iter is not None and n_rounds >= self.max_iter:
             return self.why_none or "max_iter rounds were made"
-        if self.max_columns is not None and n_columns >= self.max_columns:
+        if self.max_columns is not None and code.n_columns >= self.max_columns:
             return "the code has max_columns columns"
+        if self.max_work is not None and code.added_work >= self.max_work * code.initial_work:
+            return "added columns took max_work times the work of the initial code"
         return ""
 
 
@@ -408,8 +391,8 @@ class GrowthRound:
     n_columns : int
         Length of the code in this round.
     loss : float
-        The loss that growth minimises: the hinge loss of optimised weights, the log-loss of logistic weights or the
-        error rate.
+        The loss that growth minimises. In WOLC-ECOC: the log-loss of out-of-fold codewords or, without folds, what
+        weights minimise on training codewords. In other methods: the error rate.
     objective, gap : float
         Objective and relative gap of optimised or logistic weights, from their certificate; NaN for other weights.
     hinge, risk : float
@@ -417,7 +400,8 @@ class GrowthRound:
     accuracy : float
         Accuracy on the training samples, from learners trained on them; NaN if these are not evaluated.
     out_of_fold_accuracy : float
-        Accuracy from out-of-fold codewords; with pooled weights, a tie counts as an error.
+        Accuracy from out-of-fold codewords; of the kept round of WOLC-ECOC, by weights that have not seen the fold. In
+        WOLC-ECOC a tie counts as an error.
     pairs : list of (int, int)
         Pairs of class indices that the next columns separate.
     pair_losses : list of float
@@ -451,6 +435,7 @@ class Growth:
     decoders: list[Any]  # the decoder of round t reads the first ``history[t].n_columns`` columns
     kept: int  # the last round that made progress
     stop_reason: str
+    next_pairs: list[tuple[int, int]]  # pairs that would have been separated next, the hardest first
 
     @property
     def n_columns(self) -> int:
@@ -473,26 +458,25 @@ def grow(
     code: GrowingCode,
     strategy: Strategy,
     rules: StopRules,
-    report: Callable[[int, GrowthRound], None] | None = None,
+    report: Callable[[int, GrowthRound, GrowingCode], None] | None = None,
 ) -> Growth:
     """Grow a started code, in place, until a rule stops it; columns of rounds after the kept one stay in the code."""
     history: list[GrowthRound] = []
     decoders: list[Any] = []
-    previous: Evaluation | None = None
+    previous = np.inf
     idle, stop_reason = 0, ""
     while not stop_reason:
         started = perf_counter()
         evaluation = strategy.evaluate(code)
         evaluated = perf_counter()
-        if previous is None:
-            first = previous = evaluation
-        if not history or rules.is_progress(first, previous, evaluation, code):
-            kept, best, idle = len(history), evaluation, 0
+        if not history or rules.is_progress(previous, evaluation.loss):
+            kept, best, idle = len(history), evaluation.loss, 0
         else:
             idle += 1
-        stop_reason = rules.reason_to_stop(evaluation.loss, idle, len(history), code.n_columns)
+        stop_reason = rules.reason_to_stop(evaluation.loss, idle, len(history), code)
         columns: list[Column] = []
         pairs: list[tuple[int, int]] = []
+        next_pairs = hard_pairs(evaluation.pair_losses) if stop_reason and evaluation.loss > rules.target else []
         if not stop_reason:
             free = None if rules.max_columns is None else rules.max_columns - code.n_columns
             proposal = strategy.propose(code, evaluation)
@@ -522,11 +506,11 @@ def grow(
         history.append(record)
         decoders.append(evaluation.decoder)
         if report is not None:
-            report(len(history) - 1, record)
+            report(len(history) - 1, record, code)
         if not stop_reason:
             code.add(columns)
-        previous = best if rules.against_best else evaluation
-    return strategy.refine(code, Growth(code, history, decoders, kept, stop_reason))
+        previous = best if rules.against_best else evaluation.loss
+    return strategy.refine(code, Growth(code, history, decoders, kept, stop_reason, next_pairs))
 
 
 def symmetric_losses(losses: ArrayLike) -> NDArray[np.float64]:
@@ -535,6 +519,23 @@ def symmetric_losses(losses: ArrayLike) -> NDArray[np.float64]:
     both = matrix + matrix.T
     np.fill_diagonal(both, 0.0)
     return both
+
+
+def hard_pairs(losses: ArrayLike, n_pairs: int | None = None) -> list[tuple[int, int]]:
+    """Find the pairs of classes with the highest losses above zero, both directions added up; at most `n_pairs`.
+
+    The highest loss comes first; of equal losses, the pair of smaller indices. The confusion and the risk matrix of the
+    paper's Figure 5 select different pairs:
+
+    >>> hard_pairs([[90, 0, 10], [0, 90, 10], [0, 5, 95]], 1), hard_pairs([[0, 0, 0], [0, 0, 4], [20, 6, 0]], 1)
+    ([(1, 2)], [(0, 2)])
+    """
+    both = symmetric_losses(losses)
+    first, second = np.triu_indices(len(both), 1)
+    values = both[first, second]
+    levels = np.round(values / (values.max(initial=0.0) or 1.0) / _EQUAL_LOSSES)
+    order = np.argsort(-levels, kind="stable")[:n_pairs]
+    return [(int(first[k]), int(second[k])) for k in order if values[k] > 0]
 
 
 def advance(bar: Any, trainer: Any) -> None:

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
@@ -21,9 +21,9 @@ from skecoc.classifiers.growth import (
     Strategy,
     errors_of,
     fit_decoder,
+    hard_pairs,
     pairs_in_units,
     sum_by_pairs,
-    symmetric_losses,
     training_errors_of,
 )
 from skecoc.coding.matrix import CodeMatrix
@@ -33,10 +33,8 @@ from skecoc.decoding.scoring import decode
 from skecoc.learners.columns import Column, Floats, Pattern
 from skecoc.support.weights import ClassWeight
 
-# Pair losses that differ by less than this share of the largest one count as equal, so that rounding does not decide.
-_EQUAL_LOSSES = 1e-9
-# The regions of a clustering-based column have at least this weight of samples on average.
-_SAMPLES_OF_REGION = 10.0
+# Numbers of regions, and the least weight of the samples of a region on average.
+_REGIONS, _SAMPLES_OF_REGION = (3, 6, 12, 24, 48, 96, 192), 10.0
 # A learner must lower the summed logistic loss of a pair by more than this: about what one more factor gains by chance.
 _LEAST_GAIN = 2.0
 # Upper bound of the factors, which would be infinite for separable samples.
@@ -44,28 +42,28 @@ _LARGEST_FACTOR = 50.0
 
 
 def layered_proposal(
-    code: GrowingCode, evaluation: Evaluation, n_pairs: int, n_regions: Sequence[int], *, is_capped: bool = False
+    code: GrowingCode, evaluation: Evaluation, n_pairs: int, n_regions: Sequence[int] | None
 ) -> Proposal:
     """Separate the hardest pairs: by a simple column if a pair has none yet, else by a clustering-based one.
 
-    The clustering-based columns of a pair have the numbers of regions in turn; if `is_capped`, fewer regions if there
-    are few samples. Of several learners, the one that lowers the out-of-fold loss of the pair most is taken; pairs
-    whose loss no learner lowers are left out.
+    The clustering-based columns of a pair have the numbers of regions in turn, by default those of `regions_of`. Of
+    several learners, the one that lowers the out-of-fold loss of the pair most is taken; pairs whose loss no learner
+    lowers are left out.
     """
     pairs = hard_pairs(evaluation.pair_losses, n_pairs)
     choices = []  # for each pair, the next column of each learner that can be trained
     for pair in pairs:
         pattern = pair_column(len(code.matrix), pair)
+        numbers = n_regions
+        if numbers is None:
+            numbers = regions_of(float(code.samples.prior[list(pair)].sum() * code.samples.total_weight))
         columns = []
         for learner in code.learner_names or ("",):
             own = code.matrix[:, np.array(code.column_learners) == learner] if learner else code.matrix
             n_equal = number_of_equal_columns(own, pattern)
-            wanted = n_regions[(n_equal - 1) % len(n_regions)]
-            if is_capped:
-                weight = code.samples.prior[list(pair)].sum() * code.samples.total_weight
-                wanted = max(2, min(wanted, int(weight / _SAMPLES_OF_REGION)))
             if n_equal == 0 or learner in code.clusterable:
-                columns.append(Column(pattern, wanted if n_equal else 0, learner))
+                wanted = numbers[(n_equal - 1) % len(numbers)] if n_equal else 0
+                columns.append(Column(pattern, wanted, learner))
         choices.append(columns)
     if code.learner_names:
         reason = "no learner lowers the loss of a hard pair"
@@ -79,6 +77,18 @@ def layered_proposal(
             proposal.columns.append(column)
             proposal.pairs.append(pair)
     return proposal
+
+
+def regions_of(weight: float) -> list[int]:
+    """List the numbers of regions that the clustering-based columns of a pair of this weight have in turn.
+
+    The number doubles as long as a region has ten samples on average.
+
+    >>> regions_of(15.0), regions_of(60.0), regions_of(500.0)
+    ([2], [3, 6], [3, 6, 12, 24, 48])
+    """
+    numbers = [number for number in _REGIONS if number * _SAMPLES_OF_REGION <= weight]
+    return numbers or [2]
 
 
 def best_columns(
@@ -134,23 +144,6 @@ def pair_gains(margins: Floats, outputs: Floats, weight: Floats) -> Floats:
     return np.array([max(before - least(scaled, column), 0.0) for column in outputs.T])
 
 
-def hard_pairs(losses: ArrayLike, n_pairs: int) -> list[tuple[int, int]]:
-    """Find at most `n_pairs` pairs of classes with the highest losses above zero, both directions added up.
-
-    The highest loss comes first; of equal losses, the pair of smaller indices. The confusion and the risk matrix of the
-    paper's Figure 5 select different pairs:
-
-    >>> hard_pairs([[90, 0, 10], [0, 90, 10], [0, 5, 95]], 1), hard_pairs([[0, 0, 0], [0, 0, 4], [20, 6, 0]], 1)
-    ([(1, 2)], [(0, 2)])
-    """
-    both = symmetric_losses(losses)
-    first, second = np.triu_indices(len(both), 1)
-    values = both[first, second]
-    levels = np.round(values / (values.max(initial=0.0) or 1.0) / _EQUAL_LOSSES)
-    order = np.argsort(-levels, kind="stable")[:n_pairs]
-    return [(int(first[k]), int(second[k])) for k in order if values[k] > 0]
-
-
 def pair_column(n_classes: int, pair: tuple[int, int]) -> Pattern:
     """Return the column with the first class of a pair against the second."""
     column = np.zeros(n_classes, dtype=np.int8)
@@ -188,7 +181,6 @@ class LayeredStrategy(Strategy):
             sum_by_pairs(code, confusion),
             1.0 - code.mean(training_errors),
             1.0 - loss,
-            sample_losses=errors,
         )
 
     def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
@@ -209,7 +201,6 @@ class LayeredClassifier(GrownClassifier):
         **GrownClassifier._parameter_constraints,
         "n_pairs": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "standard_errors": [Interval(Real, 0, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
         "n_regions": [Interval(Integral, 2, None, closed="left")],
         "n_folds": [Interval(Integral, 2, None, closed="left"), None],
@@ -237,17 +228,14 @@ class LCECOCClassifier(LayeredClassifier):
         "auto" is ``"probabilistic"`` for one learner and ``"logistic-weight"`` for several.
     n_pairs : int, default=3
         Maximum number of columns added per round, one per hard pair of classes.
-    max_iter : int, default=None
-        Maximum number of rounds that add columns; None means three times the number of classes.
+    max_iter : int, "3P" or None, default="3P"
+        Maximum number of rounds that add columns. "3P" means three times the number of classes, None no limit.
     max_columns : int, default=None
         Maximum number of columns. A longer `init` is shortened as in `ECOCClassifier`; if that is not possible, a
         ValueError is raised.
     tol : float, default=0.01
         Relative tolerance: a round makes progress if its loss (the out-of-fold error rate) is lower than that of the
         previous round by more than this fraction of the new loss. The last round with progress is kept.
-    standard_errors : float, default=1.0
-        Significance threshold: to make progress, a round must also lower the loss by more than this many standard
-        errors of the paired difference over samples. 0 disables this condition.
     patience : int, default=2
         Growth stops after this many consecutive rounds without progress.
     n_regions : int, default=3
@@ -346,10 +334,9 @@ class LCECOCClassifier(LayeredClassifier):
         init: Any = "one-vs-rest",
         decoding: Any = "auto",
         n_pairs: int = 3,
-        max_iter: int | None = None,
+        max_iter: int | str | None = "3P",
         max_columns: int | None = None,
         tol: float = 0.01,
-        standard_errors: float = 1.0,
         patience: int = 2,
         n_regions: int = 3,
         n_folds: int | None = 3,
@@ -368,7 +355,6 @@ class LCECOCClassifier(LayeredClassifier):
         self.max_iter = max_iter
         self.max_columns = max_columns
         self.tol = tol
-        self.standard_errors = standard_errors
         self.patience = patience
         self.n_regions = n_regions
         self.n_folds = n_folds
@@ -382,6 +368,5 @@ class LCECOCClassifier(LayeredClassifier):
 
     def _strategy(self, data: TrainingData, start: Start) -> tuple[Strategy, StopRules]:
         del data, start
-        max_iter = 3 * len(self.classes_) if self.max_iter is None else self.max_iter
-        rules = StopRules(max_iter, self.max_columns, self.tol, self.standard_errors, self.patience)
+        rules = StopRules(self._most_rounds(), self.max_columns, tol=self.tol, patience=self.patience)
         return LayeredStrategy(self._decoder(), self.n_pairs, self.n_regions), rules

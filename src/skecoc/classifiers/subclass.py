@@ -10,7 +10,15 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from skecoc.classifiers.base import BaseCodeClassifier, Start, TrainingData
-from skecoc.classifiers.growth import Calibration, Evaluation, GrowingCode, StopRules, Strategy, fit_decoder
+from skecoc.classifiers.growth import (
+    Calibration,
+    Evaluation,
+    GrowingCode,
+    Growth,
+    StopRules,
+    Strategy,
+    fit_decoder,
+)
 from skecoc.coding.discriminant import best_bipartition, class_histograms, most_separating
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.codes import rounded
@@ -216,12 +224,12 @@ class SubclassStrategy(Strategy):
         nothing = np.zeros((code.samples.n_classes,) * 2)
         return Evaluation(fit_decoder(self.decoder, code), np.nan, nothing, np.nan, np.nan)
 
-    def calibration(self, code: GrowingCode, n_columns: int) -> tuple[Calibration, bool]:
+    def calibration(self, code: GrowingCode, growth: Growth) -> Calibration:
         """Return codewords of held-out samples, and of those of classes that have none, with their classes."""
-        del n_columns
+        del growth
         y, weight, folds = self.data.y, self.data.weight, code.samples.folds
         used = np.ones(len(y), dtype=np.bool_) if folds is None else (folds >= 0) | ~np.isin(y, y[folds >= 0])
-        return (code.coded.out_of_fold[used], y[used], weight[used]), folds is not None
+        return Calibration(code.coded.out_of_fold[used], y[used], weight[used], folds is not None)
 
 
 def _standardise(X: Floats, weight: Floats) -> Floats:

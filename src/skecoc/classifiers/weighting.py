@@ -1,34 +1,40 @@
 """How WOLC-ECOC weighs the columns of a growing code, and finds the pairs of classes that are hard under the weights.
 
-By default columns are pooled: each initial code is a pool, and so are the columns of all pairs of classes together.
-Within a pool the weights follow from the matrix, and only the share of each pool is chosen, among a few dozen mixtures.
-With so few to choose from, the out-of-fold accuracy of the best mixture is hardly too optimistic. The weights of single
-columns, of which there may be thousands, are optimised once, for the round that is kept, and are used only if they make
-fewer errors on samples that they were not fitted to. Alternatively, weights are optimised in every round; for several
-learners they are logistic.
+There is one strategy with two losses: optimised weights (hinge loss) for one learner, logistic weights (log-loss) for
+several. Between rounds only the shares of groups of columns are fitted, a few numbers, to out-of-fold codewords; their
+log-loss judges the round. Groups are the initial codes, the added columns by their number of regions and, of one
+learner, the columns of all pairs of classes, each pair with the same weight. The weights of single columns, of which
+there may be thousands, are fitted once, for the round that is kept. A penalty draws them to the weights of the groups;
+its strength is chosen by the log-loss of samples under weights that were fitted without their fold. Without folds,
+weights are fitted in every round to training codewords, and their own loss judges it, as in the paper.
 """
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from itertools import product
+from functools import cache, partial, reduce
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax, logsumexp
+from sklearn.base import clone
 
+from skecoc.classifiers.calibration import fit_temperature
 from skecoc.classifiers.growth import (
+    DRAWN_SAMPLES,
     SUM_UNIT,
+    Calibration,
     Evaluation,
     GrowingCode,
     Growth,
     Proposal,
     Strategy,
+    draw_by_keys,
     drawn_keys,
+    drawn_samples,
     errors_of,
     in_units,
-    nested_errors_of,
     pairs_in_units,
     rows_without,
     stack_rows,
@@ -39,6 +45,8 @@ from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.folds import Keys, mix
 from skecoc.data.samples import ArraySamples, BlockSamples, CodedSamples
 from skecoc.decoding import LogisticWeightDecoder, OptimizedWeightDecoder
+from skecoc.decoding.groups import fit_steepness, group_weights, pair_weights, with_fewer_errors
+from skecoc.decoding.optimized.decoder import AUTO, weight_scale
 from skecoc.decoding.optimized.problem import (
     NO_SHIFT,
     Block,
@@ -51,30 +59,25 @@ from skecoc.decoding.optimized.problem import (
 )
 from skecoc.decoding.scoring import worst_rivals
 from skecoc.learners.columns import Floats, Integers
-from skecoc.support.compiling import inlined, kernel
 
 Result = TypeVar("Result")
 
-# Relative gap of weights that are fitted in every round: a wider one lets growth take the solver's slack for progress.
-_ROUND_TOL = 1e-3
-# Relative gap of the weights that are optimised once.
-_FINAL_TOL = 1e-2
+#: Strengths of the penalty, in the unit of `weight_scale`. The strongest one leaves the weights of the groups nearly as
+#: they are.
+STRENGTHS = (50.0, 5.0, 0.5, 0.05, 0.005)
+# Which one is tried first; then its neighbours, as long as the loss falls. With many weights it is the strongest one,
+# under which the solver needs a few passes only.
+_FIRST_STRENGTH, _MANY_WEIGHTS = 2, 5_000
+# Relative gap of weights that are fitted without a fold.
+_NESTED_TOL = 1e-2
+# With more held-out samples than this, those of a single fold choose the strength.
+_MANY_HELD_OUT = 1_666
 # Loss that the solver's rounding leaves of a zero.
 _ZERO_LOSS = 1e-7
-# Shares of pools are multiples of one over this.
-_SHARES = 10
-# Scores whose difference is no larger than this are tied.
-_TIED = 1e-10
-# The margin of optimised weights, in units of the mean distance between a sample's own class and its best rival.
-_MARGIN = 1.5
-# The penalty of optimised weights, in units of the margin divided by the mean square of the rows of pooled weights.
-_PENALTY = 0.05
-# With more held-out samples than this, a single fold shows whether optimised weights make fewer errors.
-_MANY_HELD_OUT = 1_666
-# With more weights than this they are not optimised: that would take longer than to train all columns.
-_MOST_WEIGHTS = 20_000
-# Samples that are scored at once, so that the entries of a long code are read only once for all of them.
-_BLOCK_SAMPLES = 64
+# Decimals of shares of the total weight; what is left beyond them is rounding.
+_ROUNDED = 12
+# Scores of rivals are equal if they differ by no more than this.
+_TIED = 1e-6
 
 # Samples by whose codewords the solver chooses its method.
 _LOOKED_AT = 2_000
@@ -90,373 +93,292 @@ _SAMPLING, _DRAWING = np.uint64(0x5851F42D4C957F2D), np.uint64(0x14057B7EF767814
 
 @dataclass(kw_only=True)
 class WeightStrategy(Strategy):
-    """A way to weigh columns; pairs of highest loss are separated next, by columns in layers."""
+    """Weigh columns by optimised or logistic weights; separate the pairs of highest loss, by columns in layers."""
 
+    only_held_out = True
+
+    decoder: OptimizedWeightDecoder | LogisticWeightDecoder  # with the settings of the weights
     n_pairs: int
-    n_regions: Sequence[int]  # of the columns of a pair, in turn
-    is_capped: bool  # whether pairs with few samples have fewer regions
+    n_regions: Sequence[int] | None  # of the columns of a pair, in turn; None: by the number of its samples
+    strength: float = field(default=np.nan, init=False)  # of the penalty of the final weights
+    grouped: Any = field(default=None, init=False)  # the decoder with the weights that the penalty draws to
+    _sums: Any = field(default=None, init=False)  # of the outputs of each group's first columns times codes, by sample
+    _n_summed: int = field(default=0, init=False)  # how many columns these are
+    _steepness: Floats | None = field(default=None, init=False)  # of the groups in the last round
+    _had_pairs: bool = field(default=False, init=False)  # whether the first of them was that of pairs
+    _last: Any = field(default=None, init=False)  # decoder of the last round, if weights are fitted in every round
+    _calibration: Calibration | None = field(default=None, init=False)
+
+    @property
+    def _is_logistic(self) -> bool:
+        return isinstance(self.decoder, LogisticWeightDecoder)
 
     def propose(self, code: GrowingCode, evaluation: Evaluation) -> Proposal:
         """Separate the pairs of highest loss; of several learners, by the one that lowers it most."""
-        return layered_proposal(code, evaluation, self.n_pairs, self.n_regions, is_capped=self.is_capped)
-
-
-@dataclass(kw_only=True)
-class OptimizedWeightStrategy(WeightStrategy):
-    """Separate the pairs of highest risk under the best weights, which are found every round (Algorithm 3).
-
-    All is computed from out-of-fold codewords if there are any. If the learners' outputs are margins, `margin` and `l2`
-    are in units of the mean absolute output of the initial columns: margins are divided by the largest one, and most
-    are small.
-    """
-
-    margin: float
-    l2: float
-    n_jobs: int | None = None
-    _weights: Floats | None = field(default=None, init=False)  # of the last round
-    _unit: float | None = field(default=None, init=False)
+        return layered_proposal(code, evaluation, self.n_pairs, self.n_regions)
 
     def evaluate(self, code: GrowingCode) -> Evaluation:
-        """Optimise the weights, from the last round's with zeros for new columns: so the objective never rises."""
-        if self._unit is None:
-            size, number = code.sum(_sizes_of_outputs) if code.response == "decision_function" else (1.0, 1)
-            self._unit = size / number or 1.0
-        unsolved = OptimizedWeightDecoder(
-            self.margin * self._unit, l2=self.l2 * self._unit, tol=_ROUND_TOL, n_jobs=self.n_jobs
+        """Weigh groups of columns; the loss is the log-loss of out-of-fold codewords."""
+        if code.samples.n_folds == 0:
+            return self._evaluate_training(code)
+        matrix, groups = code.matrix, code.groups
+        n_held_out = code.sum(_count)
+        if not n_held_out:
+            nothing = np.zeros((len(matrix), len(matrix)))
+            equal = OptimizedWeightDecoder.from_weights(group_weights(matrix, groups).mean(axis=0), matrix)
+            return Evaluation(equal, np.nan, nothing, np.nan, np.nan)
+        n_known = 0 if self._sums is None else self._n_summed
+        known = [] if self._sums is None else [self._sums]
+        self._sums = code.map(_sum_groups, *known, message=(matrix[:, n_known:], groups[n_known:]))
+        self._n_summed = code.n_columns
+        # Scores by weights that are equal within a group are its sums, divided by numbers of columns.
+        counts = np.array([(matrix[:, groups == number] != 0).sum(axis=1) for number in range(groups.max() + 1)])
+        sums, weights = self._sums, group_weights(matrix, groups)
+        has_pairs = not self._is_logistic and bool((code.parts < 0).any())
+        if has_pairs:  # the first group is then the columns of pairs, whichever group they are in
+            own = pair_weights(matrix)
+            rest = 1.0 - own.sum(axis=1)
+            pairs = own + rest[:, np.newaxis].round(_ROUNDED) * weights[0]
+            sums = code.map(_beside_pairs, sums, message=(own * matrix, rest.round(_ROUNDED) / counts[0]))
+            weights = np.concatenate([[pairs], np.where(counts[:, :, np.newaxis] > 0, weights, pairs)])
+            counts = np.concatenate([np.ones_like(counts[:1]), counts])
+        share = min(1.0, DRAWN_SAMPLES / n_held_out)
+        drawn, y, weight, keys = code.sum(_draw_scores, sums, message=(counts, share), merge=stack_rows)
+        order = np.lexsort((y, keys))
+        by_group = np.ascontiguousarray(drawn[order].transpose(1, 0, 2))
+        y, weight = y[order], weight[order] * code.samples.unit_weight / share
+        start = self._steepness if has_pairs == self._had_pairs else None
+        self._steepness, self._had_pairs = fit_steepness(by_group, y, weight, start=start), has_pairs
+        # A class without columns in a group has its score of the first group.
+        factors = self._steepness[:, np.newaxis] / np.maximum(counts, 1)
+        factors[0] += (self._steepness[:, np.newaxis] * (counts == 0)).sum(axis=0) / counts[0]
+        losses, correct, total, pair_losses = code.sum(_log_losses, sums, message=(factors * (counts > 0),))
+        steepness = self._steepness
+        if has_pairs:
+            is_whole = [(matrix[:, groups == number] != 0).sum(axis=0).max() > 2 for number in range(groups.max() + 1)]
+            steepness = with_fewer_errors(by_group, y, weight, steepness, 1 + np.flatnonzero(is_whole))
+        size = float(steepness.sum())
+        # If no group tells the classes apart, all have the same share.
+        shares = steepness / size if size else np.full(len(counts), 1.0 / len(counts))
+        mixed = np.tensordot(shares, weights, 1)
+        return Evaluation(
+            LogisticWeightDecoder._from_weights(mixed, matrix, size)
+            if self._is_logistic
+            else OptimizedWeightDecoder.from_weights(mixed, matrix),
+            losses / total,
+            sum_by_pairs(code, pair_losses),
+            np.nan,
+            correct / total,
         )
-        n_new = code.n_columns - (0 if self._weights is None else self._weights.shape[1])
-        start = None if self._weights is None else np.pad(self._weights, ((0, 0), (0, n_new)))
-        decoder = fit_weights(code, unsolved, code.n_columns, warm_start=start)
-        self._weights = decoder.weights_
-        message = (decoder, code.matrix, code.samples.prior)
-        losses, pairs = code.step(_margin_losses, message=message)
-        pair_losses = sum_by_pairs(code, pairs)
+
+    def _evaluate_training(self, code: GrowingCode) -> Evaluation:
+        """Fit the weights to training codewords, from the last round's; the loss is what they minimise, on average."""
+        matrix, last = code.matrix, self._last
+        decoder: Any = clone(self.decoder)
+        if self._is_logistic:
+            decoder = _fit_logistic(code, decoder, code.n_columns, start=last)
+        elif last is None:
+            decoder = fit_weights(code, decoder, code.n_columns)
+        else:  # the problem must stay the same, so that losses can be compared
+            decoder.set_params(margin=last.margin_, l2=last.l2_)
+            start = np.pad(last.weights_, ((0, 0), (0, code.n_columns - last.weights_.shape[1])))
+            decoder = fit_weights(code, decoder, code.n_columns, warm_start=start)
+        self._last = decoder
+        losses, pairs = code.step(_losses_of, message=(decoder, len(matrix)))
         loss = code.mean(losses)
-        accuracy = 1.0 - code.mean(code.map(errors_of, message=message))
-        certificate = decoder.certificate_
-        return Evaluation(
-            decoder,
-            loss if loss > _ZERO_LOSS else 0.0,
-            pair_losses,
-            accuracy if code.samples.n_folds == 0 else np.nan,
-            accuracy,
-            sample_losses=losses,
-            objective=certificate.objective,
-            hinge=certificate.hinge,
-            risk=certificate.risk,
-            gap=certificate.gap,
-        )
-
-
-def _sizes_of_outputs(samples: CodedSamples) -> tuple[float, int]:
-    """Return the sum of the absolute outputs, and their number."""
-    return float(np.abs(samples.codewords).sum(dtype=np.float64)), samples.codewords.size
-
-
-def _margin_losses(
-    samples: CodedSamples, decoder: OptimizedWeightDecoder, matrix: CodeMatrix, prior: Floats
-) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the hinge loss of each sample out of fold, and its sums by class and best rival, in units."""
-    del prior
-    code = np.ascontiguousarray((decoder.weights_ * decoder.matrix_).T)
-    scores = row_scores(np.ascontiguousarray(samples.out_of_fold), code)
-    rivals, leads = worst_rivals(scores, samples.y, decoder.margin)
-    losses = np.maximum(leads, 0.0)
-    pairs = pairs_in_units(samples.y, rivals, samples.weight * losses, len(matrix))
-    return losses, pairs
-
-
-@dataclass(kw_only=True)
-class LogisticWeightStrategy(WeightStrategy):
-    """Fit logistic weights to out-of-fold codewords, and separate the pairs of classes with the highest log-loss.
-
-    The log-loss of a sample is that of weights fitted without its fold.
-    """
-
-    only_held_out = True
-
-    # Decoders of the last round, by the fold that was left out.
-    _last: dict[int | None, LogisticWeightDecoder] = field(default_factory=dict, init=False)
-
-    def evaluate(self, code: GrowingCode) -> Evaluation:
-        """Fit the weights, from the last round's, and once more without each fold."""
-        samples = code.coded
-        decoder = self._fitted(code, None)
-        logs = decoder.scores(samples.out_of_fold)
-        for fold in range(code.samples.n_folds):
-            held_out = samples.fold == fold
-            if held_out.any() and not held_out.all():
-                logs[held_out] = self._fitted(code, fold).scores(samples.out_of_fold[held_out])
-        losses = -logs[np.arange(len(samples.y)), samples.y]
-        rivals, leads = worst_rivals(logs, samples.y)
-        pair_losses = pairs_in_units(samples.y, rivals, samples.weight * losses, len(code.matrix))
-        accuracy = 1.0 - code.mean((leads >= 0.0).astype(np.float64))
-        certificate = decoder.certificate_
-        return Evaluation(
-            decoder,
-            code.mean(losses),
-            sum_by_pairs(code, pair_losses),
-            accuracy if code.samples.n_folds == 0 else np.nan,
-            accuracy,
-            sample_losses=losses,
-            objective=certificate.objective,
-            gap=certificate.gap,
-        )
-
-    def _fitted(self, code: GrowingCode, without_fold: int | None) -> LogisticWeightDecoder:
-        """Fit weights to out-of-fold codewords, without those of a fold, from the last round's.
-
-        The columns of one learner and origin are a group.
-        """
-        samples = code.coded
-        rows = rows_without(samples, without_fold)
-        weight = samples.weight[rows] * code.samples.unit_weight
-        decoder = LogisticWeightDecoder(tol=_ROUND_TOL)
-        given = (samples.out_of_fold[rows], samples.y[rows], code.matrix, weight)
-        self._last[without_fold] = decoder.fit(*given, groups=code.groups, start=self._last.get(without_fold))
-        return decoder
-
-
-@dataclass(kw_only=True)
-class PooledWeightStrategy(WeightStrategy):
-    """Choose the shares of pools by out-of-fold accuracy in every round, and optimise the weights of the kept round.
-
-    `margin` and `l2` of the optimised weights are chosen from the scores if they are None. With `proves_weights`,
-    optimised weights are used only if they make fewer errors out of fold than the pooled ones.
-    """
-
-    only_held_out = True
-
-    margin: float | None
-    l2: float | None
-    proves_weights: bool
-    n_jobs: int | None = None
-    shares: list[Floats] = field(default_factory=list, init=False)  # of the pools, round by round
-    # Mean distance between own class and best rival, round by round.
-    _distances: list[float] = field(default_factory=list, init=False)
-
-    def evaluate(self, code: GrowingCode) -> Evaluation:
-        """Choose the mixture of pools with the fewest errors out of fold; of several, their mean."""
-        n_classes = len(code.matrix)
-        pools = pooled_weights(code.matrix, code.parts)
-        entries = []  # non-zero entries of the matrix by which each pool scores codewords
-        for pool in pools:
-            scoring = pool * code.matrix
-            classes, columns = np.nonzero(scoring)
-            entries.append((classes, columns, scoring[classes, columns]))
-        mixtures = simplex_grid(len(pools))
-        scores, (counts, total) = code.step(_score_pools, message=(entries, mixtures, n_classes))
-        share = mixtures[counts == counts.max()].mean(axis=0)
-        leads, distances = code.step(_leads, scores, message=(share,))
-        distance = distances / total if total else 0.0
-        errors, pair_losses = code.step(_errors_and_losses, leads, message=(distance, n_classes))
-        self.shares.append(share)
-        self._distances.append(distance)
-        loss = 1.0 - float(counts.max() / total) if total else np.nan
-        return Evaluation(
-            OptimizedWeightDecoder.from_weights(np.tensordot(share, np.stack(pools), 1), code.matrix),
-            loss,
-            sum_by_pairs(code, pair_losses),
-            1.0 - loss if code.samples.n_folds == 0 else np.nan,
-            1.0 - loss,
-            sample_losses=errors,
-        )
+        accuracy = 1.0 - code.mean(code.map(errors_of, message=(decoder, matrix, code.samples.prior)))
+        loss = loss if loss > _ZERO_LOSS else 0.0
+        return Evaluation(decoder, loss, sum_by_pairs(code, pairs), accuracy, accuracy, **_certified(decoder))
 
     def refine(self, code: GrowingCode, growth: Growth) -> Growth:
-        """Optimise the weights of the kept round, starting from the pooled ones, unless there are too many."""
-        n_columns, pooled = growth.n_columns, growth.decoder
-        matrix, prior = code.matrix[:, :n_columns], pooled.weights_
-        n_folds, distance = code.samples.n_folds, self._distances[growth.kept]
-        if np.count_nonzero(matrix) > _MOST_WEIGHTS or distance == 0.0:
+        """Fit the weights of the kept round, under the penalty by which samples of other folds have least log-loss."""
+        n_columns = growth.n_columns
+        matrix, n_folds = code.matrix[:, :n_columns], code.samples.n_folds
+        self.grouped = growth.decoder
+        n_held_out = code.sum(_count)
+        if n_folds == 0 or not n_held_out:
+            used = matrix != 0
+            self.grouped = OptimizedWeightDecoder.from_weights(used / used.sum(axis=1, keepdims=True), matrix)
             return growth
-        # All classes must have out-of-fold codewords, also without the samples of any one fold.
-        counts = code.sum(_count_by_fold, message=(len(matrix), n_folds))
-        in_folds = counts[:, 1:]
-        has_all_classes = in_folds.sum(axis=1, keepdims=True) > in_folds if n_folds else counts > 0
-        if not has_all_classes.all():
-            return growth
-        margin = _MARGIN * distance if self.margin is None else self.margin
-        l2 = _PENALTY * margin * len(matrix) / float((prior**2).sum()) if self.l2 is None else self.l2
+        prior = self.grouped.weights_
+        codewords, y, weight, fold = drawn_samples(code, n_columns, min(1.0, DRAWN_SAMPLES / n_held_out))
+        decoder, unit = clone(self.decoder), 0.0
+        fit: Callable[..., Any] = partial(_fit_logistic, code)
+        if not self._is_logistic:
+            fit = partial(fit_weights, code, prior=prior)
+            held_out, present = rows_for_weights(code.samples, code.coded, matrix, decoder, None)
+            margin, unit = weight_scale(held_out, matrix[present].astype(np.float64), prior[present])
+            decoder.set_params(margin=margin if decoder.margin == AUTO else decoder.margin)
 
-        def fitted(without_fold: int | None, start: Floats = prior) -> OptimizedWeightDecoder:
-            decoder = OptimizedWeightDecoder(margin, l2=l2, tol=_FINAL_TOL, n_jobs=self.n_jobs)
-            return fit_weights(code, decoder, n_columns, without_fold=without_fold, warm_start=start, prior=prior)
+        def with_strength(strength: float) -> Any:
+            return clone(decoder).set_params(**({"l2": strength * unit} if np.isfinite(strength) else {}))
 
-        changes, start = {}, prior
-        if n_folds:
-            tried = n_folds if counts.sum() <= _MANY_HELD_OUT else 1
-            nested = [fitted(fold) for fold in range(tried)]
-            message = (matrix, code.samples.prior)
-            errors = code.map(errors_of, message=(pooled, *message))
-            nested_errors = code.map(nested_errors_of, message=(nested, pooled, *message))
-            gain = code.drop(errors, nested_errors)[0] * n_folds / tried
-            if self.proves_weights and gain <= 0.0:
-                return growth
-            start = nested[0].weights_
-            changes["loss"] = max(code.mean(errors) - gain, 0.0)
-            changes["out_of_fold_accuracy"] = 1.0 - changes["loss"]
-        decoder = fitted(None, start)
-        if not n_folds:
-            changes["loss"] = code.mean(code.map(errors_of, message=(decoder, matrix, code.samples.prior)))
-            if self.proves_weights and changes["loss"] >= growth.history[growth.kept].loss:
-                return growth
-            changes["accuracy"] = changes["out_of_fold_accuracy"] = 1.0 - changes["loss"]
-        for name in ("objective", "hinge", "risk", "gap"):
-            changes[name] = getattr(decoder.certificate_, name)
-        return growth.with_decoder(decoder, **changes)
+        scores, folds = self.grouped.scores(codewords), range(n_folds)
+        members = [np.flatnonzero(fold == number) for number in folds]
+
+        @cache
+        def score_fold(strength: float, number: int) -> Floats:
+            """Score the samples of a fold by weights that are fitted without it."""
+            rough = with_strength(strength)
+            rough = clone(rough).set_params(tol=max(rough.tol, _NESTED_TOL))
+            fitted = fit(rough, n_columns, without_fold=number) if len(members[number]) else self.grouped
+            return fitted.scores(codewords[members[number]])
+
+        def loss_of(strength: float, folds: Sequence[int]) -> float:
+            for number in folds:
+                scores[members[number]] = score_fold(strength, number)
+            rows = np.concatenate([members[number] for number in folds])
+            return self._log_loss(scores[rows], y[rows], weight[rows])
+
+        if not self._is_logistic and decoder.l2 == AUTO:
+            tried = folds if n_held_out <= _MANY_HELD_OUT else folds[:1]
+            first = _FIRST_STRENGTH if np.count_nonzero(matrix) <= _MANY_WEIGHTS else 0
+            self.strength = least_on_path(lambda strength: loss_of(strength, tried), STRENGTHS, first)
+        loss_of(self.strength, folds)
+        final = fit(with_strength(self.strength), n_columns)
+        self._calibration = Calibration(codewords, y, weight, is_held_out=True, scores=scores)
+        accuracy = float(weight @ (worst_rivals(scores, y)[1] < 0.0) / weight.sum())
+        return growth.with_decoder(final, out_of_fold_accuracy=accuracy, **_certified(final))
+
+    def _log_loss(self, scores: Floats, y: Integers, weight: Floats) -> float:
+        """Return the mean log-loss of scores at the temperature that suits them."""
+        logits = scores if self._is_logistic else scores / fit_temperature(scores, y, weight)
+        return float(-(weight @ log_softmax(logits, axis=1)[np.arange(len(y)), y]) / weight.sum())
+
+    def calibration(self, code: GrowingCode, growth: Growth) -> Calibration:
+        """Return samples with their scores by weights that were fitted without their fold, if there are any."""
+        return self._calibration or super().calibration(code, growth)
 
 
-def pooled_weights(matrix: CodeMatrix, parts: Integers) -> list[Floats]:
-    """Return the weights of each pool: of the initial codes and, once columns have been added, of the pairs.
+def least_on_path(function: Callable[[float], float], values: Sequence[float], first: int) -> float:
+    """Return the value at which a function is least, going from one of the values to both sides while it falls.
 
-    `parts` has the initial code of each column, -1 for added ones. In the pool of an initial code, a class gives all
-    its columns the same weight. In the pool of pairs, a class gives each rival class the same weight. It is divided
-    among the columns that were added for the pair; if there are none, among its initial columns; and if there are none
-    either, among the columns of the first code.
-
-    >>> matrix = np.array([[1, -1, -1, 1], [-1, 1, -1, -1], [-1, -1, 1, 0]])
-    >>> pooled_weights(matrix, np.array([0, 0, 0, -1]))[1].round(3)
-    array([[0.167, 0.167, 0.167, 0.5  ],
-           [0.167, 0.167, 0.167, 0.5  ],
-           [0.333, 0.333, 0.333, 0.   ]])
+    >>> least_on_path(lambda value: abs(value - 1.0), [8.0, 4.0, 2.0, 1.0, 0.5], first=1)
+    1.0
     """
-    used = (matrix != 0).astype(np.float64)
-    pools = []
-    for part in range(int(parts.max()) + 1):
-        own = used * (parts == part)
-        pools.append(own / own.sum(axis=1, keepdims=True))
-    if not (parts < 0).any():
-        return pools
-    n_classes = len(matrix)
-    columns = np.flatnonzero((used.sum(axis=0) == 2) & (matrix.sum(axis=0) == 0))  # one class against another
-    first = used[:, columns].argmax(axis=0)
-    second = n_classes - 1 - used[::-1, columns].argmax(axis=0)
-    added = (parts[columns] < 0).astype(np.intp)
-    counts = np.zeros((2, n_classes, n_classes))  # of initial and of added columns, by pair
-    np.add.at(counts, (added, first, second), 1.0)
-    counts[0][counts[1] > 0] = 0.0  # added columns replace initial ones
-    share = np.divide(1.0, counts, out=np.zeros_like(counts), where=counts > 0) / (n_classes - 1)
-    weights = np.zeros(matrix.shape)
-    weights[first, columns] = weights[second, columns] = share[added, first, second]
-    pools.append(weights + (1.0 - weights.sum(axis=1, keepdims=True)).round(12) * pools[0])
-    return pools
+    best, least = first, function(values[first])
+    for step in (1, -1):
+        for place in range(first + step, len(values) if step > 0 else -1, step):
+            result = function(values[place])
+            if result >= least:
+                break
+            best, least = place, result
+        if best != first:
+            break
+    return values[best]
 
 
-def simplex_grid(n_pools: int) -> Floats:
-    """List the mixtures of pools: all shares that are multiples of a tenth and sum to 1.
+def _certified(decoder: Any) -> dict[str, float]:
+    """Return what a record of a round shows of the certificate of weights."""
+    names = ("objective", "hinge", "risk", "gap")
+    certificate = getattr(decoder, "certificate_", None)
+    return {name: float(getattr(certificate, name)) for name in names if hasattr(certificate, name)}
 
-    >>> len(simplex_grid(1)), len(simplex_grid(2)), len(simplex_grid(3))
-    (1, 11, 66)
+
+# Sums over samples, and values of each sample.
+
+
+def _count(samples: CodedSamples) -> int:
+    return len(samples.y)
+
+
+def _sum_groups(samples: CodedSamples, *given: Any) -> NDArray[np.floating]:
+    """Add the outputs of the last columns, times codes, to sums by sample, group and class.
+
+    `given` has the sums over earlier columns, if there are any, and the codes and groups of the last ones.
     """
-    return np.array([s for s in product(range(_SHARES + 1), repeat=n_pools) if sum(s) == _SHARES]) / _SHARES
+    *before, matrix, groups = given
+    n_samples, n_groups, n_classes = len(samples.y), int(groups.max()) + 1, len(matrix)
+    outputs = samples.out_of_fold
+    sums = np.zeros((n_samples, max(n_groups, before[0].shape[1] if before else 0), n_classes), outputs.dtype)
+    if before:
+        sums[:, : before[0].shape[1]] = before[0]
+    for number, column in enumerate(matrix.T, start=outputs.shape[1] - len(groups)):
+        classes = np.flatnonzero(column)
+        sums[:, groups[number - outputs.shape[1]], classes] += outputs[:, [number]] * column[classes]
+    return sums
 
 
-def _score_pools(
-    samples: CodedSamples, pools: list[tuple[Integers, Integers, Floats]], mixtures: Floats, n_classes: int
-) -> tuple[Floats, tuple[NDArray[np.int64], int]]:
-    """Score out-of-fold codewords by each pool: (n_pools, n_samples, n_classes).
+def _beside_pairs(
+    samples: CodedSamples, sums: NDArray[np.floating], scoring: Floats, rest: Floats
+) -> NDArray[np.floating]:
+    """Put before the sums of each group the scores by columns of pairs, and by a part of the sums of the first group.
 
-    Also sum up the weights of the samples that each mixture decodes correctly, and all weights, in units.
+    Columns are added one after the other, in an order that does not change with the number of samples.
     """
-    scores = np.stack([scores_by_entries(samples.out_of_fold, *pool, n_classes) for pool in pools])
-    units = in_units(samples.weight).astype(np.int64)
-    return scores, (count_correct(scores, samples.y, units, mixtures), int(units.sum()))
+    scores = sums[:, 0] * rest
+    for column in np.flatnonzero(scoring.any(axis=0)):
+        classes = np.flatnonzero(scoring[:, column])
+        scores[:, classes] += samples.out_of_fold[:, [column]] * scoring[classes, column]
+    return np.concatenate([scores.astype(sums.dtype)[:, np.newaxis], sums], axis=1)
 
 
-def _leads(samples: CodedSamples, scores: Floats, share: Floats) -> tuple[tuple[Integers, Floats], int]:
-    """Return each sample's best rival and its lead in a mixture of pools; sum up the distances, in units."""
-    mixed = share[0] * scores[0]
-    for k in range(1, len(share)):  # in an order that does not change with the number of samples
-        mixed += share[k] * scores[k]
-    rivals, leads = worst_rivals(mixed, samples.y, 0.0)
-    return (rivals, leads), int(in_units(samples.weight * np.abs(leads)).sum())
+def _draw_scores(samples: CodedSamples, sums: NDArray[np.floating], counts: Floats, share: float) -> tuple[Any, ...]:
+    """Draw samples with their scores by each group, and their classes, weights and keys."""
+    drawn = draw_by_keys(samples, share)
+    scores = sums[drawn] / np.maximum(counts, 1.0)
+    groups, classes = np.nonzero(counts == 0)
+    scores[:, groups, classes] = scores[:, 0, classes]
+    return scores, samples.y[drawn], samples.weight[drawn], samples.keys[drawn]
 
 
-def _errors_and_losses(
-    samples: CodedSamples, rivals_and_leads: tuple[Integers, Floats], margin: float, n_classes: int
-) -> tuple[Floats, NDArray[np.int64]]:
-    """Return 1 for each sample whose best rival is ahead or tied, else 0; sum up hinge losses by pair, in units."""
-    rivals, leads = rivals_and_leads
-    losses = np.maximum(margin + leads, 0.0)
-    pairs = pairs_in_units(samples.y, rivals, samples.weight * losses, n_classes)
-    return (leads >= -_TIED).astype(np.float64), pairs
+def _log_losses(
+    samples: CodedSamples, sums: NDArray[np.floating], factors: Floats
+) -> tuple[int, int, int, NDArray[np.int64]]:
+    """Sum up log-losses, the weights of correct samples, all weights, and log-losses by pair, in units; a tie is wrong.
 
-
-def _count_by_fold(samples: CodedSamples, n_classes: int, n_folds: int) -> NDArray[np.intp]:
-    """Count the samples of each class by fold; the first column has those that are never held out."""
-    cells = samples.y * (n_folds + 1) + samples.fold + 1
-    return np.bincount(cells, minlength=n_classes * (n_folds + 1)).reshape(n_classes, n_folds + 1)
-
-
-def scores_by_entries(
-    codewords: NDArray[np.floating], classes: Integers, columns: Integers, values: Floats, n_classes: int
-) -> Floats:
-    """Multiply codewords by a sparse matrix, in an order that does not change with the number of samples."""
-    scores = np.empty((len(codewords), n_classes))
-    for first in range(0, len(codewords), _BLOCK_SAMPLES):
-        rows = slice(first, first + _BLOCK_SAMPLES)
-        block = np.zeros((n_classes, len(codewords[rows])))
-        _add_entries(np.ascontiguousarray(codewords[rows].T), classes, columns, values, block)
-        scores[rows] = block.T
-    return scores
-
-
-@kernel
-def _add_entries(codewords, classes, columns, values, scores):  # type: ignore[no-untyped-def]
-    """Add the products of codewords and a sparse matrix to scores; samples are the last axis of both."""
-    for e in range(values.size):
-        score, output, value = scores[classes[e]], codewords[columns[e]], values[e]
-        for i in range(score.size):
-            score[i] += value * output[i]
-
-
-def count_correct(scores: Floats, y: Integers, units: NDArray[np.int64], mixtures: Floats) -> NDArray[np.int64]:
-    """Sum up the weights of the samples that each mixture of scores decodes correctly; a tie does not count."""
-    n_pools, _, n_classes = scores.shape
-    counts = np.zeros(len(mixtures), np.int64)
-    certain = _count_uncertain(scores, y, units, mixtures, np.empty((n_classes, n_pools)), counts)
-    return counts + certain
-
-
-@kernel
-def _count_uncertain(scores, y, units, mixtures, ahead, counts):  # type: ignore[no-untyped-def]
-    """Add to the counts of mixtures what depends on them; return what any mixture decodes correctly."""
-    n_pools = scores.shape[0]
-    certain = 0
-    for i in range(scores.shape[1]):
-        n_open = _write_open_rivals(scores, i, y[i], ahead) if units[i] else 0
-        if n_open == 0:
-            certain += units[i]
-            continue
-        for g in range(mixtures.shape[0]):
-            least = np.inf
-            for r in range(n_open):
-                lead = 0.0
-                for k in range(n_pools):
-                    lead += mixtures[g, k] * ahead[r, k]
-                least = min(least, lead)
-            if least > _TIED:
-                counts[g] += units[i]
-    return certain
-
-
-@inlined
-def _write_open_rivals(scores, sample, own, ahead):  # type: ignore[no-untyped-def]
-    """Write how far a sample's class is ahead of its rivals in each pool; return how many rivals.
-
-    Rivals that are behind in every pool, and so in every mixture, are left out.
+    Scores are sums times `factors`, of shape (n_groups, n_classes). A pair is a sample's own class and its best rival.
     """
-    n_open = 0
-    for p in range(scores.shape[2]):
-        is_open = False
-        for k in range(scores.shape[0]):
-            ahead[n_open, k] = scores[k, sample, own] - scores[k, sample, p]
-            is_open = is_open or ahead[n_open, k] <= _TIED
-        n_open += is_open and p != own
-    return n_open
+    total = np.zeros((len(sums), sums.shape[2]))
+    for number, factor in enumerate(factors):  # in an order that does not change with the number of samples
+        total += sums[:, number] * factor
+    rivals, leads = worst_rivals(total, samples.y)
+    losses = logsumexp(total, axis=1) - total[np.arange(len(total)), samples.y]
+    pairs = pairs_in_units(samples.y, rivals, samples.weight * losses, total.shape[1])
+    loss, correct, every = (
+        int(in_units(samples.weight * values).sum()) for values in (losses, leads < 0.0, np.ones(len(total)))
+    )
+    return loss, correct, every, pairs
 
 
-# Optimised weights, fitted to out-of-fold codewords wherever samples are.
+def _losses_of(samples: CodedSamples, decoder: Any, n_classes: int) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the loss of each sample that its decoder minimises, and its sums by class and best rival, in units.
+
+    Without a margin, a sample whose best rivals are tied counts for no pair (the strict inequality in eq. 14).
+    """
+    codewords, own = np.ascontiguousarray(samples.out_of_fold, dtype=np.float64), np.arange(len(samples.y))
+    if isinstance(decoder, LogisticWeightDecoder):
+        scores = decoder.scores(codewords)
+        rivals, losses = worst_rivals(scores, samples.y)[0], -scores[own, samples.y]
+        return losses, pairs_in_units(samples.y, rivals, samples.weight * losses, n_classes)
+    scores = row_scores(codewords, np.ascontiguousarray((decoder.weights_ * decoder.matrix_).T))
+    rivals, leads = worst_rivals(scores, samples.y, decoder.margin_)
+    losses = np.maximum(leads, 0.0)
+    counted = np.ones(len(own), dtype=bool)
+    if decoder.margin_ == 0.0:
+        others = scores.copy()
+        others[own, samples.y] = others[own, rivals] = -np.inf
+        counted = scores[own, rivals] - others.max(axis=1) > _TIED
+    return losses, pairs_in_units(samples.y, rivals, samples.weight * losses * counted, n_classes)
+
+
+# Weights of single columns, fitted to out-of-fold codewords wherever samples are.
+
+
+def _fit_logistic(
+    code: GrowingCode,
+    decoder: LogisticWeightDecoder,
+    n_columns: int,
+    *,
+    without_fold: int | None = None,
+    start: LogisticWeightDecoder | None = None,
+) -> Any:
+    """Fit logistic weights of the first columns of a code in memory; those of the groups if no samples are left."""
+    samples = code.coded.first(n_columns)
+    rows = rows_without(samples, without_fold)
+    weight = samples.weight[rows] * code.samples.unit_weight
+    given = samples.out_of_fold[rows], samples.y[rows], code.matrix[:, :n_columns], weight
+    return decoder.fit(*given, groups=code.groups[:n_columns], start=start)
 
 
 def fit_weights(
@@ -468,10 +390,15 @@ def fit_weights(
     warm_start: Floats | None = None,
     prior: Floats | None = None,
 ) -> OptimizedWeightDecoder:
-    """Fit optimised weights of the first columns of a code."""
+    """Fit optimised weights of the first columns of a code; classes without samples keep the weights of `prior`."""
     matrix = code.matrix[:, :n_columns]
-    rows = rows_for_weights(code.samples, code.coded, matrix, decoder, without_fold)
-    return decoder._fit_rows(rows, matrix, warm_start, prior)
+    rows, present = rows_for_weights(code.samples, code.coded, matrix, decoder, without_fold)
+    if prior is None or len(present) == len(matrix):
+        return decoder._fit_rows(rows, matrix, prior if warm_start is None else warm_start, prior)
+    if len(present) < 2:
+        return OptimizedWeightDecoder.from_weights(prior, matrix)
+    decoder._fit_rows(rows, matrix[present], prior[present], prior[present])
+    return decoder._with_classes(present, prior, matrix)
 
 
 def rows_for_weights(
@@ -480,21 +407,25 @@ def rows_for_weights(
     matrix: CodeMatrix,
     decoder: OptimizedWeightDecoder,
     without_fold: int | None,
-) -> Rows:
+) -> tuple[Rows, Integers]:
     """Return the out-of-fold codewords, of the first columns, that the weights of a matrix are fitted to.
 
-    If they take little memory they are gathered on one machine in the order of the samples' keys, so that weights do
-    not depend on where samples were. If they take more, and there is a penalty, sums are computed where samples are.
+    Also return the classes that they are of; their class indices are places among these. If codewords take little
+    memory they are gathered on one machine in the order of the samples' keys, so that weights do not depend on where
+    samples were. If they take more, and there is a penalty, sums are computed where samples are.
     """
     n_classes, n_columns = matrix.shape
     counts, units = samples.sum(_class_sums, coded, message=(without_fold, n_classes))
+    present = np.flatnonzero(counts)
     # A class with samples has a positive weight, however small.
-    totals = np.maximum(_UNITS @ units, counts * _UNITS[-1])
-    factor = class_factor(totals, decoder.class_weight)
+    totals = np.maximum(_UNITS @ units, counts * _UNITS[-1])[present]
+    factor, places = np.zeros(n_classes), np.zeros(n_classes, dtype=np.intp)
+    factor[present], places[present] = class_factor(totals, decoder.class_weight), np.arange(len(present))
     n_rows = int(counts.sum())
-    rows = _CodedRows(samples, coded, (n_columns, without_fold, factor), n_classes, n_rows, decoder.n_jobs)
-    is_small = n_rows * n_columns <= _MOST_OUTPUTS if decoder.l2 > 0 else isinstance(samples, ArraySamples)
-    return rows.drawn(n_rows) if is_small else rows
+    selection = n_columns, without_fold, factor, places
+    rows = _CodedRows(samples, coded, selection, len(present), n_rows, decoder.n_jobs)
+    is_small = n_rows * n_columns <= _MOST_OUTPUTS if decoder.l2 != 0 else isinstance(samples, ArraySamples)
+    return rows.drawn(n_rows) if is_small and n_rows else rows, present
 
 
 def _class_sums(
@@ -515,8 +446,8 @@ def _class_sums(
     return np.bincount(y, minlength=n_classes), units
 
 
-#: Number of columns, a fold to leave out or None, and the factor of the weights of each class.
-Selection = tuple[int, int | None, Floats]
+#: Number of columns, a fold to leave out or None, and of each class the factor of its weights and its place.
+Selection = tuple[int, int | None, Floats, Integers]
 
 
 class _CodedRows(Rows):
@@ -578,18 +509,21 @@ class _CodedRows(Rows):
         message = (*self._selection, min(1.0, size / self.n_rows))
         codewords, y, weight, keys = self._samples.sum(_draw_rows, self._coded, message=message, merge=stack_rows)
         order = np.lexsort((y, keys))
-        weight = weight[order]
+        # A sample that is given twice is one of twice the weight, so that solver and solution are the same.
+        is_new = np.append(True, (np.diff(keys[order]) != 0) | (np.diff(y[order]) != 0))
+        first = np.flatnonzero(is_new)
+        weight, order = np.add.reduceat(weight[order], first), order[first]
         return MemoryRows(codewords[order], y[order], weight / weight.sum(), self.n_classes, self.n_jobs)
 
 
 def _select(
-    samples: CodedSamples, n_columns: int, without_fold: int | None, factor: Floats
+    samples: CodedSamples, n_columns: int, without_fold: int | None, factor: Floats, places: Integers
 ) -> tuple[NDArray[np.floating], Integers, Floats, Keys]:
     """Return out-of-fold codewords, classes, weights that sum to 1 over all blocks, and keys."""
     samples = samples.first(n_columns)
     rows = rows_without(samples, without_fold)
     y = samples.y[rows]
-    return samples.out_of_fold[rows], y, samples.weight[rows] * factor[y], samples.keys[rows]
+    return samples.out_of_fold[rows], places[y], samples.weight[rows] * factor[y], samples.keys[rows]
 
 
 def _apply(
@@ -597,10 +531,11 @@ def _apply(
     n_columns: int,
     without_fold: int | None,
     factor: Floats,
+    places: Integers,
     function: Callable[[Block], Result],
 ) -> Result | None:
     """Apply a function to the rows of a block, with a random number for each; None if there are no rows."""
-    codewords, y, weight, keys = _select(samples, n_columns, without_fold, factor)
+    codewords, y, weight, keys = _select(samples, n_columns, without_fold, factor, places)
     if len(y) == 0:
         return None
     return function(
@@ -614,8 +549,8 @@ def _apply_to_list(samples: CodedSamples, *arguments: Any) -> list[Any]:
 
 
 def _draw_rows(
-    samples: CodedSamples, n_columns: int, without_fold: int | None, factor: Floats, share: float
+    samples: CodedSamples, n_columns: int, without_fold: int | None, factor: Floats, places: Integers, share: float
 ) -> tuple[NDArray[Any], ...]:
-    rows = _select(samples, n_columns, without_fold, factor)
+    rows = _select(samples, n_columns, without_fold, factor, places)
     drawn = drawn_keys(rows[-1] ^ _SAMPLING, share)
     return tuple(part[drawn] for part in rows)

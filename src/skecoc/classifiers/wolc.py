@@ -4,32 +4,23 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from skecoc.classifiers.base import Start, TrainingData
+from skecoc.classifiers.base import AUTO, Start, TrainingData
 from skecoc.classifiers.ecoc import FixedStrategy, compact_decoder
-from skecoc.classifiers.grown import named_init
+from skecoc.classifiers.grown import THRICE_CLASSES, named_init
 from skecoc.classifiers.growth import GrowingCode, Growth, StopRules, Strategy
 from skecoc.classifiers.layered import LayeredClassifier
-from skecoc.classifiers.weighting import (
-    LogisticWeightStrategy,
-    OptimizedWeightStrategy,
-    PooledWeightStrategy,
-    pooled_weights,
-)
+from skecoc.classifiers.weighting import STRENGTHS, WeightStrategy
 from skecoc.coding.choice import choose_coding, compact_code, learner_kind
 from skecoc.coding.matrix import CodeMatrix
 from skecoc.data.folds import MANY_SAMPLES
-from skecoc.decoding import OptimizedWeightDecoder
+from skecoc.decoding import LogisticWeightDecoder, OptimizedWeightDecoder, resolve_decoder
 from skecoc.learners.mixed import is_several
 from skecoc.support.errors import is_named
 from skecoc.support.weights import ClassWeight
 
-# Numbers of regions of the clustering-based columns of a pair, one after the other.
-_REGIONS = (3, 6, 12, 24)
 _LEAST_REGIONS = 2
-# Number of rounds: the most with few samples; with more it decreases in proportion, down to the least.
-_MOST_ROUNDS, _LEAST_ROUNDS, _FEW_SAMPLES = 36, 3, 2_000
 # Fallback: one-vs-one without growth if growth would keep more outputs (held-out samples times columns) than this.
 _MOST_CODEWORDS = 1.2e8
 # With many samples and a number of classes between these two, the initial code is one-vs-one alone. One-vs-rest would
@@ -41,17 +32,23 @@ _MOST_CLASSES_TO_GROW = 100
 _MOST_CLASSES_OF_PAIRS = 30
 # Columns per class and learner of ``max_columns="auto"``.
 _COLUMNS_PER_CLASS = 3
-# The margin of weights that are optimised every round, in units of codewords.
-_MARGIN = 0.3
+# Weights that differ by no more than this share of the total weight from those of the groups are equal in each group.
+_EQUAL = 1e-6
+# Relative gap of the certificate of optimised weights.
+_GAP = 1e-3
+# Growth ends at this log-loss of out-of-fold codewords: nearly all samples are known for certain.
+_SMALL_LOSS = 0.01
 
 
-def check_regions(n_regions: Any) -> tuple[int, ...]:
-    """Check the numbers of regions, and return all of them.
+def check_regions(n_regions: Any) -> tuple[int, ...] | None:
+    """Check the numbers of regions, and return all of them; None for "auto".
 
     >>> check_regions("auto"), check_regions(5), check_regions([2, 4])
-    ((3, 6, 12, 24), (5,), (2, 4))
+    (None, (5,), (2, 4))
     """
-    numbers = _REGIONS if isinstance(n_regions, str) else tuple(np.atleast_1d(n_regions).tolist())
+    if isinstance(n_regions, str):
+        return None
+    numbers = tuple(np.atleast_1d(n_regions).tolist())
     if not numbers or not all(isinstance(number, int) and number >= _LEAST_REGIONS for number in numbers):
         raise ValueError(f"n_regions must be 'auto', an integer of at least 2 or several of them, got {n_regions!r}")
     return numbers
@@ -61,8 +58,10 @@ class WOLCClassifier(LayeredClassifier):
     """WOLC-ECOC: a code that grows where it still makes errors, with optimised weights.
 
     Starting from an initial code, each round finds the pairs of classes with the highest loss and adds a column for
-    each: a simple column if the pair has none yet, otherwise a clustering-based one (`RegionClassifier`). Losses and
-    weights are computed from out-of-fold codewords. The user guide explains growth and all rules of thumb.
+    each: a simple column if the pair has none yet, otherwise a clustering-based one (`RegionClassifier`). Rounds are
+    judged by the log-loss of out-of-fold codewords. The weights of the kept round minimise the hinge loss of
+    out-of-fold codewords plus a penalty, whose strength is chosen by weights that are fitted without each fold. The
+    user guide explains growth and all rules of thumb.
 
     Parameters
     ----------
@@ -73,28 +72,31 @@ class WOLCClassifier(LayeredClassifier):
     init : str, array-like of shape (n_classes, n_columns) or callable, default="auto"
         The initial code, in any form that `coding` of `ECOCClassifier` accepts. "auto" joins one-vs-rest and
         one-vs-one; it chooses a shorter code if there are many classes or samples, or if `max_columns` is small.
+    decoding : {"auto", "optimized-weight", "logistic-weight"} or decoder, default="auto"
+        How columns are weighed: an `OptimizedWeightDecoder` or a `LogisticWeightDecoder` with its settings. "auto" is
+        logistic weights for several learners, and for one ``OptimizedWeightDecoder("auto", l2="auto", tol=1e-3)``: the
+        margin depends on the scores, and the penalty is chosen out of fold. A name stands for the decoder with its own
+        defaults, a fixed margin and penalty.
     n_pairs : int, default=None
         Maximum number of columns added per round. None means the number of classes, but at least 3.
-    max_iter : int, default=None
-        Maximum number of rounds that add columns. None means 36 for up to 2,000 samples, and fewer for more samples.
+    max_iter : int, "3P" or None, default=None
+        Maximum number of rounds that add columns; "3P" means three times the number of classes, None no limit.
     max_columns : int or "auto", default=None
         Maximum number of columns. "auto" means three per class and learner.
-    tol : float, default=0.0
+    max_work : float or None, default=10.0
+        Maximum work of added columns, as a multiple of that of the initial code. The work of a column is the number
+        of samples that take part in it.
+    tol : float, default=0.003
         Fraction of its loss by which a round must improve on the last round with progress.
-    standard_errors : float, default=2.0
-        Number of standard errors by which a round must also improve on the first round.
-    patience : int, default=6
+    patience : int, default=4
         Growth stops after this many consecutive rounds without progress.
     n_regions : int, array-like of int or "auto", default="auto"
         Number of regions of clustering-based columns, or several numbers that the columns of a pair have in turn.
-        "auto" means 3, 6, 12 and 24, or fewer for pairs with few samples.
+        "auto" means 3, 6, 12 and so on, as long as a region has ten samples on average.
     n_folds : int, "auto" or None, default="auto"
         Number of folds of the out-of-fold codewords. "auto" means three, or five with several learners; with more than
-        5,000 samples, one third is held out instead. None uses training codewords.
-    margin : float or "auto", default="auto"
-        Margin of the optimised weights. "auto" depends on the scores of the kept round.
-    l2 : float or "auto", default="auto"
-        Penalty of the difference between optimised and pooled weights. "auto" is proportional to the margin.
+        5,000 samples, one third is held out instead. None uses training codewords as the paper does: the weights are
+        then fitted in every round, and what they minimise judges it.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         Output of the learners that is used. "auto" is the first of these methods that the learner has.
     n_jobs : int, default=None
@@ -103,10 +105,6 @@ class WOLCClassifier(LayeredClassifier):
         Seeds random codings, folds, clusterings and learners.
     verbose : int, default=0
         1 shows a progress bar; 2 prints one line per round.
-    allow_equal_weights : bool, default=True
-        Whether to keep the pooled weights if optimised weights do not make fewer errors out of fold.
-    weights_every_round : bool, default=False
-        Whether to optimise the weights in every round and to measure progress from round to round, as in the paper.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes as ``{label: weight}``, multiplied with `sample_weight`. "balanced" gives all classes the
         same total weight.
@@ -139,9 +137,16 @@ class WOLCClassifier(LayeredClassifier):
     weights_ : ndarray of shape (n_classes, n_columns)
         Decoding weights; every row sums to 1.
     weights_optimized_ : bool
-        Whether the weights are optimised; otherwise they are pooled.
-    pool_shares_ : dict of str to float
-        Share of each pool (initial codes, and "pairs" for added columns) or of each learner in the weights.
+        Whether there are optimised or logistic weights. False if they are equal in each group of columns: if the chosen
+        penalty is the strongest one, or the code is too long to grow.
+    penalty_strength_ : float
+        Strength of the penalty, in a unit in which 1 makes weights as dear as the margin; NaN if it was not chosen.
+    distance_from_equal_ : float
+        Share of the total weight, from 0 to 1, by which the weights differ from those that are equal in each group of
+        columns (without folds: from equal weights).
+    group_shares_ : dict of str to float
+        Share of each group of columns in the weights, by the initial codes and the numbers of regions of added columns;
+        with several learners, share of each learner.
     used_columns_ : ndarray of int
         Indices of the columns with a non-zero weight.
     history_ : list of GrowthRound
@@ -183,6 +188,8 @@ class WOLCClassifier(LayeredClassifier):
     True
     >>> [record.n_columns for record in model.history_[:3]]
     [10, 14, 18]
+    >>> model.decoder_.certificate_.gap <= 1e-3
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -191,10 +198,8 @@ class WOLCClassifier(LayeredClassifier):
         "max_columns": [*LayeredClassifier._parameter_constraints["max_columns"], StrOptions({"auto"})],
         "n_regions": [*LayeredClassifier._parameter_constraints["n_regions"], "array-like", StrOptions({"auto"})],
         "n_folds": [*LayeredClassifier._parameter_constraints["n_folds"], StrOptions({"auto"})],
-        "margin": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "l2": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "allow_equal_weights": ["boolean"],
-        "weights_every_round": ["boolean"],
+        "decoding": [str, HasMethods(["fit", "scores"])],
+        "max_work": [Interval(Real, 0, None, closed="left"), None],
     }
 
     def __init__(
@@ -202,44 +207,38 @@ class WOLCClassifier(LayeredClassifier):
         estimator: Any = None,
         *,
         init: Any = "auto",
+        decoding: Any = "auto",
         n_pairs: int | None = None,
-        max_iter: int | None = None,
+        max_iter: int | str | None = None,
         max_columns: int | str | None = None,
-        tol: float = 0.0,
-        standard_errors: float = 2.0,
-        patience: int = 6,
+        max_work: float | None = 10.0,
+        tol: float = 0.003,
+        patience: int = 4,
         n_regions: Any = "auto",
         n_folds: int | str | None = "auto",
-        margin: float | str = "auto",
-        l2: float | str = "auto",
         response_method: str = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
-        allow_equal_weights: bool = True,
-        weights_every_round: bool = False,
         class_weight: ClassWeight = None,
         class_order: Any = None,
         warm_start: bool = False,
     ) -> None:
         self.estimator = estimator
         self.init = init
+        self.decoding = decoding
         self.n_pairs = n_pairs
         self.max_iter = max_iter
         self.max_columns = max_columns
+        self.max_work = max_work
         self.tol = tol
-        self.standard_errors = standard_errors
         self.patience = patience
         self.n_regions = n_regions
         self.n_folds = n_folds
-        self.margin = margin
-        self.l2 = l2
         self.response_method = response_method
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.allow_equal_weights = allow_equal_weights
-        self.weights_every_round = weights_every_round
         self.class_weight = class_weight
         self.class_order = class_order
         self.warm_start = warm_start
@@ -263,27 +262,26 @@ class WOLCClassifier(LayeredClassifier):
         Examples
         --------
         >>> from skecoc import WOLCClassifier
-        >>> WOLCClassifier.paper(max_columns=20).margin
-        0.0
+        >>> WOLCClassifier.paper(max_columns=20).decoding
+        OptimizedWeightDecoder(l2=0.0, margin=0.0, tol=0.001)
         """
         settings = {
             "init": "one-vs-rest",
+            "decoding": OptimizedWeightDecoder(0.0, l2=0.0, tol=_GAP),
             "n_pairs": 3,
+            "max_iter": THRICE_CLASSES,
+            "max_work": None,
             "tol": 0.01,
-            "standard_errors": 0.0,
             "patience": 3,
             "n_regions": 2,
             "n_folds": None,
-            "margin": 0.0,
-            "l2": 0.0,
-            "weights_every_round": True,
             "response_method": "predict",
         }
         return cls(**{**settings, **parameters})
 
     def _start(self, names: list[str], n_classes: int, n_samples: int, random_state: np.random.RandomState) -> Start:
         del random_state
-        if is_several(self.estimator) and is_named(self.init, "auto") and not self.weights_every_round:
+        if is_several(self.estimator) and is_named(self.init, "auto"):
             return self._start_of_several(names, n_classes, n_samples)
         codings, why_fixed = self._init_codings(n_classes, n_samples)
         return Start(codings * len(names), [name for name in names for _ in codings], why_fixed)
@@ -294,7 +292,7 @@ class WOLCClassifier(LayeredClassifier):
             return [named_init(self.init, also=["auto"])], ""
         most = self._most_columns(n_classes) or np.inf
         few = "one-vs-rest" if n_classes <= most or n_classes == 2 else "dense-random"
-        if n_classes == 2 or self.weights_every_round:
+        if n_classes == 2:
             return [few], ""
         chosen = choose_coding(n_classes, n_samples, [self._learner()])
         if chosen != "one-vs-one":
@@ -343,49 +341,61 @@ class WOLCClassifier(LayeredClassifier):
             def choose_decoder(code: GrowingCode) -> Any:
                 if is_compact:
                     return compact_decoder(code.matrix, n_samples, self.n_jobs)
-                (weights,) = pooled_weights(code.matrix, np.zeros(code.n_columns, dtype=np.intp))
-                return OptimizedWeightDecoder.from_weights(weights, code.matrix)
+                used = code.matrix != 0
+                return OptimizedWeightDecoder.from_weights(used / used.sum(axis=1, keepdims=True), code.matrix)
 
             return FixedStrategy(choose_decoder, self._is_binned()), StopRules(0, why_none=start.why_fixed)
-        rounds = max(_LEAST_ROUNDS, _MOST_ROUNDS * _FEW_SAMPLES // max(n_samples, _FEW_SAMPLES))
         rules = StopRules(
-            rounds if self.max_iter is None else self.max_iter,
+            self._most_rounds(),
             self._most_columns(n_classes),
+            self.max_work,
             self.tol,
-            self.standard_errors,
             self.patience,
-            against_best=not self.weights_every_round,
+            target=_SMALL_LOSS if self.n_folds is not None else 0.0,
+            against_best=self.n_folds is not None,
         )
-        proposes: dict[str, Any] = {
-            "n_pairs": max(3, n_classes) if self.n_pairs is None else self.n_pairs,
-            "n_regions": regions,
-            "is_capped": isinstance(self.n_regions, str),
-        }
-        if is_several(self.estimator) and not self.weights_every_round:
-            return LogisticWeightStrategy(**proposes), rules
-        margin = None if isinstance(self.margin, str) else self.margin
-        l2 = None if isinstance(self.l2, str) else self.l2
-        if not self.weights_every_round:
-            proves_weights = self.allow_equal_weights
-            return PooledWeightStrategy(
-                margin=margin, l2=l2, proves_weights=proves_weights, n_jobs=self.n_jobs, **proposes
-            ), rules
-        margin = _MARGIN if margin is None else margin
-        l2 = min(0.1, 100.0 / data.total_weight) if l2 is None else l2
-        return OptimizedWeightStrategy(margin=margin, l2=l2, n_jobs=self.n_jobs, **proposes), rules
+        n_pairs = max(3, n_classes) if self.n_pairs is None else self.n_pairs
+        return WeightStrategy(decoder=self._decoder(), n_pairs=n_pairs, n_regions=regions), rules
+
+    def _decoder(self) -> OptimizedWeightDecoder | LogisticWeightDecoder:
+        decoding = self.decoding
+        if is_named(decoding, AUTO):
+            has_several = is_several(self.estimator)
+            decoding = (
+                LogisticWeightDecoder(tol=_GAP) if has_several else OptimizedWeightDecoder(AUTO, l2=AUTO, tol=_GAP)
+            )
+        decoder = resolve_decoder(decoding, also=(AUTO,))
+        if not isinstance(decoder, OptimizedWeightDecoder | LogisticWeightDecoder):
+            raise ValueError(  # noqa: TRY004
+                f"decoding must be 'auto', 'optimized-weight', 'logistic-weight' or one of their decoders, got "
+                f"{self.decoding!r}; LCECOCClassifier grows codes with any decoding"
+            )
+        if isinstance(decoder, OptimizedWeightDecoder) and decoder.n_jobs is None:
+            decoder.n_jobs = self.n_jobs
+        return decoder
 
     def _is_summable(self) -> bool:
-        is_penalised = self.margin != 0 and self.l2 != 0  # without a penalty the weights need all codewords at once
-        return not self.weights_every_round and is_penalised
+        decoder = self._decoder()  # without a penalty the weights need all codewords at once
+        is_optimized = isinstance(decoder, OptimizedWeightDecoder)
+        return self.n_folds is not None and is_optimized and 0 not in {decoder.margin, decoder.l2}
 
     def _keep_growth(self, growth: Growth, strategy: Strategy, codings: list[Any]) -> None:
         super()._keep_growth(growth, strategy, codings)
         self.weights_optimized_ = hasattr(growth.decoder, "certificate_")
-        self.pool_shares_ = {}
-        if isinstance(strategy, FixedStrategy):
-            self.pool_shares_ = {codings[0]: 1.0}
-        elif isinstance(strategy, PooledWeightStrategy):
-            names = [*(coding if isinstance(coding, str) else "init" for coding in codings), "pairs"]
-            self.pool_shares_ = dict(zip(names, map(float, strategy.shares[growth.kept]), strict=False))
-        elif is_several(self.estimator):
-            self.pool_shares_ = {name: float(share.mean()) for name, share in self.learner_shares().items()}
+        self.penalty_strength_ = self.distance_from_equal_ = np.nan
+        if isinstance(strategy, WeightStrategy):
+            self.penalty_strength_ = strategy.strength
+            difference = np.abs(growth.decoder.weights_ - strategy.grouped.weights_)
+            self.distance_from_equal_ = float(0.5 * difference.sum(axis=1).mean())
+            self.weights_optimized_ &= strategy.strength != STRENGTHS[0] and self.distance_from_equal_ > _EQUAL
+        if is_several(self.estimator):
+            shares = self.learner_shares()
+        else:
+            code, n_columns = growth.code, growth.n_columns
+            groups = [
+                self._initial_codes[part] if part >= 0 else f"{own.n_regions} regions" if own.clustered else "pairs"
+                for part, own in zip(code.parts[:n_columns], code.columns, strict=False)
+            ]
+            of_class = self.weights_ / self.weights_.sum(axis=1, keepdims=True)
+            shares = {name: of_class[:, np.array(groups) == name].sum(axis=1) for name in dict.fromkeys(groups)}
+        self.group_shares_ = {name: float(share.mean()) for name, share in shares.items()}

@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
+from skecoc.decoding.groups import fit_steepness, group_weights, smoothed_targets
 from skecoc.decoding.scoring import (
     BaseDecoder,
     Floats,
@@ -20,19 +21,6 @@ from skecoc.decoding.scoring import (
     check_decoder_matrix,
     check_rows_and_weights,
 )
-
-# Groups with a smaller steepness, relative to the largest, get steepness 0.
-_LEAST_STEEPNESS = 1e-3
-# Smaller differences of scores between classes are rounding.
-_LEAST_SIZE = 1e-9
-# Prior standard deviation of the steepness of groups, in units of their common one.
-_SPREAD_OF_GROUPS = 1.0
-# Where the common steepness is sought.
-_STEEPNESS_BOUNDS = (1e-3, 1e4)
-# Settings of the solver for the steepness of groups, whose objective is a mean over samples.
-_SHARP = {"gtol": 1e-9, "ftol": 1e-13}
-# Labels are smoothed as if this weight of samples were spread over all classes: no probability is known to be 0 or 1.
-_SPREAD_WEIGHT = 0.5
 
 
 @dataclass(frozen=True)
@@ -72,9 +60,10 @@ class LogisticWeightDecoder(BaseDecoder):
     `scores` returns the log-probabilities :math:`s_p(x) - \log \sum_r e^{s_r(x)}`.
 
     The prior weights :math:`v^0` are equal within a group of columns: for each class, the columns of group k share its
-    steepness :math:`\beta_k` equally. A group is, for example, the columns of one learner. First the few numbers
-    :math:`\beta_k` are fitted; a group that adds nothing to the others gets :math:`\beta_k = 0` and has no weight. Then
-    the factors :math:`r` and the biases b minimise the convex objective
+    steepness :math:`\beta_k` equally (a class without columns in the group gives its share to those in the first one).
+    A group is, for example, the columns of one learner. First the few numbers :math:`\beta_k` are fitted; a group that
+    adds nothing to the others gets :math:`\beta_k = 0` and has no weight. Then the factors :math:`r` and the biases b
+    minimise the convex objective
 
     .. math::
         \sum_i w_i \Bigl(\log \sum_p e^{s_p(x_i)} - \sum_p t_{ip} s_p(x_i)\Bigr)
@@ -195,10 +184,9 @@ class LogisticWeightDecoder(BaseDecoder):
         if members.shape != M.shape[1:] or members.dtype.kind not in "iu" or members.min() < 0:
             raise ValueError(f"groups must hold {M.shape[1]} integers that are not negative, one per column")
         members = np.unique(members, return_inverse=True)[1]
-        used = (M != 0) & (members == np.arange(members.max() + 1)[:, np.newaxis, np.newaxis])
-        # Each class shares a weight of 1 equally between the columns of a group that it takes part in.
-        equal = used / np.maximum(used.sum(axis=2, keepdims=True), 1)
-        prior = np.tensordot(_fit_steepness(x, rows, weight, M, equal), equal, 1)
+        equal = group_weights(M, members)
+        scores = np.stack([x @ (weights * M).T for weights in equal])
+        prior = np.tensordot(fit_steepness(scores, rows, weight), equal, 1)
         problem = _Problem(x, rows, weight, M, prior, float(self.spread))
         found, n_iter = problem.minimize(problem.point_of(start), float(self.tol), int(self.max_iter))
         weights, bias = problem.weights_and_bias(found)
@@ -219,54 +207,18 @@ class LogisticWeightDecoder(BaseDecoder):
             )
         return self
 
+    @classmethod
+    def _from_weights(cls, weights: Floats, matrix: ArrayLike, steepness: float) -> Self:
+        """Make a decoder with given weights and one steepness for all classes, without biases."""
+        decoder = cls()
+        decoder.matrix_, decoder.weights_ = check_decoder_matrix(matrix), weights
+        decoder.steepness_, decoder.bias_ = np.full(len(weights), steepness), np.zeros(len(weights))
+        return decoder
+
     def _scores(self, codewords: Floats) -> Floats:
         code = (self.steepness_[:, None] * self.weights_ * self.matrix_).T
         scores = codewords @ code + self.bias_
         return scores - logsumexp(scores, axis=1, keepdims=True)
-
-
-def _targets(y: Indices, weight: Floats, n_rows: int) -> Floats:
-    """Return the probabilities that scores are fitted to: nearly 1 for a sample's own row, the rest spread evenly."""
-    spread = _SPREAD_WEIGHT / (_SPREAD_WEIGHT + weight.sum())
-    targets = np.full((len(y), n_rows), spread / n_rows)
-    targets[np.arange(len(y)), y] += 1.0 - spread
-    return targets
-
-
-def _fit_steepness(x: Floats, y: Indices, weight: Floats, matrix: Floats, equal: Floats) -> Floats:
-    """Find the steepness of each group, given its equal weights: a common one first, which the others are drawn to."""
-    scores = np.stack([x @ (weights * matrix).T for weights in equal])
-    # Scores of groups differ much in size: in one-vs-rest with many classes, each column has a small weight.
-    sizes = np.sqrt(((scores - scores.mean(axis=2, keepdims=True)) ** 2).mean(axis=2) @ weight / weight.sum())
-    sizes = np.where(sizes > _LEAST_SIZE, sizes, 1.0)
-    scores /= sizes[:, None, None]
-    share, precision = weight / weight.sum(), 1.0 / (_SPREAD_OF_GROUPS**2 * weight.sum())
-    targets = _targets(y, weight, len(matrix))
-
-    def losses(total: Floats) -> tuple[float, Floats]:
-        logs = total - logsumexp(total, axis=1, keepdims=True)
-        return -float(share @ (targets * logs).sum(axis=1)), share[:, None] * (np.exp(logs) - targets)
-
-    def common(logarithm: Floats) -> tuple[float, Floats]:
-        steepness = np.exp(logarithm[0])
-        total = steepness * scores.mean(axis=0)
-        loss, residuals = losses(total)
-        return loss, np.array([(residuals * total).sum()])
-
-    bounds = [tuple(np.log(_STEEPNESS_BOUNDS))]
-    found = minimize(common, [0.0], jac=True, method="L-BFGS-B", bounds=bounds, options=_SHARP)
-    unit = float(np.exp(found.x[0])) / len(equal)
-    if len(equal) == 1:
-        return unit / sizes
-
-    def separate(factors: Floats) -> tuple[float, Floats]:
-        loss, residuals = losses(np.tensordot(unit * factors, scores, 1))
-        gradient = unit * np.einsum("knp,np->k", scores, residuals) + precision * (factors - 1.0)
-        return loss + 0.5 * precision * float(((factors - 1.0) ** 2).sum()), gradient
-
-    limits = [(0.0, None)] * len(equal)
-    factors = minimize(separate, np.ones(len(equal)), jac=True, method="L-BFGS-B", bounds=limits, options=_SHARP).x
-    return unit * np.where(factors > _LEAST_STEEPNESS * factors.max(), factors, 0.0) / sizes
 
 
 class _Problem:
@@ -278,7 +230,7 @@ class _Problem:
 
     def __init__(self, x: Floats, y: Indices, weight: Floats, matrix: Floats, prior: Floats, spread: float) -> None:
         self.weight, self.shape = weight, matrix.shape
-        self.targets = _targets(y, weight, len(matrix))
+        self.targets = smoothed_targets(y, weight, len(matrix))
         self.centre = weight @ x / weight.sum()
         self.x = x - self.centre
         self.offset = (prior * matrix) @ self.centre  # what the prior gives a codeword in the centre

@@ -152,7 +152,7 @@ def _write_losses(
 def _write_optimized(graph: Graph, codewords: str, decoder: OptimizedWeightDecoder) -> str:
     scores = _product(graph, codewords, decoder.weights_ * decoder.matrix_)
     n_rows = len(decoder.matrix_)
-    if decoder.margin > 0:
+    if not hasattr(decoder, "tie_weights_"):
         if not decoder.tie_tolerance_:
             return scores
         shares = decoder.tie_shares_
