@@ -71,7 +71,7 @@ def test_an_unknown_target_is_one_line_and_exit_code_two(tmp_path, capsys):
     assert main(["reproduce", "table9", "--output", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "table2, table3, table4, fig6, fig7, all" in error
+    assert "table2, table3, table4, table5, table6, fig6, fig7, fig8, all" in error
     assert not (tmp_path / "out").exists()
 
 

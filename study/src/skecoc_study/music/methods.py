@@ -15,6 +15,7 @@ from skecoc import WOLCClassifier
 from skecoc.cli.plugins import InputError
 from skecoc.compare.experiments import check_methods, make_classifier, make_learner, takes_learner
 from skecoc.learners import MulticlassLearner
+from skecoc_study.runs import codings  # noqa: F401 - makes them known
 
 #: Weights that grow with the code, as the paper has them.
 WOLC = "wolc/optimized-weight"

@@ -22,8 +22,8 @@ from skecoc_study.runs.results import Results
 
 # Genres that a line shows, the most probable first.
 _SHOWN_GENRES = 3
-# The feature whose rounds of growth are shown, if it was compared; else the first one.
-_GROWTH_FEATURE = "mnase"
+#: The feature whose rounds of growth are shown, if it was compared; else the first one.
+GROWTH_FEATURE = "mnase"
 
 _ACCURACY_NOTE = (
     "Mean and standard deviation (over the folds, or over the repeats if there are several). Bold (* in plain text): "
@@ -86,7 +86,7 @@ def _growth_rounds(comparison: MusicComparison) -> list[RoundRecord]:
     rounds = comparison.results.rounds
     if not rounds:
         raise InputError("convergence: expected a method that grows a WOLC code, such as wolc/optimized-weight")
-    feature = _GROWTH_FEATURE if _GROWTH_FEATURE in comparison.features else comparison.features[0]
+    feature = GROWTH_FEATURE if GROWTH_FEATURE in comparison.features else comparison.features[0]
     return [record for record in rounds if (record.data_set, record.coding) == (feature, rounds[0].coding)]
 
 

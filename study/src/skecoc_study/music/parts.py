@@ -72,10 +72,21 @@ def compare(options: argparse.Namespace) -> None:
         _check_suffix("--convergence", options.convergence, _FIGURE_SUFFIXES)
         if not any(method.startswith("wolc") for method in methods):
             raise InputError("--convergence: expected a method that grows a WOLC code, such as wolc, in --methods")
+    comparison = compare_folder(options, methods)
+    if options.format in ("csv", "json") or options.output is not None:  # tables have them below
+        for note in comparison.notes:
+            say(f"note: {note}")
+    deliver(_format_comparison(comparison, options), options.output)
+    if options.convergence is not None:
+        _write_convergence(options.convergence, comparison)
+
+
+def compare_folder(options: argparse.Namespace, methods: list[str]) -> MusicComparison:
+    """Read a folder and compare methods on it, with the other options of `music compare`."""
     music = _read_folder(options)
     features = {name: music.feature(name) for name in dict.fromkeys(options.features)}
     blocks = {name: music.feature(name) for name in FEATURES}
-    comparison = compare_music(
+    return compare_music(
         MusicData(features, music.genres, _groups(music, options.group_by), blocks),
         methods,
         learner=options.learner,
@@ -85,12 +96,6 @@ def compare(options: argparse.Namespace) -> None:
         n_jobs=options.jobs,
         show_progress=sys.stderr.isatty(),
     )
-    if options.format in ("csv", "json") or options.output is not None:  # tables have them below
-        for note in comparison.notes:
-            say(f"note: {note}")
-    deliver(_format_comparison(comparison, options), options.output)
-    if options.convergence is not None:
-        _write_convergence(options.convergence, comparison)
 
 
 def _groups(music: Collection, group_by: str) -> NDArray[Any] | None:
