@@ -54,6 +54,26 @@ DECODINGS: dict[str, str] = {
 #: The method that the paper proposes.
 WOLC = "wolc/optimized-weight"
 
+#: The same algorithm with all settings of the paper.
+WOLC_PAPER = "wolc-paper/optimized-weight"
+
+#: Variants that are compared where outputs are labels, as those of the paper's AdaBoost are: names and short titles.
+FURTHER_METHODS: dict[str, str] = {
+    "wolc-paper-one-vs-one/optimized-weight": "wolc-paper from 1vs1",
+    "wolc-printed/optimized-weight": "wolc-printed (Algorithm 2)",
+    "wolc-margin/optimized-weight": "wolc-paper, margin 0.1",
+    **{
+        f"{coding}/{decoding}": f"{title}/{short}"
+        for coding, title in (
+            ("ecoc-one-extended", "ECOC-ONE extended"),
+            ("library-ecoc-one", "library/ecoc-one"),
+            ("library-decoc", "library/decoc"),
+            ("library-random", "library/random"),
+        )
+        for decoding, short in list(DECODINGS.items())[:-1]
+    },
+}
+
 #: The sixteen methods in the paper's order: the name here, the paper's.
 METHODS: dict[str, str] = {
     **{

@@ -9,6 +9,7 @@ from typing import Any, Self
 from skecoc.cli.plugins import InputError
 from skecoc.compare.experiments import LEARNERS, Batch, batches_of, check_methods, takes_learner
 from skecoc.datasets import list_uci
+from skecoc_study.runs import codings  # noqa: F401 - makes them known, in worker processes too
 
 __all__ = ["Protocol"]
 
