@@ -22,6 +22,7 @@ TABLE_1 = STUDY / "src" / "skecoc_study" / "paper" / "published_tables" / "datas
 #: The variants whose lengths are compared, and how the page calls them.
 LENGTHS = {
     "printed": "as printed",
+    "ties-counted": "ties counted",
     "zero-one": "outputs 0/1",
     "library-zero-one": "the library's AdaBoost, 0/1",
     "five-stumps": "5 stumps",
@@ -34,6 +35,7 @@ REASONS = {
     "the loss reached its target": "zero risk",
     "no progress for as many rounds as patience allows": "no progress",
     "max_iter rounds were made": "3P rounds",
+    "no hard pair is left": "only ties",
 }
 BLUE, ORANGE, GREY = "#2b6cb0", "#d8822b", "#777777"
 

@@ -117,7 +117,9 @@ class RoundRecord:
     loss: float  # what growth is judged by
     train_accuracy: float
     test_accuracy: float
+    gap: float  # relative gap of the certificate of the weights; NaN without one
     kept: bool  # whether the classifier keeps this round
+    optimized: bool  # whether it does, and the weights are optimised ones
 
 
 @dataclass(frozen=True)
@@ -490,7 +492,9 @@ def round_records(key: RunKey, classifier: Any, fold: Fold) -> Iterator[RoundRec
             loss=grown.loss,
             train_accuracy=grown.accuracy,
             test_accuracy=test_accuracy,
+            gap=grown.gap,
             kept=number == classifier.best_round_,
+            optimized=number == classifier.best_round_ and classifier.weights_optimized_,
         )
 
 

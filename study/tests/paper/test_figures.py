@@ -55,7 +55,7 @@ def test_all_figures(pictures):
 
 
 def test_figures_of_further_codings_have_longer_names(results):
-    rounds = make_rounds("vehicle") + make_rounds("vehicle", "wolc-paper")
+    rounds = make_rounds("vehicle") + make_rounds("vehicle", "wolc-margin") + make_rounds("vehicle", "wolc-paper")
     names = [picture.name for picture in paper_figures(Results([], rounds, {}))]
     assert names == ["fig7", "fig7-stumps-labels-wolc"]
 
@@ -210,13 +210,14 @@ def test_grown_codes_begin_with_the_papers():
         for coding, setting in (
             ("wolc", ("stumps", "probabilities")),
             ("wolc", STUMPS),
-            ("wolc-paper", STUMPS),
+            ("wolc-paper", STUMPS),  # which hardly grows, and is not drawn
             ("wolc-one-vs-rest", STUMPS),
+            ("wolc-margin", STUMPS),
         )
         for record in make_rounds("iris", coding, setting)
     ]
     found = grown_codes(Results([], rounds, {}), "iris")
-    assert [code[2] for code in found] == ["wolc-one-vs-rest", "wolc-paper", "wolc", "wolc"]
+    assert [code[2] for code in found] == ["wolc-margin", "wolc-one-vs-rest", "wolc", "wolc"]
     assert found[-1][1] == "probabilities"
 
 

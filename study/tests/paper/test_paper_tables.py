@@ -3,14 +3,15 @@
 import csv
 import io
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from study.tests.runs.synthetic import STUMPS, SVM, WOLC, make_many, make_results, make_run
+from study.tests.runs.synthetic import STUMPS, SVM, WOLC, make_many, make_results, make_rounds, make_run
 
 from skecoc.compare.statistics import wilcoxon_holm
 from skecoc.reports import WRITERS, to_csv, to_text
-from skecoc_study.paper.published import DATA_SETS, METHODS, recomputed_ranks
+from skecoc_study.paper.published import DATA_SETS, METHODS, WOLC_PAPER, published_accuracy, recomputed_ranks
 from skecoc_study.paper.summaries import paper_summary, summarize_paper
 from skecoc_study.paper.tables import (
     accuracy_table,
@@ -168,16 +169,65 @@ def test_records_hold_what_the_cells_round(tables):
 
 
 def test_other_methods_get_a_column_when_asked_for():
-    extra = "wolc-paper/optimized-weight"
+    extra = "lc-ecoc/hamming"
     results = make_results({"iris": {ONE: [[9, 8]], WOLC: [[8, 8]], extra: [[7, 7]]}})
     table = accuracy_table(paper_summary(results, "stumps", "labels", [*METHODS, extra]))
-    assert table.columns[-1] == ("wolc-paper", "OW")
+    assert table.columns[-1] == ("lc-ecoc", "HD")
     assert table.rows[0].cells[-1].text == "70.00"
     assert table.rows[0].cells[-1].published == ""
     assert [row_of(table, "average rank").cells[k].text for k in (0, 15, 16)] == ["1.00", "2.00", "3.00"]
     default = accuracy_table(paper_summary(results, "stumps", "labels"))
     assert len(default.columns) == 16
     assert any(f"not compared here: {extra}" in note for note in default.notes)
+
+
+def test_the_papers_algorithm_stands_beside_wolc_where_it_has_runs():
+    correct = {"iris": {ONE: [[9, 8]], WOLC: [[8, 8]], WOLC_PAPER: [[7, 7]]}}
+    results = make_results(correct, n_columns=dict.fromkeys(correct["iris"], 5))
+    tables = paper_tables(results)
+    assert tables["table2"].columns[-2:] == [("WOLC-ECOC", "OW"), ("wolc-paper", "OW")]
+    assert tables["table4"].keys[-2:] == ["wolc-paper/trained/Ada", "wolc-paper/trained/SVM"]
+    assert row_of(tables["table4"], "iris").cells[-4].text == "5.00"
+    assert row_of(tables["table4"], "iris").cells[-4].published == ""
+
+
+def test_where_weights_are_not_optimised_the_table_says_so():
+    correct = {name: {ONE: [[9, 8]], WOLC: [[8, 8]]} for name in ("iris", "wine")}
+    rounds = make_rounds("iris") + [replace(record, optimized=False) for record in make_rounds("wine")]
+    results = make_results(correct)
+    table = accuracy_table(paper_summary(Results(results.runs, rounds, {}), "stumps", "labels"))
+    assert any(
+        "Share of the runs whose weights are optimised: wine 0%; all runs of the other" in n for n in table.notes
+    )
+    shares = {record["data_set"]: record["optimized"] for record in table.records if record["method"] == WOLC}
+    assert shares == {"iris": 1.0, "wine": 0.0}
+    silent = accuracy_table(paper_summary(Results(results.runs, make_rounds("iris"), {}), "stumps", "labels"))
+    assert not any("optimised" in note for note in silent.notes)
+
+
+def test_variants_are_averaged_over_data_sets():
+    printed, first = "wolc-printed/optimized-weight", "one-vs-one/loss-weighted"
+    correct = {"iris": {first: [[9, 8]], printed: [[4, 4]]}, "wine": {first: [[9, 9]], printed: [[6, 6]]}}
+    runs = make_results(correct).runs
+    rounds = make_rounds("iris", "wolc-printed", lengths=(3, 3)) + make_rounds("wine", "wolc-printed", lengths=(3, 2))
+    table = paper_tables(Results(runs, rounds, {}))["table2-variants"]
+    assert [row.name for row in table.rows] == ["1vs1/LW", "wolc-printed (Algorithm 2)"]
+    texts = [cell.text for cell in table.rows[1].cells]
+    assert texts == ["50.0", "4.0", "5.0", "1.0", "1", "100.0"]  # three rounds on iris; two and a half on wine
+    assert [cell.text for cell in table.rows[0].cells][-2:] == ["", ""]
+
+
+def test_codes_of_the_library_stand_beside_those_as_published_and_the_papers():
+    own, theirs = "decoc/hamming", "library-decoc/hamming"
+    correct = {"iris": {own: [[9, 9]], theirs: [[8, 8]]}, "wine": {own: [[7, 7]], theirs: [[9, 9]]}}
+    table = paper_tables(make_results(correct))["table2-library"]
+    (record,) = table.records
+    published = [published_accuracy("stumps").cell(name, own)[0] for name in ("iris", "wine")]
+    assert record["published_accuracy"] == pytest.approx(np.mean(published))
+    assert (record["own_accuracy"], record["library_accuracy"]) == (80.0, 85.0)
+    assert record["own_distance"] == pytest.approx((abs(90 - published[0]) + abs(70 - published[1])) / 2)
+    assert record["library_distance"] == pytest.approx((abs(80 - published[0]) + abs(90 - published[1])) / 2)
+    assert record["library_columns"] == 4.0
 
 
 def test_code_lengths_stand_in_the_papers_columns(tables):

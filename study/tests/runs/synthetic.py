@@ -71,7 +71,9 @@ def make_rounds(data_set, coding="wolc", setting=("stumps", "labels"), lengths=(
             loss=0.25,
             train_accuracy=0.75 + 0.125 * number,
             test_accuracy=0.5 + 0.125 * number,
+            gap=1e-4,
             kept=number == length - 2,
+            optimized=number == length - 2,
         )
         for fold, length in enumerate(lengths)
         for number in range(length)

@@ -24,7 +24,8 @@ def outcome_of(batch, n_correct=40, rounds=(), warnings=()):
 
 
 def a_round(number, **changes):
-    record = RoundRecord("iris", 0, 0, "stumps", "labels", "wolc", number, 3, 0.5, 0.25, 0.125, 0.75, 0.5, False)
+    measured = 0.5, 0.25, 0.125, 0.75, 0.5, 1e-3
+    record = RoundRecord("iris", 0, 0, "stumps", "labels", "wolc", number, 3, *measured, kept=False, optimized=False)
     return replace(record, **changes)
 
 

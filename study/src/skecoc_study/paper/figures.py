@@ -28,8 +28,9 @@ Floats = NDArray[np.float64]
 #: Data sets of the paper's Figures 6 and 7.
 CONVERGENCE_DATA = {"fig6": "dermatology", "fig7": "vehicle"}
 
-#: Codings of WOLC-ECOC, the one that begins as the paper's does first.
-_WOLC_CODINGS = {"wolc-one-vs-rest": 0, "wolc-paper": 1, "wolc": 2}
+#: Codings of WOLC-ECOC whose growth is drawn, in this order: weights that are optimised in every round on training
+#: outputs, as the paper's are, then growth that is judged out of fold.
+_WOLC_CODINGS = ("wolc-margin", "wolc-one-vs-rest", "wolc")
 
 
 def paper_figures(results: Results) -> Iterator[Picture]:
@@ -52,9 +53,11 @@ def paper_figures(results: Results) -> Iterator[Picture]:
 def grown_codes(results: Results, data_set: str) -> list[tuple[str, str, str]]:
     """List learner, response and coding of what was grown on a data set, those nearest to the paper's figures first."""
     found = {
-        (record.learner, record.response, record.coding) for record in results.rounds if record.data_set == data_set
+        (record.learner, record.response, record.coding)
+        for record in results.rounds
+        if record.data_set == data_set and record.coding in _WOLC_CODINGS
     }
-    return sorted(found, key=lambda code: (code[0], code[1], _WOLC_CODINGS.get(code[2], len(_WOLC_CODINGS)), code[2]))
+    return sorted(found, key=lambda code: (code[0], code[1], _WOLC_CODINGS.index(code[2])))
 
 
 def paper_ranks(summary: SettingSummary) -> Picture:

@@ -54,6 +54,16 @@ DECODINGS: dict[str, str] = {
 #: The method that the paper proposes.
 WOLC = "wolc/optimized-weight"
 
+#: The sixteen methods in the paper's order: the name here, the paper's.
+METHODS: dict[str, str] = {
+    **{
+        f"{coding}/{decoding}": f"{CODINGS[coding]}/{DECODINGS[decoding]}"
+        for coding in list(CODINGS)[:-1]
+        for decoding in list(DECODINGS)[:-1]
+    },
+    WOLC: "WOLC-ECOC/OW",
+}
+
 #: The same algorithm with all settings of the paper.
 WOLC_PAPER = "wolc-paper/optimized-weight"
 
@@ -74,15 +84,8 @@ FURTHER_METHODS: dict[str, str] = {
     },
 }
 
-#: The sixteen methods in the paper's order: the name here, the paper's.
-METHODS: dict[str, str] = {
-    **{
-        f"{coding}/{decoding}": f"{CODINGS[coding]}/{DECODINGS[decoding]}"
-        for coding in list(CODINGS)[:-1]
-        for decoding in list(DECODINGS)[:-1]
-    },
-    WOLC: "WOLC-ECOC/OW",
-}
+#: The names of all methods in tables: the paper's where it has them.
+TITLES: dict[str, str] = {**METHODS, WOLC_PAPER: "wolc-paper/OW", **FURTHER_METHODS}
 
 #: Base learners of Tables II and III: their files, and their names in the headings of Table IV.
 _ACCURACY_FILES = {"stumps": "accuracy_adaboost", "svm": "accuracy_svm"}

@@ -14,7 +14,7 @@ from typing import Any
 from skecoc.cli.plugins import InputError, deliver, make_folder, say, write_text
 from skecoc.reports import WRITERS, Picture, Table, check_template_engine, color_of, render, to_html, to_text
 from skecoc_study.paper.figures import CONVERGENCE_DATA, paper_figures
-from skecoc_study.paper.published import DATA_SETS, FURTHER_METHODS, METHODS, WOLC, WOLC_PAPER, recomputed_ranks
+from skecoc_study.paper.published import DATA_SETS, FURTHER_METHODS, METHODS, TITLES, WOLC, WOLC_PAPER, recomputed_ranks
 from skecoc_study.paper.summaries import setting_title, summarize_paper
 from skecoc_study.paper.tables import ACCURACY_TABLES, paper_tables
 from skecoc_study.runs.protocol import Protocol
@@ -130,7 +130,7 @@ def summarize_reproduction(results: Results, tables: dict[str, Table], pictures:
         "headlines": [_headline(summary) for summary in summaries],
         "methods": [
             {"key": key, "name": name, "color": color_of(key)}
-            for key, name in METHODS.items()
+            for key, name in TITLES.items()
             if any(key in summary.methods for summary in summaries)
         ],
         "sections": [_section(summary, tables, figures) for summary in summaries],
@@ -150,7 +150,7 @@ def _headline(summary: SettingSummary) -> str:
     scores = dict(zip(summary.methods, 100 * summary.scores().mean(axis=0), strict=True))
     return (
         f"{where}: WOLC-ECOC has the average rank {ranks[WOLC]:.2f} and a mean accuracy of {scores[WOLC]:.2f} %; the "
-        f"best other method by rank is {METHODS[best]} with {ranks[best]:.2f} and {scores[best]:.2f} % "
+        f"best other method by rank is {TITLES[best]} with {ranks[best]:.2f} and {scores[best]:.2f} % "
         f"({len(summary.ranked_data_sets)} data sets, {len(ranks)} methods)."
     )
 
@@ -174,13 +174,14 @@ def _section(summary: SettingSummary, tables: dict[str, Table], figures: dict[st
 def _averages(summary: SettingSummary) -> list[dict[str, Any]]:
     """Average each method over comparable data sets; the best rank comes first."""
     ranks, rows = summary.ranks(), summary.comparable
-    paper = recomputed_ranks(summary.learner, summary.ranked_data_sets, summary.methods)
+    published = [method for method in summary.methods if method in METHODS]
+    paper = recomputed_ranks(summary.learner, summary.ranked_data_sets, published)
     found = [
         {
             "key": method,
-            "name": METHODS[method],
+            "name": TITLES[method],
             "rank": ranks[method],
-            "paper_rank": paper[method],
+            "paper_rank": paper.get(method),
             "accuracy": 100 * float(summary.accuracy[rows, k].mean()),
             "columns": float(summary.columns[rows, k].mean()),
             "fit_seconds": float(summary.fit_seconds[rows, k].mean()),

@@ -13,7 +13,9 @@ from skecoc_study.paper.published import (
     LEARNERS,
     METHODS,
     PAPER_RESPONSES,
+    TITLES,
     WOLC,
+    WOLC_PAPER,
 )
 from skecoc_study.runs.results import Results, SettingSummary, summarize_setting
 
@@ -33,9 +35,15 @@ def summarize_paper(results: Results) -> list[SettingSummary]:
 
 
 def paper_summary(
-    results: Results, learner: str, response: str, methods: Sequence[str] = tuple(METHODS)
+    results: Results, learner: str, response: str, methods: Sequence[str] | None = None
 ) -> SettingSummary:
-    """Compare the paper's methods (or others) in one setting with WOLC-ECOC, data sets in the paper's order."""
+    """Compare methods in one setting with WOLC-ECOC, data sets in the paper's order.
+
+    By default these are the paper's methods and, if it has runs, the paper's algorithm with all of its settings.
+    """
+    if methods is None:
+        has_runs = WOLC_PAPER in results.methods(learner, response)
+        methods = [*METHODS, WOLC_PAPER] if has_runs else list(METHODS)
     found = results.data_sets(learner, response)
     data_sets = [*(name for name in DATA_SETS if name in found), *(name for name in found if name not in DATA_SETS)]
     return summarize_setting(results, learner, response, methods, data_sets=data_sets, control=WOLC)
@@ -48,7 +56,7 @@ def setting_title(summary: SettingSummary) -> str:
 
 def printed(method: str) -> str:
     """Return the paper's name of a method, where it has one."""
-    return METHODS.get(method, method)
+    return TITLES.get(method, method)
 
 
 def shown_methods(summary: SettingSummary) -> list[str]:
@@ -99,6 +107,20 @@ def notes_on_gaps(summary: SettingSummary) -> list[str]:
     if summary.other_methods:
         notes.append(f"Methods with runs that are not compared here: {', '.join(summary.other_methods)}.")
     return notes
+
+
+def notes_on_weights(summary: SettingSummary) -> list[str]:
+    """Say on which data sets WOLC-ECOC's weights are not optimised in all runs, but equal in each group of columns."""
+    rows = [row for row, share in enumerate(summary.optimized) if share < 1.0]
+    if not rows:
+        return []
+    shares = ", ".join(f"{summary.data_sets[row]} {summary.optimized[row]:.0%}" for row in rows)
+    note = (
+        "All weights of WOLC-ECOC have a certificate. Where the penalty that was chosen is the strongest one, they are "
+        "equal in each group of columns, and are not called optimised. Share of the runs whose weights are optimised: "
+        f"{shares}; all runs of the other data sets."
+    )
+    return [note]
 
 
 def notes_on_tests(scores: NDArray[np.float64]) -> list[str]:

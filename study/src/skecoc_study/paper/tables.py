@@ -19,6 +19,7 @@ from skecoc_study.paper.published import (
     METHODS,
     PAPER_RESPONSES,
     WOLC,
+    WOLC_PAPER,
     length_column,
     printed_ranks,
     published_accuracy,
@@ -30,12 +31,14 @@ from skecoc_study.paper.summaries import (
     method_columns,
     notes_on_gaps,
     notes_on_tests,
+    notes_on_weights,
     printed,
     row_name,
     setting_title,
     shown_methods,
     summarize_paper,
 )
+from skecoc_study.paper.variants import variants_tables
 from skecoc_study.runs.results import Results, SettingSummary
 
 #: Names of the tables of accuracies.
@@ -77,11 +80,12 @@ def paper_tables(results: Results) -> dict[str, Table]:
     """Make all tables that results have runs for, by name.
 
     ``table2`` and ``table3`` hold accuracies with the responses of `PAPER_RESPONSES` (``table2-probabilities`` and the
-    like with others), ``table4`` code lengths; each setting has ``time-learner-response`` and
-    ``tests-learner-response``.
+    like with others), ``table2-variants`` and ``table2-library`` those of `FURTHER_METHODS`, ``table4`` code lengths;
+    each setting has ``time-learner-response`` and ``tests-learner-response``.
     """
     summaries = summarize_paper(results)
     tables = [accuracy_table(summary) for summary in summaries]
+    tables += variants_tables(results)
     # Every setting of the stumps is beside the SVM's first, or the SVM's alone.
     stumps = [summary for summary in summaries if summary.learner == "stumps"]
     others = [summary for summary in summaries if summary.learner != "stumps"]
@@ -111,7 +115,12 @@ def accuracy_table(summary: SettingSummary) -> Table:
         keys=methods,
         rows=rows,
         footer=_accuracy_footer(summary),
-        notes=[_ACCURACY_NOTE, *([ranked] if summary.comparable.any() else []), *notes_on_gaps(summary)],
+        notes=[
+            _ACCURACY_NOTE,
+            *notes_on_weights(summary),
+            *([ranked] if summary.comparable.any() else []),
+            *notes_on_gaps(summary),
+        ],
         records=records,
     )
 
@@ -142,6 +151,7 @@ def _accuracy_record(
         "published_accuracy": mean,
         "published_std": std,
         "published_bold": bold,
+        "optimized": _finite(summary.optimized[row]) if method == WOLC else None,
     }
 
 
@@ -276,13 +286,15 @@ def code_length_table(summaries: Sequence[SettingSummary]) -> Table:
 
 
 def _length_columns(summaries: dict[str, SettingSummary]) -> list[_LengthColumn]:
-    """Return the paper's twelve columns, and two of what WOLC-ECOC has trained."""
+    """Return the paper's twelve columns, what WOLC-ECOC has trained, and the lengths of the paper's algorithm."""
     columns = [_fixed_column(coding, summaries) for coding in ("one-vs-one", "one-vs-rest", "random-10")]
     for method in (method for method in METHODS if method.startswith("ecoc-one/")):
         columns += [_grown_column(method, learner, summaries, "columns") for learner in LEARNERS]
     columns.append(_fixed_column("decoc", summaries))
-    for measure in ("columns", "trained"):
-        columns += [_grown_column(WOLC, learner, summaries, measure) for learner in LEARNERS]
+    for method in (WOLC, WOLC_PAPER):
+        if method == WOLC or any(method in summary.methods for summary in summaries.values()):
+            for measure in ("columns", "trained"):
+                columns += [_grown_column(method, learner, summaries, measure) for learner in LEARNERS]
     return columns
 
 
@@ -295,9 +307,10 @@ def _fixed_column(coding: str, summaries: dict[str, SettingSummary]) -> _LengthC
 
 
 def _grown_column(method: str, learner: str, summaries: dict[str, SettingSummary], measure: str) -> _LengthColumn:
-    coding, decoding = METHODS[method].split("/")
+    coding, decoding = printed(method).split("/")
     heading = (coding, decoding if measure == "columns" else "trained", LEARNERS[learner])
-    printed_heading = length_column(method, learner) if measure == "columns" else ""
+    is_published = method in METHODS and measure == "columns"
+    printed_heading = length_column(method, learner) if is_published else ""
     return _LengthColumn(heading, printed_heading, summaries.get(learner), method, measure)
 
 

@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 
 # The first and the second curve: the form of its line, and the coding whose colour it has.
 _CURVES = (("o-", "one-vs-one"), ("s--", "wolc"))
+#: Name of the loss by which growth is judged where the weights are not optimised in every round.
+OUT_OF_FOLD = "out-of-fold log-loss"
 _MEASURES = ("objective", "risk", "loss", "train_accuracy", "test_accuracy")
 
 
@@ -42,11 +44,10 @@ class Convergence:
 
     @property
     def losses(self) -> dict[str, Floats]:
-        """What the weights minimise, if they are optimised every round, or else what growth is judged by."""
-        is_optimized = np.isfinite(self.objective).all()
-        return _finite(
-            {"objective": self.objective, "risk (eq. 7)": self.risk} if is_optimized else {"loss": self.loss}
-        )
+        """What the weights minimise on training outputs, if they are optimised every round; or out-of-fold loss."""
+        if np.isfinite(self.objective).all():
+            return _finite({"objective": self.objective, "risk (eq. 7)": self.risk})
+        return _finite({OUT_OF_FOLD: self.loss})
 
     @property
     def accuracies(self) -> dict[str, Floats]:
@@ -98,7 +99,7 @@ def convergence_picture(
     with drawing_style():
         figure = new_figure(8.0, 3.4)
         panels = figure.subplots(1, 2)
-        labels = ("training risk" if "objective" in found.losses else "loss", "accuracy in %")
+        labels = (OUT_OF_FOLD if OUT_OF_FOLD in found.losses else "loss on training outputs", "accuracy in %")
         for axes, curves, label in zip(panels, (found.losses, found.accuracies), labels, strict=True):
             axes.bar(
                 rounds,

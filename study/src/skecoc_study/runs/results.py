@@ -98,6 +98,19 @@ class Results:
                 values[position[run.method], run.repeat, run.fold] = getattr(run, measure)
         return values
 
+    def rounds_of(self, learner: str, response: str, data_set: str, method: str) -> list[RoundRecord]:
+        """Return the rounds of all runs of a method on a data set, as far as growth was recorded."""
+        return self._grown.get((learner, response, data_set, method.partition("/")[0]), [])
+
+    def kept_rounds(self, learner: str, response: str, data_set: str, method: str) -> list[RoundRecord]:
+        """Return the kept round of each run of a method on a data set, as far as growth was recorded."""
+        return [record for record in self.rounds_of(learner, response, data_set, method) if record.kept]
+
+    def optimized_share(self, learner: str, response: str, data_set: str, method: str) -> float:
+        """Return the share of a method's runs on a data set whose weights are optimised; NaN if it is not known."""
+        rounds = self.kept_rounds(learner, response, data_set, method)
+        return float(np.mean([record.optimized for record in rounds])) if rounds else np.nan
+
     def write(self, folder: str | Path) -> None:
         """Write the results into a folder, made if it does not exist, and replace earlier ones there.
 
@@ -135,6 +148,28 @@ class Results:
         for run in self.runs:
             groups.setdefault((run.learner, run.response, run.data_set), []).append(run)
         return groups
+
+    @cached_property
+    def _grown(self) -> dict[tuple[str, str, str, str], list[RoundRecord]]:
+        grown: dict[tuple[str, str, str, str], list[RoundRecord]] = {}
+        for record in self.rounds:
+            grown.setdefault((record.learner, record.response, record.data_set, record.coding), []).append(record)
+        return grown
+
+    def missing(self) -> list[str]:
+        """Name the runs that a plan of the experiment asks for and that are not there, or without their growth."""
+        keys = {run.key for run in self.runs}
+        grown = {(*of_runs, record.repeat, record.fold) for of_runs, found in self._grown.items() for record in found}
+        wanted = {key for protocol in self._protocols for batch in protocol.batches() for key in batch.keys}
+        return sorted(
+            "/".join(map(str, key))
+            for key in wanted
+            if key not in keys
+            or (
+                key.coding.startswith("wolc")
+                and (key.learner, key.response, key.data_set, key.coding, key.repeat, key.fold) not in grown
+            )
+        )
 
     @cached_property
     def _protocols(self) -> list[Protocol]:
@@ -241,6 +276,8 @@ class SettingSummary:
     # How much more accurate the control is than each method, of shape (n_data_sets, n_methods, 3): mean difference and
     # the ends of its 95 % interval by the paired t test; NaN where there is nothing to test.
     control_ahead: Floats
+    # Share of the control's runs whose weights are optimised, of shape (n_data_sets,); NaN if it is not known.
+    optimized: Floats
 
     @property
     def comparable(self) -> NDArray[np.bool_]:
@@ -333,6 +370,7 @@ def _summarize_row(
         "n_runs": done.sum(axis=(1, 2)),
         "n_repeats": int(counted.sum()),
         "planned_repeats": len(counted),
+        "optimized": results.optimized_share(learner, response, data_set, "" if control is None else control),
         **_verdicts(accuracy[:, counted], methods, control, test_share),
     }
 

@@ -40,7 +40,7 @@ CLAIM_SECONDS = 180.0
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "piqp")
 
 _TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bool: "INTEGER"}
-_NULLABLE = ("objective", "risk", "loss", "train_accuracy")  # a grown code may lack them: they are NaN
+_NULLABLE = ("objective", "risk", "loss", "train_accuracy", "gap")  # a grown code may lack them: they are NaN
 
 
 def _columns(kind: type) -> str:
@@ -274,14 +274,12 @@ class Store:
 
     def read_rounds(self) -> list[RoundRecord]:
         """Return the rounds of all WOLC runs, in an order that depends on nothing but their identity."""
-        names = [field.name for field in fields(RoundRecord)]
+        types = get_type_hints(RoundRecord).values()
         rounds = []
         for row in self._records(RoundRecord, "rounds", "round"):
             # NaN is NULL in SQLite, and truth a number.
-            values: dict[str, Any] = {
-                name: np.nan if value is None else value for name, value in zip(names, row, strict=True)
-            }
-            rounds.append(RoundRecord(**{**values, "kept": bool(values["kept"])}))
+            values: list[Any] = [np.nan if value is None else of(value) for of, value in zip(types, row, strict=True)]
+            rounds.append(RoundRecord(*values))
         return rounds
 
     def meta(self) -> dict[str, Any]:
