@@ -28,15 +28,16 @@ from threadpoolctl import threadpool_limits
 from skecoc.decoding.optimized import OptimizedWeightDecoder
 
 N_CLASSES, N_COLUMNS = 10, 30
+MOST_CUTS = 2_000
 
 
-def made_up_rows(n_rows, seed=0, kind="continuous"):
+def made_up_rows(n_rows, seed=0, kind="continuous", shape=(N_CLASSES, N_COLUMNS)):
     """Make codewords of a dense random code whose columns are right more or less often: hard or continuous ones."""
     rng = np.random.default_rng(seed)
-    matrix = rng.choice([-1.0, 1.0], size=(N_CLASSES, N_COLUMNS))
-    y = rng.integers(0, N_CLASSES, n_rows)
-    codewords = np.empty((n_rows, N_COLUMNS))
-    strength = 0.6 * np.linspace(0.2, 1.2, N_COLUMNS)
+    matrix = rng.choice([-1.0, 1.0], size=shape)
+    y = rng.integers(0, shape[0], n_rows)
+    codewords = np.empty((n_rows, shape[1]))
+    strength = 0.6 * np.linspace(0.2, 1.2, shape[1])
     for first in range(0, n_rows, 10_000):
         part = slice(first, first + 10_000)
         noise = rng.normal(size=codewords[part].shape)
@@ -129,27 +130,29 @@ def report_full_program():
 
 def report_algorithm_2():
     """Solve the paper's problem by Algorithm 2, by the default solver and, if rows are few, as one linear program."""
-    print("the paper's problem (margin=0, l2=0), hard codewords and continuous ones; tol=1e-3, at most 400 constraints")
+    print(f"the paper's problem (margin=0, l2=0), tol=1e-3, at most {MOST_CUTS} constraints")
+    cases = [(4, 7, n_rows) for n_rows in (1_000, 10_000, 100_000, 1_000_000)] + [(3, 6, 1_000), (5, 10, 1_000)]
     for kind in ("hard", "continuous"):
-        for n_rows in (1_000, 10_000, 100_000, 1_000_000):
-            ours = in_own_process(n_rows, kind, "auto", 0.0, 0.0)
-            cuts = in_own_process(n_rows, kind, "cutting-plane", 0.0, 0.0)
+        for n_classes, n_columns, n_rows in cases:
+            shape = n_classes, n_columns
+            ours = in_own_process(n_rows, kind, "auto", 0.0, 0.0, shape)
+            cuts = in_own_process(n_rows, kind, "cutting-plane", 0.0, 0.0, shape)
             reached = f"gap {cuts.gap:.0e}" + ("" if cuts.gap <= 1e-3 else ", not reached")
             print(
-                f"  {kind}, {n_rows:,} rows: {cuts.n_cuts:.0f} cuts, {reached}, {cuts.seconds / ours.seconds:.1f} "
-                f"times as long as the default solver ({ours.seconds / ours.plain:.0f} plain passes); extra memory "
+                f"  {kind}, {n_classes} classes, {n_columns} columns, {n_rows:,} rows: {cuts.n_cuts:.0f} cuts, "
+                f"{reached}, {cuts.seconds / ours.seconds:.1f} times as long as the default solver; extra memory "
                 f"{cuts.extra:.2f} and {ours.extra:.2f} times the codewords; mean loss {cuts.objective:.6f} and "
                 f"{ours.objective:.6f}",
                 flush=True,
             )
-        codewords, y, matrix = made_up_rows(1_000, kind=kind)
+        codewords, y, matrix = made_up_rows(1_000, kind=kind, shape=(4, 7))
         started = process_time()
         optimum = full_linear_program(codewords, y, matrix)
         theirs = process_time() - started
-        decoder = OptimizedWeightDecoder(0.0, l2=0.0, solver="cutting-plane", tol=1e-3, max_rounds=400)
+        decoder = OptimizedWeightDecoder(0.0, l2=0.0, solver="cutting-plane", tol=1e-3, max_rounds=MOST_CUTS)
         ours, _ = cpu_seconds(lambda fitted=decoder, data=(codewords, y, matrix): fitted.fit(*data), repeats=1)
         print(
-            f"  {kind}, 1,000 rows, full program (eq. 8) by HiGHS: mean loss {optimum:.6f}, "
+            f"  {kind}, 4 classes, 7 columns, 1,000 rows, full program (eq. 8) by HiGHS: mean loss {optimum:.6f}, "
             f"{theirs / ours:.1f} times as long as Algorithm 2",
             flush=True,
         )
@@ -179,10 +182,10 @@ class Measured(NamedTuple):
     n_cuts: float
 
 
-def in_own_process(n_rows, kind, solver, margin, l2):
+def in_own_process(n_rows, kind, solver, margin, l2, shape=(N_CLASSES, N_COLUMNS)):
     """Measure one size in a process of its own, so that its peak memory is its own."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, array in zip(("codewords", "y", "matrix"), made_up_rows(n_rows, kind=kind), strict=True):
+        for name, array in zip(("codewords", "y", "matrix"), made_up_rows(n_rows, kind=kind, shape=shape), strict=True):
             np.save(Path(folder) / f"{name}.npy", array)
         command = [sys.executable, __file__, "one-size", folder, solver, str(margin), str(l2)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -198,8 +201,8 @@ def memory(field):
 def one_size(folder, solver, margin, l2):
     warnings.simplefilter("ignore", ConvergenceWarning)
     codewords, y, matrix = (np.load(Path(folder) / f"{name}.npy") for name in ("codewords", "y", "matrix"))
-    decoder = OptimizedWeightDecoder(float(margin), l2=float(l2), tol=1e-3, solver=solver, max_rounds=400)
-    decoder.fit(*made_up_rows(2_000))  # compile, and let libraries allocate what they keep
+    decoder = OptimizedWeightDecoder(float(margin), l2=float(l2), tol=1e-3, solver=solver, max_rounds=MOST_CUTS)
+    decoder.fit(*made_up_rows(2_000, shape=matrix.shape))  # compile, and let libraries allocate what they keep
     plain, _ = cpu_seconds(lambda: plain_pass(codewords, decoder), repeats=5)
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     before = memory("VmRSS")
