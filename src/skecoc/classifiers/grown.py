@@ -239,7 +239,7 @@ def _weights_in_words(model: Any) -> str:
     largest_first = sorted(model.group_shares_.items(), key=lambda item: -item[1])
     shown = [f"{name} {100 * share:.0f} %" for name, share in largest_first if share >= _SHOWN]
     rest = [name for name, share in largest_first if share < _SHOWN]
-    listed = ", ".join(shown) + (f"; {' and '.join(rest)} below 1 %" if rest else "")
+    listed = ", ".join(shown) + (f"; {', '.join(rest)} below 1 %" if rest else "")
     kind = "equal in each group of columns"
     if model.weights_optimized_:
         kind = "logistic" if getattr(model.decoder_, "scores_are_log_probabilities", False) else "optimised"
