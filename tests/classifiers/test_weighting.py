@@ -148,6 +148,31 @@ def test_a_group_that_makes_errors_is_damped_as_far_as_that_pays():
     np.testing.assert_allclose(with_fewer_errors(np.stack([good, bad]), y, weight, steepness, np.array([1])), steepness)
 
 
+def test_a_sample_of_twice_the_weight_is_two_samples_and_a_tie_an_error():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        y, scores = rng.integers(0, 3, 40), rng.integers(0, 3, (2, 40, 3)).astype(float)
+        counts = rng.integers(1, 4, 40)
+        steepness, damped = np.array([1.0, 1.0]), np.array([1])
+        found = with_fewer_errors(scores, y, counts.astype(float), steepness, damped)
+        repeated = with_fewer_errors(
+            scores.repeat(counts, axis=1), y.repeat(counts), np.ones(counts.sum()), steepness, damped
+        )
+        np.testing.assert_array_equal(found, repeated)
+        order = np.array([2, 0, 1])
+        renamed = with_fewer_errors(scores[:, :, np.argsort(order)], order[y], counts.astype(float), steepness, damped)
+        np.testing.assert_array_equal(found, renamed)
+
+
+def test_a_sample_of_very_large_weight_that_is_never_held_out():
+    X, y = make_blobs(61, centers=3, random_state=0)
+    y[0], weight = 3, np.ones(61)  # the only sample of its class
+    weight[0] = 1e9
+    model = WOLCClassifier(STUMPS, max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
+    assert np.isnan(model.history_[0].loss)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
 def test_pairs_are_those_of_highest_log_loss():
     X, y = vehicle()
     model = WOLCClassifier(STUMPS, init="one-vs-rest", max_iter=1, n_pairs=6, n_folds=3, random_state=0).fit(X, y)

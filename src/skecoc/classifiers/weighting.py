@@ -6,7 +6,7 @@ log-loss judges the round. Groups are the initial codes, the added columns by th
 learner, the columns of all pairs of classes, each pair with the same weight. The weights of single columns, of which
 there may be thousands, are fitted once, for the round that is kept. A penalty draws them to the weights of the groups;
 its strength is chosen by the log-loss of samples under weights that were fitted without their fold. Without folds,
-weights are fitted in every round to training codewords, and their own loss judges it, as in the paper.
+weights are fitted in every round to training codewords, and their hinge or log-loss judges it, as in the paper.
 """
 
 import operator
@@ -95,7 +95,7 @@ _SAMPLING, _DRAWING = np.uint64(0x5851F42D4C957F2D), np.uint64(0x14057B7EF767814
 class WeightStrategy(Strategy):
     """Weigh columns by optimised or logistic weights; separate the pairs of highest loss, by columns in layers."""
 
-    only_held_out = True
+    only_held_out = tells_next = True
 
     decoder: OptimizedWeightDecoder | LogisticWeightDecoder  # with the settings of the weights
     n_pairs: int
@@ -156,7 +156,7 @@ class WeightStrategy(Strategy):
         steepness = self._steepness
         if has_pairs:
             is_whole = [(matrix[:, groups == number] != 0).sum(axis=0).max() > 2 for number in range(groups.max() + 1)]
-            steepness = with_fewer_errors(by_group, y, weight, steepness, 1 + np.flatnonzero(is_whole))
+            steepness = with_fewer_errors(by_group, y, share * weight, steepness, 1 + np.flatnonzero(is_whole))
         size = float(steepness.sum())
         # If no group tells the classes apart, all have the same share.
         shares = steepness / size if size else np.full(len(counts), 1.0 / len(counts))
@@ -165,18 +165,18 @@ class WeightStrategy(Strategy):
             LogisticWeightDecoder._from_weights(mixed, matrix, size)
             if self._is_logistic
             else OptimizedWeightDecoder.from_weights(mixed, matrix),
-            losses / total,
+            losses / total if total else np.nan,  # next to a sample of very large weight, others have none
             sum_by_pairs(code, pair_losses),
             np.nan,
-            correct / total,
+            correct / total if total else np.nan,
         )
 
     def _evaluate_training(self, code: GrowingCode) -> Evaluation:
-        """Fit the weights to training codewords, from the last round's; the loss is what they minimise, on average."""
+        """Fit the weights to training codewords; the loss is their mean hinge or log-loss, without the penalty."""
         matrix, last = code.matrix, self._last
         decoder: Any = clone(self.decoder)
         if self._is_logistic:
-            decoder = _fit_logistic(code, decoder, code.n_columns, start=last)
+            decoder = _fit_logistic(code, decoder, code.n_columns)
         elif last is None:
             decoder = fit_weights(code, decoder, code.n_columns)
         else:  # the problem must stay the same, so that losses can be compared
@@ -371,14 +371,13 @@ def _fit_logistic(
     n_columns: int,
     *,
     without_fold: int | None = None,
-    start: LogisticWeightDecoder | None = None,
 ) -> Any:
-    """Fit logistic weights of the first columns of a code in memory; those of the groups if no samples are left."""
+    """Fit logistic weights of the first columns of a code in memory."""
     samples = code.coded.first(n_columns)
     rows = rows_without(samples, without_fold)
     weight = samples.weight[rows] * code.samples.unit_weight
     given = samples.out_of_fold[rows], samples.y[rows], code.matrix[:, :n_columns], weight
-    return decoder.fit(*given, groups=code.groups[:n_columns], start=start)
+    return decoder.fit(*given, groups=code.groups[:n_columns])
 
 
 def fit_weights(
@@ -393,8 +392,10 @@ def fit_weights(
     """Fit optimised weights of the first columns of a code; classes without samples keep the weights of `prior`."""
     matrix = code.matrix[:, :n_columns]
     rows, present = rows_for_weights(code.samples, code.coded, matrix, decoder, without_fold)
-    if prior is None or len(present) == len(matrix):
+    if len(present) == len(matrix):
         return decoder._fit_rows(rows, matrix, prior if warm_start is None else warm_start, prior)
+    if prior is None:
+        raise ValueError("every class must have samples, unless there are weights for those that have none")
     if len(present) < 2:
         return OptimizedWeightDecoder.from_weights(prior, matrix)
     decoder._fit_rows(rows, matrix[present], prior[present], prior[present])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
-from skecoc.decoding.scoring import Floats, Indices
+from skecoc.decoding.scoring import Floats, Indices, worst_rivals
 
 # Groups with a smaller steepness, relative to the largest, get steepness 0.
 _LEAST_STEEPNESS = 1e-3
@@ -70,20 +70,22 @@ def pair_weights(matrix: ArrayLike) -> Floats:
 def with_fewer_errors(scores: Floats, y: Indices, weight: Floats, steepness: Floats, damped: Indices) -> Floats:
     """Reduce the steepness of some groups as far as that makes fewer errors, by more than their standard error.
 
+    A tie is an error.
+
     Least log-loss is not fewest errors: with many classes, one-vs-rest tells well how certain a prediction is, but it
     is less accurate than one-vs-one. `scores` are as in `fit_steepness`, and `damped` has the numbers of the groups.
     """
 
     def is_correct(values: Floats) -> Floats:
-        return np.asarray(np.tensordot(values, scores, 1).argmax(axis=1) == y, dtype=np.float64)
+        return np.asarray(worst_rivals(np.tensordot(values, scores, 1), y)[1] < 0.0, dtype=np.float64)
 
     before, best, most = is_correct(steepness), steepness, 0.0
     for factor in _DAMPING:
         values = steepness.copy()
         values[damped] *= factor
         if values.any():
-            gains = weight * (is_correct(values) - before)
-            gain = float(gains.sum() - np.sqrt((gains**2).sum()))
+            changes = is_correct(values) - before
+            gain = float(weight @ changes - np.sqrt(weight @ changes**2))  # a sample of weight 2 is two samples
             if gain > most:
                 best, most = values, gain
     return best
