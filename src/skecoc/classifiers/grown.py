@@ -82,7 +82,7 @@ class GrownClassifier(BaseCodeClassifier):
             pairs = ", ".join(f"{self.classes_[i]}/{self.classes_[j]}" for i, j in record.pairs)
             print(
                 f"round {number:2d}: {record.n_columns:3d} columns, loss {record.loss:.4f}, "
-                f"out-of-fold accuracy {record.out_of_fold_accuracy:.4f}"
+                f"out-of-fold accuracy {record.out_of_fold_accuracy:.4f}, added work {work:.1f}"
                 + (f"; next {pairs} ({record.n_clustered} clustered)" if pairs else "; done")
             )
 
@@ -234,13 +234,17 @@ def _growth_in_words(model: Any) -> str:
 
 def _weights_in_words(model: Any) -> str:
     """Describe the weights."""
-    if not hasattr(model, "group_shares_"):
+    is_logistic = getattr(model.decoder_, "scores_are_log_probabilities", False)
+    shares = getattr(model, "group_shares_", None)
+    if shares is None and is_logistic and is_several(model.estimator):
+        shares = {name: float(share.mean()) for name, share in model.learner_shares().items()}
+    if shares is None:
         return f"Decoding is by {type(model.decoder_).__name__}"
-    largest_first = sorted(model.group_shares_.items(), key=lambda item: -item[1])
+    largest_first = sorted(shares.items(), key=lambda item: -item[1])
     shown = [f"{name} {100 * share:.0f} %" for name, share in largest_first if share >= _SHOWN]
     rest = [name for name, share in largest_first if share < _SHOWN]
     listed = ", ".join(shown) + (f"; {', '.join(rest)} below 1 %" if rest else "")
     kind = "equal in each group of columns"
-    if model.weights_optimized_:
-        kind = "logistic" if getattr(model.decoder_, "scores_are_log_probabilities", False) else "optimised"
+    if getattr(model, "weights_optimized_", True):
+        kind = "logistic" if is_logistic else "optimised"
     return f"Weights are {kind}: {listed}"

@@ -297,6 +297,8 @@ class Strategy(ABC):
 
     #: Reason to give when there are no further columns.
     exhausted = "no hard pair is left"
+    #: Whether the pairs that would come next can be told without training anything.
+    tells_next = False
     #: Whether codewords are kept only of samples that are held out.
     only_held_out = False
     #: Whether the code never grows, so that no codewords are kept.
@@ -476,7 +478,9 @@ def grow(
         stop_reason = rules.reason_to_stop(evaluation.loss, idle, len(history), code)
         columns: list[Column] = []
         pairs: list[tuple[int, int]] = []
-        next_pairs = hard_pairs(evaluation.pair_losses) if stop_reason and evaluation.loss > rules.target else []
+        next_pairs = []
+        if stop_reason and evaluation.loss > rules.target and strategy.tells_next and not code.learner_names:
+            next_pairs = strategy.propose(code, evaluation).pairs
         if not stop_reason:
             free = None if rules.max_columns is None else rules.max_columns - code.n_columns
             proposal = strategy.propose(code, evaluation)

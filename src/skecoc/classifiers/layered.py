@@ -163,6 +163,8 @@ def number_of_equal_columns(matrix: CodeMatrix, column: Pattern) -> int:
 class LayeredStrategy(Strategy):
     """Separate the most confused pairs; a pair that is a column already gets a clustering-based one (Algorithm 1)."""
 
+    tells_next = True
+
     decoder: BaseDecoder  # cloned for every round
     n_pairs: int
     n_regions: int
