@@ -441,6 +441,8 @@ def test_a_weight_of_two_is_a_column_given_twice(kind, loss):
 def test_one_refuses_to_weigh_columns_of_other_decodings():
     with pytest.raises(ValueError, match="column_weights=True needs decoding 'hamming'"):
         ECOCOneClassifier(STUMPS, decoding="laplacian", column_weights=True).fit(X_IRIS, Y_IRIS)
+    model = ECOCOneClassifier(STUMPS, column_weights=True, random_state=0).fit(X_IRIS, Y_IRIS)
+    assert model.decoding_ == "loss-weighted"
 
 
 def test_one_takes_sparse_rows():
@@ -768,11 +770,12 @@ def test_columns_of_categories_reach_stumps(method):
     X, y = vehicle()
     numbers = {f"x{j}": X[:, j] for j in range(4)}
     kind = pd.Categorical(np.where(y == "bus", "large", np.where(X[:, 4] > 0.3, None, "small")))
-    plain = method(STUMPS, random_state=0).fit(pd.DataFrame(numbers), y).score(pd.DataFrame(numbers), y)
     frame = pd.DataFrame({"kind": kind, **numbers})
-    model = method(STUMPS, random_state=0).fit(frame, y)
+    train, test = frame[::2], frame[1::2]
+    plain = method(STUMPS, random_state=0).fit(train.drop(columns="kind"), y[::2])
+    model = method(STUMPS, random_state=0).fit(train, y[::2])
     assert get_tags(model).input_tags.categorical
-    assert model.score(frame, y) > plain
+    assert model.score(test, y[1::2]) > plain.score(test.drop(columns="kind"), y[1::2])
     if method in LAYERED:
         assert sum(record.n_clustered for record in model.history_)
 

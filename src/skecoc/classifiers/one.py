@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 
-from skecoc.classifiers.base import Start, TrainingData
+from skecoc.classifiers.base import AUTO, Start, TrainingData
 from skecoc.classifiers.grown import GrownClassifier
 from skecoc.classifiers.growth import (
     Evaluation,
@@ -34,8 +34,11 @@ from skecoc.decoding import (
 )
 from skecoc.decoding.scoring import decode
 from skecoc.learners.columns import Column, Floats, Integers, Pattern
+from skecoc.support.errors import is_named
 from skecoc.support.weights import ClassWeight
 
+# Decoders that can weigh columns.
+_WEIGHABLE = HammingDecoder | LossBasedDecoder | AttenuatedEuclideanDecoder | LossWeightedDecoder
 # Weights up to this count as zero.
 _LEAST_WEIGHT = 1e-12
 
@@ -86,13 +89,16 @@ class OneStrategy(Strategy):
         """Fit the decoder and, if columns are weighed, multiply what they add to scores by weights."""
         decoder: BaseDecoder = fit_decoder(clone(self.decoder), code, samples, matrix)
         if self.weighs_columns:
-            errors = np.zeros(matrix.shape[1])
+            errors, parts = np.zeros((2, matrix.shape[1]))
             for taken, codewords, part in self._parts(samples):
                 sides = matrix[samples.y[taken]]
                 weight = samples.weight[taken, np.newaxis] * (sides != 0)
                 wrong = weight * (np.sign(codewords[taken]) != sides)
-                errors += part * wrong.sum(axis=0) / np.maximum(weight.sum(axis=0), _LEAST_WEIGHT)
-            errors = np.clip(errors, 0.5 / len(samples.y), 0.5)  # no column is known to be perfect
+                total = weight.sum(axis=0)  # zero if there are validation samples of neither side
+                errors += part * wrong.sum(axis=0) / np.maximum(total, _LEAST_WEIGHT)
+                parts += part * (total > 0)
+            # No column is known to be perfect.
+            errors = np.clip(errors / np.maximum(parts, _LEAST_WEIGHT), 0.5 / len(samples.y), 0.5)
             weigh_columns(decoder, 0.5 * np.log((1.0 - errors) / errors))
         return decoder
 
@@ -160,15 +166,10 @@ def weigh_columns(decoder: BaseDecoder, weights: Floats) -> None:
     """Multiply what each column adds to the scores of a fitted decoder by its weight."""
     if isinstance(decoder, LossWeightedDecoder):
         decoder.weights_ = decoder.weights_ * weights
-    elif isinstance(decoder, HammingDecoder | LossBasedDecoder | AttenuatedEuclideanDecoder):
+    else:
         if isinstance(decoder, LossBasedDecoder):
             decoder._loss_of_zeros = (decoder.matrix_ == 0) @ weights * decoder.loss_function_(np.zeros(1))
         decoder.matrix_ = decoder.matrix_ * weights
-    else:
-        raise ValueError(  # noqa: TRY004
-            "column_weights=True needs decoding 'hamming', 'attenuated-euclidean', 'loss-based' or 'loss-weighted', "
-            f"got {decoder!r}"
-        )
 
 
 class ECOCOneClassifier(GrownClassifier):
@@ -195,7 +196,7 @@ class ECOCOneClassifier(GrownClassifier):
     column_weights : bool, default=False
         Whether a column's part in the decoding is weighted by :math:`\frac{1}{2} \log \frac{1 - e}{e}`, where e is the
         weighted sum of its error rates on training and validation samples. For ``decoding`` "hamming",
-        "attenuated-euclidean", "loss-based" and "loss-weighted".
+        "attenuated-euclidean", "loss-based" and "loss-weighted", which "auto" then stands for.
     validation_fraction : float, default=0.2
         Share of each class that is held out for validation, in (0, 0.5]; rounded to 1 / k for an integer k.
     validation_weight : float, default=0.5
@@ -342,8 +343,17 @@ class ECOCOneClassifier(GrownClassifier):
 
     def _strategy(self, data: TrainingData, start: Start) -> tuple[Strategy, StopRules]:
         del data, start
+        decoder = self._decoder()
+        if self.column_weights:
+            if is_named(self.decoding, AUTO):
+                decoder = LossWeightedDecoder()
+            elif not isinstance(decoder, _WEIGHABLE):
+                raise ValueError(
+                    "column_weights=True needs decoding 'hamming', 'attenuated-euclidean', 'loss-based' or "
+                    f"'loss-weighted', got {self.decoding!r}"
+                )
         rules = StopRules(self._most_rounds(), self.max_columns, patience=None, target=self.target_error)
-        return OneStrategy(self._decoder(), self.validation_weight, self.extend, self.column_weights), rules
+        return OneStrategy(decoder, self.validation_weight, self.extend, self.column_weights), rules
 
     def _folds(self, data: TrainingData, n_columns: int, X: Any, seed: int) -> tuple[Integers | None, bool]:
         del n_columns
