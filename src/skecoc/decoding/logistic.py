@@ -145,7 +145,6 @@ class LogisticWeightDecoder(BaseDecoder):
         sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
-        start: "LogisticWeightDecoder | None" = None,
     ) -> Self:
         """Fit the weights.
 
@@ -161,9 +160,6 @@ class LogisticWeightDecoder(BaseDecoder):
             Non-negative weights of the training samples; None means 1 each.
         groups : array-like of int of shape (n_columns,), default=None
             The group of each column, numbered from 0; None means one group.
-        start : LogisticWeightDecoder, default=None
-            A decoder fitted to the first columns, as the starting point of the solver. This is faster and changes the
-            result only within `tol`.
 
         Returns
         -------
@@ -188,7 +184,7 @@ class LogisticWeightDecoder(BaseDecoder):
         scores = np.stack([x @ (weights * M).T for weights in equal])
         prior = np.tensordot(fit_steepness(scores, rows, weight), equal, 1)
         problem = _Problem(x, rows, weight, M, prior, float(self.spread))
-        found, n_iter = problem.minimize(problem.point_of(start), float(self.tol), int(self.max_iter))
+        found, n_iter = problem.minimize(float(self.tol), int(self.max_iter))
         weights, bias = problem.weights_and_bias(found)
         self.matrix_, self.bias_ = M, bias
         self.steepness_ = weights.sum(axis=1)
@@ -241,16 +237,6 @@ class _Problem:
         self._point: Floats | None = None  # where the bounds were computed last
         self._bounds: tuple[float, float] = (np.inf, -np.inf)
 
-    def point_of(self, decoder: LogisticWeightDecoder | None) -> Floats:
-        """Return the point to start from: that of a decoder of the first columns, or the prior."""
-        factors, bias = np.ones(len(self.prior)), np.zeros(self.shape[0])
-        if decoder is not None:
-            known = self.entries[1] < decoder.matrix_.shape[1]
-            weights = decoder.steepness_[:, None] * decoder.weights_
-            factors[known] = weights[self.entries[0][known], self.entries[1][known]] / self.prior[known]
-            bias = decoder.bias_ + (weights * decoder.matrix_) @ self.centre[: weights.shape[1]] - self.offset
-        return np.append(factors, bias)
-
     def weights_and_bias(self, point: Floats) -> tuple[Floats, Floats]:
         weights, code = np.zeros(self.shape), np.zeros(self.shape)
         weights[self.entries] = self.prior * point[: len(self.prior)]
@@ -287,8 +273,8 @@ class _Problem:
             self.value(point)
         return self._bounds
 
-    def minimize(self, start: Floats, tol: float, max_iter: int) -> tuple[Floats, int]:
-        """Minimise until the relative gap is small enough; return the point and the number of iterations."""
+    def minimize(self, tol: float, max_iter: int) -> tuple[Floats, int]:
+        """Minimise from the prior until the relative gap is small enough; return the point and the iterations made."""
 
         def stop_if_close(intermediate_result: Any) -> None:
             objective, bound = self.bounds(intermediate_result.x)
@@ -297,6 +283,7 @@ class _Problem:
 
         limits = [(0.0, None)] * len(self.prior) + [(None, None)] * self.shape[0]
         options = {"maxiter": max_iter, "maxfun": 10 * max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20}
+        start = np.append(np.ones(len(self.prior)), np.zeros(self.shape[0]))
         found = minimize(
             self.value, start, jac=True, method="L-BFGS-B", bounds=limits, callback=stop_if_close, options=options
         )

@@ -7,7 +7,6 @@ A pass over the rows at that vertex gives the next cut. Memory does not grow wit
 """
 
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,64 +19,48 @@ from skecoc.decoding.scoring import Floats, worst_rivals
 _SHARP = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
 
 
-class _Cut(NamedTuple):
-    """The mean losses with and without margin at some weights, and the linear function that the former is there."""
-
-    hinge: float
-    risk: float
-    offset: float
-    gradient: Floats
-
-    def plus(self, other: "_Cut") -> "_Cut":
-        return _Cut(
-            self.hinge + other.hinge,
-            self.risk + other.risk,
-            self.offset + other.offset,
-            self.gradient + other.gradient,
-        )
-
-
 def minimize_by_cuts(problem: Problem, rows: Rows, start: Floats, tol: float, max_rounds: int) -> Solution:
     """Add the most violated constraint until it is one of the working set, or by no more than a relative gap above it.
 
     `max_rounds` is the largest number of constraints.
     """
     space = problem.space
-    cuts: list[_Cut] = []
+    cuts: list[Floats] = []
     weights, bound, best, objective = start, 0.0, start, np.inf
     while True:
         code = np.ascontiguousarray((weights * space.matrix).T)
         of_block = partial(_cut_block, matrix=space.matrix, code=code, margin=problem.margin)
-        cut = rows.sum(of_block, _Cut.plus)
-        if cut.hinge < objective:
-            best, objective, risk = weights, cut.hinge, cut.risk
+        hinge, lost, *cut = rows.sum(of_block, np.add)
+        if hinge < objective:
+            best, objective, risk = weights, hinge, lost
         # A constraint that is in the set already is violated by no more than the slack.
         if relative_gap(objective, bound) <= tol or len(cuts) == max_rounds:
             return Solution(best, objective, objective, risk, min(bound, objective), len(cuts) + 1, len(cuts))
-        cuts.append(cut)
+        cuts.append(np.append(cut[0], space.flatten(np.reshape(cut[1:], space.matrix.shape))))
         weights, bound = _solve_reduced(space, cuts)
 
 
-def _cut_block(block: Block, matrix: Floats, code: Floats, margin: float) -> _Cut:
-    total = _Cut(0.0, 0.0, 0.0, np.zeros_like(matrix))
+def _cut_block(block: Block, matrix: Floats, code: Floats, margin: float) -> Floats:
+    """Return the mean losses with and without margin, and the constant and the slopes of the former as a function."""
+    total = np.zeros(3 + matrix.size)
     for chunk in block.chunks(len(matrix)):
         rivals, leads = worst_rivals(chunk.codewords @ code, chunk.y, margin)
         lossy = np.flatnonzero(leads > 0.0)
         weight, rivals, leads = chunk.weight[lossy], rivals[lossy], leads[lossy]
         gradient = slopes_of(matrix, chunk.codewords[lossy], chunk.y[lossy], rivals, weight)
-        risk = float(weight @ np.maximum(leads - margin, 0.0))
-        total = total.plus(_Cut(float(weight @ leads), risk, margin * float(weight.sum()), gradient))
+        total[:3] += weight @ leads, weight @ np.maximum(leads - margin, 0.0), margin * weight.sum()
+        total[3:] += gradient.ravel()
     return total
 
 
-def _solve_reduced(space: WeightSpace, cuts: list[_Cut]) -> tuple[Floats, float]:
+def _solve_reduced(space: WeightSpace, cuts: list[Floats]) -> tuple[Floats, float]:
     """Minimise the largest of the cuts, or zero, over the feasible weights; return weights and the smallest value."""
     n_cuts = len(cuts)
-    slopes = np.array([space.flatten(cut.gradient) for cut in cuts])
+    table = np.array(cuts)
     found = linprog(
         np.append(np.zeros(space.n_weights), 1.0),
-        A_ub=np.column_stack([slopes, -np.ones(n_cuts)]),
-        b_ub=[-cut.offset for cut in cuts],
+        A_ub=np.column_stack([table[:, 1:], -np.ones(n_cuts)]),
+        b_ub=-table[:, 0],
         A_eq=sparse.hstack([sparse.csr_array(space.memberships), sparse.csr_array((space.n_classes, 1))]),
         b_eq=np.ones(space.n_classes),
         bounds=(0.0, None),

@@ -63,14 +63,15 @@ _DISTANCE_UNIT = 2.0**-40
 class Certificate:
     """Certificate of optimised weights."""
 
-    #: The objective: mean hinge with the margin, plus the penalty. If columns are appended for the same samples and
-    #: margin, it never increases; with `prior_weights`, which change with every column, it may.
+    #: The objective: mean hinge with the margin, plus the penalty. If columns are appended for the same samples, margin
+    #: and `l2`, its minimum never increases; with `prior_weights`, which change with every column, it may.
     objective: float
     #: The mean hinge with the margin, without the penalty.
     hinge: float
     #: The mean hinge without margin: eq. 7 of the paper, divided by the number of samples.
     risk: float
-    #: Lower bound of the objective: the value of a feasible point of the dual problem.
+    #: Lower bound of the objective: the value of a feasible point of the dual problem or, with ``"cutting-plane"``, of
+    #: the last linear program.
     lower_bound: float
     #: ``(objective - lower_bound) / max(objective, 1e-3)``.
     gap: float
@@ -392,7 +393,8 @@ class OptimizedWeightDecoder(BaseDecoder):
         else:
             found = maximum_entropy_minimizer(problem, rows, start, self.max_rounds)
         self.matrix_, self.weights_ = M, found.weights
-        self.__dict__.pop("tie_weights_", None)  # of an earlier fit
+        for name in ("tie_weights_", "tie_shares_", "tie_tolerance_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if self.solver == CUTTING_PLANE:
             self.tie_tolerance_, self.tie_shares_ = _ZERO, np.linspace(1.0, 0.0, len(M))
         elif self.margin_ > 0:
