@@ -60,7 +60,7 @@ def formula(options, n_columns):
     fixed = needed_bytes(parts, options.threads, SAMPLE_ROWS, is_light=is_light)
     rows = options.rows / options.workers
     kept = rows * (N_FEATURES + 8)
-    if n_columns:  # a third is held out; old and new codewords, and scores of three pools
+    if n_columns:  # a third is held out; old and new codewords, and scores of three groups
         kept += rows / 3 * (2 * (4 * n_columns + 32) + 3 * 8 * N_CLASSES)
     # What is kept goes to disk where it does not fit; tasks that run when a worker is full go on.
     running = fixed - needed_bytes(parts, 0, SAMPLE_ROWS, is_light=is_light)

@@ -7,7 +7,7 @@ own, for at most two minutes; memory is the peak above that of the codewords, la
 
 Codewords are those of learners that err: ``noise`` and ``clean`` are codes of the own class plus more or less noise,
 squashed; ``posterior`` are ``2 p - 1`` with the posterior probability of a column's positive side among points around
-class centres, known with noise. ``pooled`` weights are drawn towards a mixture of two pools, as growth does it.
+class centres, known with noise. ``pooled`` weights are drawn towards a mixture of two groups, as growth does it.
 """
 
 import subprocess
@@ -76,7 +76,7 @@ def made_up_rows(kind, outputs, n_classes, n_columns, n_rows, seed=0):
 
 
 def pooled_form(codewords, y, matrix):
-    """Return prior weights, margin and penalty as growth chooses them: two pools of columns, mixed 7 to 3."""
+    """Return prior weights, margin and penalty as growth chooses them: two groups of columns, mixed 7 to 3."""
     first = np.arange(matrix.shape[1]) < matrix.shape[1] // 2
     prior = np.zeros_like(matrix)
     for part, share in ((first, 0.7), (~first, 0.3)):

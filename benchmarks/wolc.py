@@ -24,12 +24,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from skecoc import ECOCClassifier, WOLCClassifier
-from skecoc.classifiers.weighting import PooledWeightStrategy
+from skecoc.classifiers.weighting import WeightStrategy
 from skecoc.datasets import list_uci, load_uci
 
 
 def weights_share(model: WOLCClassifier, X: np.ndarray, y: np.ndarray) -> float:
-    """Fit and return the share of the time that goes into pooled weights, round by round, and into optimised ones."""
+    """Fit and return the share of the time that goes into weights: of groups in every round, and optimised ones."""
     spent = []
 
     def timed(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,7 +41,7 @@ def weights_share(model: WOLCClassifier, X: np.ndarray, y: np.ndarray) -> float:
 
         return run
 
-    strategy = PooledWeightStrategy
+    strategy = WeightStrategy
     with (
         patch.object(strategy, "evaluate", timed(strategy.evaluate)),
         patch.object(strategy, "refine", timed(strategy.refine)),

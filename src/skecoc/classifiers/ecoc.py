@@ -173,7 +173,8 @@ def _fit(decoder: Any, code: GrowingCode, fitted: _Codewords) -> None:
             return
         if isinstance(decoder, OptimizedWeightDecoder):
             every = code.trainer.all_rows(code.columns, code.margin_scale)
-            decoder._fit_rows(rows_for_weights(code.samples, every, matrix, decoder, None)[0], matrix)
+            rows, _ = rows_for_weights(code.samples, every, matrix, decoder, None)  # of all classes: none is left out
+            decoder._fit_rows(rows, matrix)
             return
     groups = {"groups": code.parts} if getattr(decoder, "takes_groups", False) else {}
     decoder.fit(fitted.outputs / code.margin_scale, fitted.y, matrix, fitted.weight, **groups)

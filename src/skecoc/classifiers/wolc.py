@@ -133,17 +133,18 @@ class WOLCClassifier(LayeredClassifier):
     decoder_ : decoder
         The fitted decoder.
     decoding_ : str
-        "optimized-weight", or "logistic-weight" with several learners.
+        "optimized-weight" or "logistic-weight".
     weights_ : ndarray of shape (n_classes, n_columns)
         Decoding weights; every row sums to 1.
     weights_optimized_ : bool
-        Whether there are optimised or logistic weights. False if they are equal in each group of columns: if the chosen
-        penalty is the strongest one, or the code is too long to grow.
+        Whether there are optimised or logistic weights. False if they are equal in each group of columns, since the
+        chosen penalty is the strongest one. Codes that are too long to grow have equal weights, or those that
+        `ECOCClassifier` fits to compact codes.
     penalty_strength_ : float
         Strength of the penalty, in a unit in which 1 makes weights as dear as the margin; NaN if it was not chosen.
     distance_from_equal_ : float
         Share of the total weight, from 0 to 1, by which the weights differ from those that are equal in each group of
-        columns (without folds: from equal weights).
+        columns (without folds: from equal weights); NaN for codes that are too long to grow.
     group_shares_ : dict of str to float
         Share of each group of columns in the weights, by the initial codes and the numbers of regions of added columns;
         with several learners, share of each learner.

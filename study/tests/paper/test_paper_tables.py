@@ -209,7 +209,7 @@ def test_variants_are_averaged_over_data_sets():
     printed, first = "wolc-printed/optimized-weight", "one-vs-one/loss-weighted"
     correct = {"iris": {first: [[9, 8]], printed: [[4, 4]]}, "wine": {first: [[9, 9]], printed: [[6, 6]]}}
     runs = make_results(correct).runs
-    rounds = make_rounds("iris", "wolc-printed", lengths=(3, 3)) + make_rounds("wine", "wolc-printed", lengths=(3, 2))
+    rounds = make_rounds("iris", "wolc-printed", lengths=(4, 4)) + make_rounds("wine", "wolc-printed", lengths=(4, 3))
     table = paper_tables(Results(runs, rounds, {}))["table2-variants"]
     assert [row.name for row in table.rows] == ["1vs1/LW", "wolc-printed (Algorithm 2)"]
     texts = [cell.text for cell in table.rows[1].cells]

@@ -24,7 +24,7 @@ from skecoc_study.runs.protocol import Protocol
 #: Written into the file's header, so that it can be told from other SQLite files: "skEC".
 APPLICATION_ID = 0x736B4543
 #: Version of the tables.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 #: How long to wait for another process that is writing.
 _BUSY_SECONDS = 60.0
