@@ -22,7 +22,7 @@ from scipy.stats import ttest_ind_from_stats
 
 from skecoc.compare.statistics import nemenyi_critical_difference, paired_t_test, paired_values, wilcoxon_holm
 from skecoc.reports import to_markdown
-from skecoc_study.paper.published import METHODS, TITLES, WOLC, published_accuracy, recomputed_ranks
+from skecoc_study.paper.published import METHODS, WOLC, published_accuracy, recomputed_ranks
 from skecoc_study.paper.reproduction import outcome_files, read_results
 from skecoc_study.paper.summaries import setting_title, summarize_paper
 from skecoc_study.paper.tables import paper_tables
@@ -39,15 +39,14 @@ CERTIFIED = 1e-3
 def averages(summary: SettingSummary) -> str:
     """Average every method over the data sets, best rank first."""
     ranks, rows = summary.ranks(), summary.comparable
-    published = [method for method in summary.methods if method in METHODS]
-    paper = recomputed_ranks(summary.learner, summary.ranked_data_sets, published)
+    paper = recomputed_ranks(summary.learner, summary.ranked_data_sets, summary.methods)
     found = [
         (
             ranks[method],
-            f"{TITLES[method]}",
+            f"{METHODS[method]}",
             f"{100 * summary.accuracy[rows, k].mean():.2f}",
             f"{ranks[method]:.2f}",
-            f"{paper[method]:.2f}" if method in paper else "",
+            f"{paper[method]:.2f}",
             f"{summary.columns[rows, k].mean():.1f}",
             f"{(summary.against_control[rows, k] < 0).sum()}/{(summary.against_control[rows, k] == 0).sum()}"
             f"/{(summary.against_control[rows, k] > 0).sum()}"
@@ -80,7 +79,7 @@ def sets(summary: SettingSummary) -> str:
                 f"{length:.2f}",
             ]
         )
-    header = ["data set", "WOLC-ECOC", TITLES[other], "WOLC-ECOC is", "columns", "of one-vs-one's"]
+    header = ["data set", "WOLC-ECOC", METHODS[other], "WOLC-ECOC is", "columns", "of one-vs-one's"]
     return table(header, rows)
 
 
@@ -94,7 +93,7 @@ def headline(summary: SettingSummary) -> str:
     distance = nemenyi_critical_difference(len(ranks), len(scores))
     return (
         f"{setting_title(summary)}: WOLC-ECOC {means[WOLC]:.2f} %, average rank {ranks[WOLC]:.2f} of {len(ranks)}; "
-        f"of the others {TITLES[other]} has the best rank, {ranks[other]:.2f}, with {means[other]:.2f} %. "
+        f"of the others {METHODS[other]} has the best rank, {ranks[other]:.2f}, with {means[other]:.2f} %. "
         f"WOLC-ECOC is significantly more accurate than {better} of the {len(tests)} others (Wilcoxon's signed-rank "
         f"test over data sets, Holm's adjustment, {100 * ALPHA:.0f} %); average ranks alone differ significantly "
         f"(Nemenyi) when they are {distance:.2f} apart."
@@ -113,7 +112,7 @@ def experiments(summaries: list[SettingSummary]) -> str:
                 f"paper's experiment, {setting_title(summary)}",
                 f"{len(scores)}",
                 f"{means[WOLC]:.1f} %, rank {ranks[WOLC]:.1f}",
-                f"{TITLES[other]}: {means[other]:.1f} %, rank {ranks[other]:.1f}",
+                f"{METHODS[other]}: {means[other]:.1f} %, rank {ranks[other]:.1f}",
                 f"{nemenyi_critical_difference(len(ranks), len(scores)):.1f}",
             ]
         )
@@ -125,7 +124,7 @@ def front(summary: SettingSummary) -> str:
     rows, wolc = summary.comparable, summary.methods.index(WOLC)
     accuracy, length = summary.accuracy[rows].mean(axis=0), summary.columns[rows].mean(axis=0)
     above = [
-        TITLES[method]
+        METHODS[method]
         for k, method in enumerate(summary.methods)
         if accuracy[k] > accuracy[wolc] and length[k] < length[wolc]
     ]
@@ -147,7 +146,7 @@ def against_one_vs_one(summary: SettingSummary, results: Results) -> str:
         where = f" ({', '.join(lost)})" if lost else ""
         n_sets = len(summary.ranked_data_sets)
         lines.append(
-            f"- {TITLES[method]}: significantly better than WOLC-ECOC on {len(lost)} of {n_sets} sets{where}.\n"
+            f"- {METHODS[method]}: significantly better than WOLC-ECOC on {len(lost)} of {n_sets} sets{where}.\n"
         )
     return "".join(lines)
 

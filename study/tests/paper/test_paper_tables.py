@@ -186,6 +186,10 @@ def test_the_papers_algorithm_stands_beside_wolc_where_it_has_runs():
     results = make_results(correct, n_columns=dict.fromkeys(correct["iris"], 5))
     tables = paper_tables(results)
     assert tables["table2"].columns[-2:] == [("WOLC-ECOC", "OW"), ("wolc-paper", "OW")]
+    cell = row_of(tables["table2"], "iris").cells[-1]
+    assert (cell.text, cell.mark, cell.bold) == ("70.00", "", False)
+    assert row_of(tables["table2"], "average accuracy").cells[-1].text == "70.00"
+    assert row_of(tables["table2"], "average rank").cells[-1].text == ""
     assert tables["table4"].keys[-2:] == ["wolc-paper/trained/Ada", "wolc-paper/trained/SVM"]
     assert row_of(tables["table4"], "iris").cells[-4].text == "5.00"
     assert row_of(tables["table4"], "iris").cells[-4].published == ""

@@ -35,18 +35,19 @@ def summarize_paper(results: Results) -> list[SettingSummary]:
 
 
 def paper_summary(
-    results: Results, learner: str, response: str, methods: Sequence[str] | None = None
+    results: Results, learner: str, response: str, methods: Sequence[str] = tuple(METHODS)
 ) -> SettingSummary:
-    """Compare methods in one setting with WOLC-ECOC, data sets in the paper's order.
-
-    By default these are the paper's methods and, if it has runs, the paper's algorithm with all of its settings.
-    """
-    if methods is None:
-        has_runs = WOLC_PAPER in results.methods(learner, response)
-        methods = [*METHODS, WOLC_PAPER] if has_runs else list(METHODS)
+    """Compare the paper's methods (or others) in one setting with WOLC-ECOC, data sets in the paper's order."""
     found = results.data_sets(learner, response)
     data_sets = [*(name for name in DATA_SETS if name in found), *(name for name in found if name not in DATA_SETS)]
     return summarize_setting(results, learner, response, methods, data_sets=data_sets, control=WOLC)
+
+
+def as_printed_summary(results: Results, learner: str, response: str) -> SettingSummary | None:
+    """Summarise the paper's algorithm with all of its settings, which may have fewer repeats; None without runs."""
+    if WOLC_PAPER not in results.methods(learner, response):
+        return None
+    return paper_summary(results, learner, response, [WOLC_PAPER])
 
 
 def setting_title(summary: SettingSummary) -> str:

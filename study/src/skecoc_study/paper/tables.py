@@ -27,6 +27,7 @@ from skecoc_study.paper.published import (
     recomputed_ranks,
 )
 from skecoc_study.paper.summaries import (
+    as_printed_summary,
     geometric_means,
     method_columns,
     notes_on_gaps,
@@ -84,25 +85,33 @@ def paper_tables(results: Results) -> dict[str, Table]:
     each setting has ``time-learner-response`` and ``tests-learner-response``.
     """
     summaries = summarize_paper(results)
-    tables = [accuracy_table(summary) for summary in summaries]
+    printed_too = {
+        (one.learner, one.response): as_printed_summary(results, one.learner, one.response) for one in summaries
+    }
+    tables = [accuracy_table(summary, printed_too[summary.learner, summary.response]) for summary in summaries]
     tables += variants_tables(results)
     # Every setting of the stumps is beside the SVM's first, or the SVM's alone.
     stumps = [summary for summary in summaries if summary.learner == "stumps"]
     others = [summary for summary in summaries if summary.learner != "stumps"]
     pairs = [[summary, *others[:1]] for summary in stumps] if stumps else [[summary] for summary in others]
-    tables += [code_length_table(pair) for pair in pairs]
+    tables += [code_length_table(pair, [printed_too[one.learner, one.response] for one in pair]) for pair in pairs]
     tables += [time_table(summary) for summary in summaries]
     tables += [significance_table(summary) for summary in summaries if can_compare(summary)]
     return {table.name: table for table in tables}
 
 
-def accuracy_table(summary: SettingSummary) -> Table:
-    """Make Table II (stumps) or III (SVM): accuracies in percent by data set and method."""
+def accuracy_table(summary: SettingSummary, beside: SettingSummary | None = None) -> Table:
+    """Make Table II (stumps) or III (SVM): accuracies in percent by data set and method.
+
+    The paper's algorithm with all of its settings, if given, stands beside the methods that are compared and ranked.
+    """
     published = published_accuracy(summary.learner)
     methods = shown_methods(summary)
     rows, records = [], []
     for row, data_set in enumerate(summary.data_sets):
         found = [_accuracy_record(summary, row, method, published.cell(data_set, method)) for method in methods]
+        if beside is not None:
+            found.append(_beside_record(beside, data_set))
         rows.append(Row(row_name(summary, row), [_accuracy_cell(record) for record in found]))
         records += found
     is_paper = summary.response == PAPER_RESPONSES[summary.learner]
@@ -111,10 +120,10 @@ def accuracy_table(summary: SettingSummary) -> Table:
         name=ACCURACY_TABLES[summary.learner] + ("" if is_paper else f"-{summary.response}"),
         title=f"Accuracy in %: {setting_title(summary)}",
         corner="data set",
-        columns=method_columns(methods),
-        keys=methods,
+        columns=method_columns([*methods, *([] if beside is None else [WOLC_PAPER])]),
+        keys=[*methods, *([] if beside is None else [WOLC_PAPER])],
         rows=rows,
-        footer=_accuracy_footer(summary),
+        footer=_accuracy_footer(summary, beside),
         notes=[
             _ACCURACY_NOTE,
             *notes_on_weights(summary),
@@ -155,6 +164,19 @@ def _accuracy_record(
     }
 
 
+def _beside_record(beside: SettingSummary, data_set: str) -> dict[str, Any]:
+    """Everything about the paper's algorithm on one data set; it is neither marked nor ranked."""
+    if data_set not in beside.data_sets:
+        empty = dict.fromkeys(("accuracy", "std", "against_wolc", "published_accuracy"))
+        return {"data_set": data_set, "method": WOLC_PAPER, **empty, "bold": False, "published_bold": False} | {
+            "n_runs": 0,
+            "n_planned": 0,
+            "n_repeats": 0,
+        }
+    row = beside.data_sets.index(data_set)
+    return _accuracy_record(beside, row, WOLC_PAPER, None) | {"bold": False, "against_wolc": None}
+
+
 def _accuracy_cell(record: dict[str, Any]) -> Cell:
     has_runs, is_compared = record["accuracy"] is not None, record["n_repeats"] > 0
     return Cell(
@@ -169,7 +191,7 @@ def _accuracy_cell(record: dict[str, Any]) -> Cell:
     )
 
 
-def _accuracy_footer(summary: SettingSummary) -> list[Row]:
+def _accuracy_footer(summary: SettingSummary, beside: SettingSummary | None = None) -> list[Row]:
     """Averages and ranks over the data sets that can be compared, ours and the paper's."""
     ranks = summary.ranks()
     if not ranks:
@@ -189,6 +211,11 @@ def _accuracy_footer(summary: SettingSummary) -> list[Row]:
     ]
     if WOLC in summary.methods:
         rows.append(Row("WOLC-ECOC won/tied/lost", [_count_cell(summary, method) for method in methods]))
+    if beside is not None:
+        whole = beside.ranked_data_sets == summary.ranked_data_sets
+        mean = 100 * float(beside.scores().mean()) if whole else None
+        rows = [Row(row.name, [*row.cells, Cell()]) for row in rows]
+        rows[0].cells[-1] = _number_cell(mean, None)
     return rows
 
 
@@ -252,16 +279,16 @@ class _LengthColumn:
         return "/".join(part for part in self.heading if part != "-")
 
 
-def code_length_table(summaries: Sequence[SettingSummary]) -> Table:
+def code_length_table(summaries: Sequence[SettingSummary], as_printed: Sequence[SettingSummary | None] = ()) -> Table:
     """Make Table IV, how many columns prediction evaluates, from one setting or one of each learner.
 
     Codes that do not depend on the learner are taken from the first that has runs of them. What WOLC-ECOC has trained
-    is added to the paper's columns.
+    is added to the paper's columns, and so are the lengths of the paper's algorithm with all of its settings, if given.
     """
     by_learner = {summary.learner: summary for summary in summaries}
     if not summaries or len(by_learner) < len(summaries):
         raise ValueError(f"summaries must hold one setting of each learner, got {len(summaries)} of {len(by_learner)}")
-    columns = _length_columns(by_learner)
+    columns = _length_columns(by_learner, {one.learner: one for one in as_printed if one is not None})
     data_sets = [name for name in DATA_SETS if any(name in summary.data_sets for summary in summaries)]
     records = [[_length_record(column, data_set) for column in columns] for data_set in data_sets]
     other = [summary.response for summary in summaries if summary.response != PAPER_RESPONSES.get(summary.learner)]
@@ -285,16 +312,15 @@ def code_length_table(summaries: Sequence[SettingSummary]) -> Table:
     )
 
 
-def _length_columns(summaries: dict[str, SettingSummary]) -> list[_LengthColumn]:
+def _length_columns(summaries: dict[str, SettingSummary], as_printed: dict[str, SettingSummary]) -> list[_LengthColumn]:
     """Return the paper's twelve columns, what WOLC-ECOC has trained, and the lengths of the paper's algorithm."""
     columns = [_fixed_column(coding, summaries) for coding in ("one-vs-one", "one-vs-rest", "random-10")]
     for method in (method for method in METHODS if method.startswith("ecoc-one/")):
         columns += [_grown_column(method, learner, summaries, "columns") for learner in LEARNERS]
     columns.append(_fixed_column("decoc", summaries))
-    for method in (WOLC, WOLC_PAPER):
-        if method == WOLC or any(method in summary.methods for summary in summaries.values()):
-            for measure in ("columns", "trained"):
-                columns += [_grown_column(method, learner, summaries, measure) for learner in LEARNERS]
+    for method, found in ((WOLC, summaries), *([(WOLC_PAPER, as_printed)] if as_printed else [])):
+        for measure in ("columns", "trained"):
+            columns += [_grown_column(method, learner, found, measure) for learner in LEARNERS]
     return columns
 
 
