@@ -237,7 +237,7 @@ def beside_paper(summary: SettingSummary, results: Results) -> str:
         rows.append([name, f"{repeats.mean():.2f}", f"{mean:.2f}", f"{repeats.mean() - mean:+.2f}", verdict])
     text = (
         "Significantly below the paper's WOLC-ECOC (Welch's t test at 5 % with the paper's standard deviations, which "
-        "come from one split and are probably too small; not tested where there is one repeat): "
+        "are probably too small; not tested where there is one repeat): "
         f"{', '.join(below) if below else 'no set'}.\n\n"
     )
     return text + table(["data set", "here", "paper", "difference", "significantly"], rows)

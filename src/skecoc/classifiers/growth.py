@@ -366,7 +366,7 @@ class StopRules:
     against_best: bool = False  # whether a round is compared with the last one that made progress, not the previous one
 
     def is_progress(self, before: float, now: float) -> bool:
-        """Tell whether the loss fell by more than a fraction of itself (the paper's eq. 11)."""
+        """Tell whether the loss fell by more than a fraction of itself (the paper's eq. 12)."""
         return self.patience is None or now <= self.target or before - now > self.tol * now
 
     def reason_to_stop(self, loss: float, idle: int, n_rounds: int, code: GrowingCode) -> str:
