@@ -59,6 +59,7 @@ from skecoc.decoding.optimized.problem import (
 )
 from skecoc.decoding.scoring import worst_rivals
 from skecoc.learners.columns import Floats, Integers
+from skecoc.support.compiling import kernel
 
 Result = TypeVar("Result")
 
@@ -307,10 +308,17 @@ def _beside_pairs(
     Columns are added one after the other, in an order that does not change with the number of samples.
     """
     scores = sums[:, 0] * rest
-    for column in np.flatnonzero(scoring.any(axis=0)):
-        classes = np.flatnonzero(scoring[:, column])
-        scores[:, classes] += samples.out_of_fold[:, [column]] * scoring[classes, column]
+    columns, classes = np.nonzero(scoring.T)
+    _add_outputs(samples.out_of_fold, columns, classes, scoring[classes, columns], scores)
     return np.concatenate([scores.astype(sums.dtype)[:, np.newaxis], sums], axis=1)
+
+
+@kernel
+def _add_outputs(outputs, columns, classes, factors, scores):  # type: ignore[no-untyped-def]
+    """Add the outputs of columns, times factors, to scores of classes."""
+    for i in range(len(outputs)):
+        for k in range(len(columns)):
+            scores[i, classes[k]] += outputs[i, columns[k]] * factors[k]
 
 
 def _draw_scores(samples: CodedSamples, sums: NDArray[np.floating], counts: Floats, share: float) -> tuple[Any, ...]:
