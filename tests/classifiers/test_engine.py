@@ -17,6 +17,8 @@ Y = np.arange(30) % 3
 class Script(Strategy):
     """Gives scripted losses and always separates the same pair."""
 
+    tells_next = True
+
     def __init__(self, losses, n_columns=1):
         self.losses, self.n_columns = list(losses), n_columns
 

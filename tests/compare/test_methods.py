@@ -11,11 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skecoc import ECOCOneClassifier, LCECOCClassifier, SubclassECOCClassifier, WOLCClassifier
 from skecoc.classifiers import ECOCClassifier
-from skecoc.coding import CODINGS
 from skecoc.compare import DEFAULT_METHODS
 from skecoc.compare.methods import (
     CLASSIFIERS,
-    GROWN_CODINGS,
     MAJORITY,
     PEERS,
     check_methods,
@@ -27,6 +25,7 @@ from skecoc.compare.methods import (
 )
 from skecoc.decoding import DECODERS
 from skecoc.support.errors import InputError
+from skecoc.support.names import METHOD_CODINGS
 
 X = np.array([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1], [3.0], [3.1]])
 y = np.array(["a", "a", "b", "b", "c", "c", "d", "d"])
@@ -46,7 +45,7 @@ def test_repeated_names_count_once_in_the_order_given():
 def test_a_name_of_another_form_is_refused_with_everything_valid(method):
     with pytest.raises(InputError, match=r"methods: .* is not known; expected a coding, coding/decoding") as caught:
         check_methods([method])
-    for name in [*CODINGS, *GROWN_CODINGS, *DECODERS, *PEERS]:
+    for name in [*METHOD_CODINGS, *DECODERS, *PEERS]:
         assert name in str(caught.value)
 
 
@@ -73,7 +72,7 @@ def test_short_names():
 @pytest.mark.parametrize(
     ("method", "part", "valid"),
     [
-        ("nothing/hamming", "coding 'nothing'", [*CODINGS, "random-10", *GROWN_CODINGS]),
+        ("nothing/hamming", "coding 'nothing'", list(METHOD_CODINGS)),
         ("one-vs-one/nothing", "decoding 'nothing'", DECODERS),
         ("lc-ecoc/nothing", "decoding 'nothing'", DECODERS),
         ("wolc/hamming", "decoding 'hamming'", ["optimized-weight"]),

@@ -299,12 +299,13 @@ def _check_method(method: str) -> None:
         return
     coding, slash, decoding = method.partition("/")
     if not slash or coding == "sklearn":
-        meant = did_you_mean(method, [*_known_codings(), *_SHORT_NAMES, *PEERS])
+        meant = did_you_mean(method, [*names.METHOD_CODINGS, *_SHORT_NAMES, *PEERS])
         expected = "expected a coding, coding/decoding such as one-vs-one/loss-weighted, or one of scikit-learn's"
         known = "" if meant else f"; scikit-learn's: {', '.join(PEERS)}; {describe_parts()}"
         raise InputError(f"methods: {method!r} is not known{meant}; {expected}{known}")
+    codings = [coding] if coding in _known_codings() else list(names.METHOD_CODINGS)
     decodings = [own] if (own := _own_decoding(coding)) else list(DECODERS)
-    for part, name, valid in (("coding", coding, _known_codings()), ("decoding", decoding, decodings)):
+    for part, name, valid in (("coding", coding, codings), ("decoding", decoding, decodings)):
         if name not in valid:
             raise InputError(
                 f"methods: the {part} {name!r} of {method!r} is not known{did_you_mean(name, valid)}; expected one of "

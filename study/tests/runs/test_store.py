@@ -168,7 +168,7 @@ def test_a_file_is_ours_by_its_header(store, path):
 
 def test_a_file_of_another_format_is_refused(store, path):
     change(path, "PRAGMA user_version = 99")
-    with pytest.raises(InputError, match="has version 99 of the format, expected version 1"):
+    with pytest.raises(InputError, match="has version 99 of the format, expected version 2"):
         Store(path)
 
 
