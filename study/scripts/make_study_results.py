@@ -24,7 +24,7 @@ from skecoc.compare.statistics import nemenyi_critical_difference, paired_t_test
 from skecoc.reports import to_markdown
 from skecoc_study.paper.published import METHODS, WOLC, published_accuracy, recomputed_ranks
 from skecoc_study.paper.reproduction import outcome_files, read_results
-from skecoc_study.paper.summaries import setting_title, summarize_paper
+from skecoc_study.paper.summaries import setting_title, summarize_paper, weights_in_short
 from skecoc_study.paper.tables import paper_tables
 from skecoc_study.runs.results import Results, SettingSummary
 
@@ -43,7 +43,7 @@ def averages(summary: SettingSummary) -> str:
     found = [
         (
             ranks[method],
-            f"{METHODS[method]}",
+            METHODS[method] + (weights_in_short(summary) if method == WOLC else ""),
             f"{100 * summary.accuracy[rows, k].mean():.2f}",
             f"{ranks[method]:.2f}",
             f"{paper[method]:.2f}",
@@ -92,7 +92,8 @@ def headline(summary: SettingSummary) -> str:
     better = sum(test.adjusted < ALPHA and test.wins > test.losses for test in tests)
     distance = nemenyi_critical_difference(len(ranks), len(scores))
     return (
-        f"{setting_title(summary)}: WOLC-ECOC {means[WOLC]:.2f} %, average rank {ranks[WOLC]:.2f} of {len(ranks)}; "
+        f"{setting_title(summary)}: WOLC-ECOC (OW{weights_in_short(summary)}) {means[WOLC]:.2f} %, "
+        f"average rank {ranks[WOLC]:.2f} of {len(ranks)}; "
         f"of the others {METHODS[other]} has the best rank, {ranks[other]:.2f}, with {means[other]:.2f} %. "
         f"WOLC-ECOC is significantly more accurate than {better} of the {len(tests)} others (Wilcoxon's signed-rank "
         f"test over data sets, Holm's adjustment, {100 * ALPHA:.0f} %); average ranks alone differ significantly "

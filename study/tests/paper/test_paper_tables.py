@@ -203,6 +203,7 @@ def test_where_weights_are_not_optimised_the_table_says_so():
     assert any(
         "Share of the runs whose weights are optimised: wine 0%; all runs of the other" in n for n in table.notes
     )
+    assert table.columns[-1] == ("WOLC-ECOC", "OW in 50 % of runs")
     shares = {record["data_set"]: record["optimized"] for record in table.records if record["method"] == WOLC}
     assert shares == {"iris": 1.0, "wine": 0.0}
     silent = accuracy_table(paper_summary(Results(results.runs, make_rounds("iris"), {}), "stumps", "labels"))

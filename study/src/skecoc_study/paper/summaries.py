@@ -110,6 +110,12 @@ def notes_on_gaps(summary: SettingSummary) -> list[str]:
     return notes
 
 
+def weights_in_short(summary: SettingSummary) -> str:
+    """Say in which share of WOLC-ECOC's runs the weights are optimised: ``" in 69 % of runs"``; nothing if in all."""
+    known = summary.optimized[np.isfinite(summary.optimized)]
+    return f" in {100 * known.mean():.0f} % of runs" if (known < 1.0).any() else ""
+
+
 def notes_on_weights(summary: SettingSummary) -> list[str]:
     """Say on which data sets WOLC-ECOC's weights are not optimised in all runs, but equal in each group of columns."""
     rows = [row for row, share in enumerate(summary.optimized) if share < 1.0]

@@ -38,6 +38,7 @@ from skecoc_study.paper.summaries import (
     setting_title,
     shown_methods,
     summarize_paper,
+    weights_in_short,
 )
 from skecoc_study.paper.variants import variants_tables
 from skecoc_study.runs.results import Results, SettingSummary
@@ -114,13 +115,17 @@ def accuracy_table(summary: SettingSummary, beside: SettingSummary | None = None
             found.append(_beside_record(beside, data_set))
         rows.append(Row(row_name(summary, row), [_accuracy_cell(record) for record in found]))
         records += found
+    headings = method_columns([*methods, *([] if beside is None else [WOLC_PAPER])])
+    if WOLC in methods:
+        coding, decoding = headings[methods.index(WOLC)]
+        headings[methods.index(WOLC)] = coding, decoding + weights_in_short(summary)
     is_paper = summary.response == PAPER_RESPONSES[summary.learner]
     ranked = f"Averages and ranks are over {summary.n_ranked} and {len(summary.methods)} methods. {_RANK_NOTE}"
     return Table(
         name=ACCURACY_TABLES[summary.learner] + ("" if is_paper else f"-{summary.response}"),
         title=f"Accuracy in %: {setting_title(summary)}",
         corner="data set",
-        columns=method_columns([*methods, *([] if beside is None else [WOLC_PAPER])]),
+        columns=headings,
         keys=[*methods, *([] if beside is None else [WOLC_PAPER])],
         rows=rows,
         footer=_accuracy_footer(summary, beside),
