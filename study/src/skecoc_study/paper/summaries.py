@@ -112,8 +112,12 @@ def notes_on_gaps(summary: SettingSummary) -> list[str]:
 
 def weights_in_short(summary: SettingSummary) -> str:
     """Say in which share of WOLC-ECOC's runs the weights are optimised: ``" in 69 % of runs"``; nothing if in all."""
-    known = summary.optimized[np.isfinite(summary.optimized)]
-    return f" in {100 * known.mean():.0f} % of runs" if (known < 1.0).any() else ""
+    column = summary.position(WOLC)
+    known = np.isfinite(summary.optimized)
+    if column is None or not (summary.optimized[known] < 1.0).any():
+        return ""
+    share = np.average(summary.optimized[known], weights=summary.n_runs[known, column])
+    return f" in {100 * share:.0f} % of runs"
 
 
 def notes_on_weights(summary: SettingSummary) -> list[str]:
