@@ -143,6 +143,10 @@ def test_a_group_that_makes_errors_is_damped_as_far_as_that_pays():
     found = with_fewer_errors(np.stack([good, bad]), y, weight, steepness, np.array([1]))
     np.testing.assert_allclose(found, [1.0, 0.25])
     np.testing.assert_allclose(with_fewer_errors(np.stack([good, bad]), y, weight, steepness, np.array([0])), steepness)
+    # A tie is wrong, so half the steepness is an improvement.
+    tied = np.tile([0.0, 1.0], (100, 1))
+    found = with_fewer_errors(np.stack([good, tied]), y, weight, steepness, np.array([1]))
+    np.testing.assert_allclose(found, [1.0, 0.5])
     # A single sample is no more than its standard error.
     bad[1:] = 0.0
     np.testing.assert_allclose(with_fewer_errors(np.stack([good, bad]), y, weight, steepness, np.array([1])), steepness)
