@@ -438,6 +438,15 @@ def test_a_weight_of_two_is_a_column_given_twice(kind, loss):
     np.testing.assert_allclose(scores, expected + constant, atol=1e-12)
 
 
+def test_a_column_without_validation_samples_is_weighed_by_its_training_errors():
+    # The last two classes are copies of one sample each, which are never held out; a quarter of them is always wrong.
+    X = np.repeat([[0.0], [0.1], [0.2], [3.0], [3.1], [3.2], [9.0]], [2, 2, 2, 2, 2, 2, 8], axis=0)
+    y = np.repeat([0, 1, 2, 3], [6, 6, 6, 2])
+    rules = {"init": "one-vs-one", "decoding": "hamming", "max_iter": 0, "response_method": "predict"}
+    model = ECOCOneClassifier(STUMPS, column_weights=True, random_state=0, **rules).fit(X, y)
+    assert np.abs(model.decoder_.matrix_[2:, -1]) == pytest.approx(0.5 * np.log(3.0))
+
+
 def test_one_refuses_to_weigh_columns_of_other_decodings():
     with pytest.raises(ValueError, match="column_weights=True needs decoding 'hamming'"):
         ECOCOneClassifier(STUMPS, decoding="laplacian", column_weights=True).fit(X_IRIS, Y_IRIS)

@@ -101,6 +101,11 @@ def test_at_most_three_pairs_are_named_as_the_next_ones():
     assert model.stop_reason_.count(" vs ") == 3
 
 
+def test_pairs_that_cannot_be_told_without_training_are_not_named():
+    one = ECOCOneClassifier(STUMPS, max_iter=0, extend=True, random_state=0).fit(*vehicle())
+    assert one.stop_reason_ == "max_iter rounds were made"
+
+
 def test_other_methods():
     one = ECOCOneClassifier(STUMPS, max_iter=1, random_state=0).fit(*vehicle())
     assert one.growth_summary() == (

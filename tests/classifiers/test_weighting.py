@@ -249,6 +249,15 @@ def test_the_strongest_penalty_leaves_equal_weights_and_is_not_called_optimised(
     assert model.decoder_.certificate_.gap <= 1e-3
 
 
+def test_weights_that_do_not_move_are_not_called_optimised():
+    X, y = vehicle()
+    strong = OptimizedWeightDecoder(0.1, l2=1e9)
+    model = WOLCClassifier(STUMPS, init="one-vs-one", decoding=strong, max_iter=0, random_state=0).fit(X, y)
+    assert np.isnan(model.penalty_strength_)
+    assert model.decoder_.certificate_.gap <= 1e-3
+    assert not model.weights_optimized_
+
+
 def test_the_distance_from_equal_weights_is_half_of_what_moved():
     X, y = vehicle()
     decoder = OptimizedWeightDecoder(0.1, l2=1e-3)
